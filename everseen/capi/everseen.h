@@ -107,7 +107,10 @@ typedef enum everseen_judge {
  * "redis://HOST:PORT", "redis://HOST1:PORT,HOST2:PORT", "redis+cluster://HOST:PORT", "unix:/PATH", and TLS as
  * "rediss:"; README and doc/redis.md have the options.
  * Errors: EVERSEEN_NOT_FOUND, EVERSEEN_INVALID, EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED. On
- * failure *filter is null. */
+ * failure *filter is null.
+ *
+ * name: 1 to 1024 bytes. A name that begins with a double quote is between two of them, with \n, \r, \t, \",
+ * \\ and \xHH inside: so it may also hold a zero byte. The same holds for the names of jobs. */
 EVERSEEN_API everseen_status everseen_open(const char* url, const char* name, everseen_filter** filter);
 
 /* The same, for checks only. A file store has any number of such readers beside its writer. */

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "everseen/capi/handles.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/filter/open_store.hpp"
 
 // Filters as a whole: opened, created, described, dropped.
@@ -81,8 +82,9 @@ everseen_status make(const char* url, const char* name, const everseen_options* 
     *into = nullptr;
     must_not_be_null(url, "url");
     must_not_be_null(name, "name");
+    const std::string known_as = typed_name(name);
     const std::shared_ptr<store> place = open_store(url);
-    filter f = opened(*place, name, known_options(options), how);
+    filter f = opened(*place, known_as, known_options(options), how);
     const bool has_window = f.get_spec().window.has_value();
     *into = new everseen_filter{place, std::move(f), has_window};
   });
@@ -94,11 +96,21 @@ std::string json_number(double number) {
   return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
 }
 
+/// @param text  without control characters
+std::string json_text(std::string_view text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    json += c;
+  }
+  return json += '"';
+}
+
 std::string json_of(const filter_info& info) {
   const std::uint64_t window =
       info.spec.window ? static_cast<std::uint64_t>(info.spec.window->width.count()) : 0;
-  // A filter's name has no character that JSON escapes.
-  return "{\"name\":\"" + info.name + "\",\"capacity\":" + std::to_string(info.spec.capacity) +
+  return "{\"name\":" + json_text(shown_name(info.name)) +
+         ",\"capacity\":" + std::to_string(info.spec.capacity) +
          ",\"error_rate\":" + json_number(info.spec.error_rate) + ",\"keys\":" + std::to_string(info.keys) +
          ",\"bytes\":" + std::to_string(info.bytes) +
          ",\"error_rate_now\":" + json_number(info.error_rate_now) +
@@ -137,7 +149,7 @@ everseen_status everseen_drop(const char* url, const char* name) {
   return capi::guarded([&] {
     capi::must_not_be_null(url, "url");
     capi::must_not_be_null(name, "name");
-    everseen::open_store(url)->drop(name);
+    everseen::open_store(url)->drop(everseen::typed_name(name));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "everseen/capi/handles.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/filter/claim_scatter.hpp"
 
 // Jobs: events that take effect once.
@@ -73,7 +74,8 @@ everseen_status everseen_open_job(everseen_filter* filter, const char* name, con
     capi::must_not_be_null(name, "name");
     const std::string_view told = description != nullptr ? description : "";
     std::unique_ptr<everseen_job> opened(new everseen_job{
-        filter->filter, filter->filter.stored().open_ledger(name, told), filter->has_window});
+        filter->filter, filter->filter.stored().open_ledger(everseen::typed_name(name), told),
+        filter->has_window});
     for (const auto& [source, reached] : opened->ledger->checkpoints())
       opened->settled.emplace(source, reached.position);
     *job = opened.release();
@@ -88,7 +90,7 @@ everseen_status everseen_end_job(everseen_filter* filter, const char* name) {
   return capi::guarded([&] {
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(name, "name");
-    filter->filter.stored().end_job(name);
+    filter->filter.stored().end_job(everseen::typed_name(name));
   });
 }
 

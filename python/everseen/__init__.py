@@ -57,6 +57,9 @@ def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Opt
     url: "file:DIRECTORY", "redis://HOST:PORT", "redis+cluster://HOST:PORT", "rediss://..." for TLS, "unix:/PATH", or
     "mem:", which is a new store for each call. doc/redis.md of everseen has all forms and their options.
 
+    name: up to 1024 bytes. One that begins with a double quote is between two of them, with the escapes that everseen
+    list shows, and so holds any bytes. Names of jobs are written in the same way.
+
     The others are the properties of a new filter. A filter that exists must have those that are given, except for the
     lifetime and who judges; InvalidError names each difference:
         capacity    expected number of different keys; with a window, within it; None: 1,000,000 or any

@@ -117,6 +117,20 @@ static void checks_all_offsets_before_the_first_key(const char* url) {
   everseen_close(f);
 }
 
+static void takes_names_of_any_bytes(const char* url) {
+  const char* const name = "\"a\\\"\\x00\\n\"";
+  everseen_filter* f = NULL;
+  char* json = NULL;
+  CHECK(everseen_create(url, name, NULL, &f) == EVERSEEN_OK);
+  CHECK(everseen_info(f, &json) == EVERSEEN_OK);
+  CHECK(json != NULL && strstr(json, "\"name\":\"\\\"a\\\\\\\"\\\\x00\\\\n\\\"\",") != NULL);
+  everseen_free(json);
+  everseen_close(f);
+  CHECK(everseen_drop(url, name) == EVERSEEN_OK);
+  CHECK(everseen_open(url, "\"a", &f) == EVERSEEN_INVALID);
+  CHECK(everseen_create(url, "", NULL, &f) == EVERSEEN_INVALID);
+}
+
 static void forgets_keys_with_a_window(const char* url) {
   everseen_filter* f = NULL;
   everseen_options options = EVERSEEN_OPTIONS_INIT;
@@ -253,6 +267,7 @@ int main(int count, char** words) {
   adds_and_checks_in_every_layout(url);
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
   checks_all_offsets_before_the_first_key(url);
+  if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
   forgets_keys_with_a_window(url);
   says_what_is_wrong(url);
   gives_each_key_to_one_of_many_threads(url);

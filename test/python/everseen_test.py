@@ -144,10 +144,18 @@ class Filters(unittest.TestCase):
         for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}):
             with self.assertRaises(everseen.InvalidError):
                 everseen.open(URL, "f", **wrong)
-        with self.assertRaises(everseen.InvalidError):
-            everseen.open(URL, "no such name")
         with self.assertRaises(everseen.BackendError):
             everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
+
+    def test_names_hold_any_bytes(self):
+        for name in ["日志", "user:42/a b", r'"\x00\xff"', "x" * 512]:
+            with everseen.create(URL, name, capacity=1000) as made:
+                self.assertEqual(made.info()["name"], name)
+            if IS_SHARED:
+                everseen.drop(URL, name)
+        for name in ["", '"a', "x" * 1025]:
+            with self.assertRaises(everseen.InvalidError):
+                everseen.create(URL, name)
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_a_filter_that_was_created_otherwise_is_refused(self):

@@ -20,6 +20,7 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 
@@ -60,20 +61,18 @@ void end_if_asked(const output& lines) {
 /// The message about a kept filter if output lines were lost.
 std::string about_lost_lines(std::string_view filter_name) {
   return fmt::format(
-      "the filter '{}' remembers lines that were not printed, and the next run will not print them: start "
-      "again "
-      "from a copy of the filter (everseen import), or with another --filter",
-      filter_name);
+      "the filter {} remembers lines that were not printed, and the next run will not print them: start "
+      "again from a copy of the filter (everseen import), or with another --filter",
+      quoted_name(filter_name));
 }
 
 /// The message about a kept filter on servers that went away: a batch may have arrived though its answer did
 /// not.
 std::string about_lost_answers(std::string_view filter_name) {
   return fmt::format(
-      "the filter '{}' may remember some of the lines without an answer, and the next run will not print "
-      "those: "
-      "start again from a copy of the filter (everseen import), or with another --filter",
-      filter_name);
+      "the filter {} may remember some of the lines without an answer, and the next run will not print "
+      "those: start again from a copy of the filter (everseen import), or with another --filter",
+      quoted_name(filter_name));
 }
 
 /// Prints surprising results on standard error.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"
@@ -39,7 +40,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
              {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
-  add_text(known, "--filter", given.filter_name,
+  add_name(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");
   add_store_option(known, given.store);

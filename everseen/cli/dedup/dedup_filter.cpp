@@ -10,6 +10,7 @@
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -99,9 +100,9 @@ bool dedup_filter::open(const std::string& name) {
     return true;
   } catch (const filter_expired&) {
     fmt::print(stderr,
-               "everseen: the filter '{}' has ended, as it was made to; a new one begins, which does not end "
+               "everseen: the filter {} has ended, as it was made to; a new one begins, which does not end "
                "by itself (everseen create --expire makes one that does)\n",
-               name);
+               quoted_name(name));
   } catch (const no_filter&) {
   }
   return false;

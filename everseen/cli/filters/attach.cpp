@@ -4,12 +4,14 @@
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/redis_store.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -105,7 +107,7 @@ exit_code run(const options& o, printer& out) {
   const filter attached(o.name, place->open(o.name, access::read));
   const redis::attached_filter& behind = *attached_behind(attached);
   if (!o.quiet)
-    out.print("attached {}: {}, error rate {} now\n", o.name, redis::to_string(behind.what()),
+    out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), redis::to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
   const bool may_miss = o.create || *o.as == family::redisson;  // where tryInit() makes no string
@@ -117,7 +119,7 @@ exit_code run(const options& o, printer& out) {
 action declare(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
-  add_argument(known, o->name, {"NAME", "how everseen is to call it: letters, digits and . _ -"});
+  add_name(known, o->name, {"NAME", "how everseen is to call it"});
   add_choice(
       known, "--as", o->as,
       {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson", "whose filter it is; see everseen hash"},

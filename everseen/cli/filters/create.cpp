@@ -4,9 +4,11 @@
 
 #include "everseen/cli/filters/create_options.hpp"
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -30,8 +32,9 @@ exit_code run(const options& o, printer& out) {
   warn_of(*store);
   if (o.quiet) return exit_code::done;
   const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;
-  out.print("created {}: {} keys at an error rate of {}, {}, {}", o.name, format_count(s.capacity),
-            format_rate(s.error_rate), to_string(s.layout), format_bytes(static_cast<double>(slice_bytes)));
+  out.print("created {}: {} keys at an error rate of {}, {}, {}", shown_name(o.name),
+            format_count(s.capacity), format_rate(s.error_rate), to_string(s.layout),
+            format_bytes(static_cast<double>(slice_bytes)));
   if (s.window) out.print(" a slice of {}", format_duration(s.window->slice_width()));
   if (o.expire) out.print(", ends after {}", format_duration(*o.expire));
   out.write("\n");
@@ -40,7 +43,8 @@ exit_code run(const options& o, printer& out) {
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(known, o->name, {"NAME", "the new filter: letters, digits and . _ -"});
+  add_name(known, o->name,
+           {"NAME", "the new filter: any text, or in double quotes as everseen list shows it"});
   add_create_options(known, o->of);
   add_duration(known, "--expire", o->expire,
                {"DURATION", "delete the whole filter after this time, used or not", "never"},

@@ -3,10 +3,12 @@
 #include <string>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 namespace everseen::cli {
@@ -34,11 +36,11 @@ std::optional<std::string> attached_key(const store& place, const std::string& n
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
   const auto key = attached_key(*place, o.name);
-  const std::string question = key ? "Forget that '" + o.name + "' is attached? Its bits stay."
-                                   : "Drop '" + o.name + "' and all it remembers?";
+  const std::string question = key ? "Forget that " + quoted_name(o.name) + " is attached? Its bits stay."
+                                   : "Drop " + quoted_name(o.name) + " and all it remembers?";
   if (!o.yes && !confirmed(question)) return exit_code::negative;
   with_known_filter(*place, o.name, [&] { place->drop(o.name); });
-  if (key) out.print("forgot {}; {} stays as it is\n", o.name, *key);
+  if (key) out.print("forgot {}; {} stays as it is\n", shown_name(o.name), without_controls(*key));
   return exit_code::done;
 }
 
@@ -52,7 +54,7 @@ verb drop_verb() {
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(known, o->name, {"NAME", "the filter"});
+            add_name(known, o->name, {"NAME", "the filter"});
             add_switch(known, "-y,--yes", o->yes, "do not ask");
             add_store_option(known, o->store);
             return [o](printer& out) { return run(*o, out); };

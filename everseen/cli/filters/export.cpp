@@ -9,10 +9,12 @@
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
 
@@ -97,7 +99,7 @@ void must_fit(const options& o, const filter& f) {
   if (raw && attached == nullptr)
     throw parameter_error("--to raw is for attached filters; leave it out for a stream of everseen's");
   if (!raw && attached != nullptr)
-    throw parameter_error("'" + o.name + "' is attached: its bits are those of " +
+    throw parameter_error(quoted_name(o.name) + " is attached: its bits are those of " +
                           std::string(compat::facts(attached->what().how.which).of) +
                           " and fit no other file; copy them as they are with --to raw");
 }
@@ -148,7 +150,7 @@ verb export_verb() {
         "everseen export ids --to redisbloom --key ids -o ids.dump", scene}},
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(known, o->name, {"NAME", "the filter"});
+        add_name(known, o->name, {"NAME", "the filter"});
         add_text(known, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
         add_choice(known, "--to", o->to,
                    {"everseen|guava|redisbloom|raw", "what is to read the file", "everseen"},

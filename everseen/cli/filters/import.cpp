@@ -7,10 +7,12 @@
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
@@ -73,15 +75,15 @@ exit_code run(const options& o, printer& out) {
   read_file(o, *place, from);
   const std::uint64_t keys = filter(o.name, place->open(o.name, access::read)).info().keys;
   if (keys >= countless_keys)
-    out.print("imported {}: full, all of its bits are set\n", o.name);
+    out.print("imported {}: full, all of its bits are set\n", shown_name(o.name));
   else
-    out.print("imported {}: {} {}\n", o.name, format_count(keys), keys == 1 ? "key" : "keys");
+    out.print("imported {}: {} {}\n", shown_name(o.name), format_count(keys), keys == 1 ? "key" : "keys");
   return exit_code::done;
 }
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(known, o->name, {"NAME", "the filter to make"});
+  add_name(known, o->name, {"NAME", "the filter to make"});
   add_argument(known, o->file, {"FILE", "the file; none: standard input"});
   add_choice(known, "--from", o->from,
              {"everseen|guava|redisbloom",

@@ -10,9 +10,11 @@
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/json.hpp"
@@ -143,7 +145,7 @@ bool is_elsewhere(const filter_info& info) {
 
 void print_json(const filter_info& info, const std::optional<predecessor>& older,
                 const std::vector<std::string>& warnings, printer& out) {
-  nlohmann::ordered_json json = {{"name", info.name},
+  nlohmann::ordered_json json = {{"name", shown_name(info.name)},
                                  {"spec", spec_json(info.spec)},
                                  {"keys", info.keys},
                                  {"fill", total_of(info).fill()},
@@ -161,7 +163,7 @@ void print_json(const filter_info& info, const std::optional<predecessor>& older
                                 {"segments", sum.segments}});
   }
   if (older) {
-    json["linked"] = {{"older", older->name}};
+    json["linked"] = {{"older", shown_name(older->name)}};
     json["being_rebuilt"] = older->name == info.name;
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
@@ -205,11 +207,11 @@ void print_slices(const filter_info& info, printer& out) {
 
 void print_text(const filter_info& info, const std::optional<predecessor>& older, printer& out) {
   const spec& s = info.spec;
-  out.print("name          {}\n", info.name);
+  out.print("name          {}\n", shown_name(info.name));
   if (older && older->name == info.name)
     out.print("rebuild       under way, or given up: asks what it was before first\n");
   else if (older)
-    out.print("linked        asks {} first{}\n", older->name,
+    out.print("linked        asks {} first{}\n", shown_name(older->name),
               older->until ? ", until " + format_event_time(*older->until) : "");
   const bool countless = info.keys >= countless_keys;
   if (countless)
@@ -284,7 +286,7 @@ verb info_verb() {
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(known, o->name, {"NAME", "the filter"});
+        add_name(known, o->name, {"NAME", "the filter"});
         add_switch(known, "--json", o->json, "print JSON");
         add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };

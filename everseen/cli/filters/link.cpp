@@ -3,10 +3,12 @@
 #include <string>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -32,11 +34,12 @@ exit_code run(const options& o, printer& out) {
     place->link(o.first, *o.second, o.life);
   if (o.quiet) return exit_code::done;
   if (o.off)
-    out.print("{} asks no other filter any more\n", o.first);
+    out.print("{} asks no other filter any more\n", shown_name(o.first));
   else if (o.life)
-    out.print("{} asks {} first, for {}\n", *o.second, o.first, format_duration(*o.life));
+    out.print("{} asks {} first, for {}\n", shown_name(*o.second), shown_name(o.first),
+              format_duration(*o.life));
   else
-    out.print("{} asks {} first\n", *o.second, o.first);
+    out.print("{} asks {} first\n", shown_name(*o.second), shown_name(o.first));
   return exit_code::done;
 }
 
@@ -62,8 +65,8 @@ verb link_verb() {
            {"Ask the old one no more", "everseen link --off uids2", linked}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(known, o->first, {"OLD", "the old filter; with --off the new one"});
-            add_argument(known, o->second, {"NEW", "the new filter, which is used from now on"});
+            add_name(known, o->first, {"OLD", "the old filter; with --off the new one"});
+            add_name(known, o->second, {"NEW", "the new filter, which is used from now on"});
             add_duration(known, "--for", o->life,
                          {"DURATION", "how long the old filter is asked, as in 30d", "until --off"});
             add_switch(known, "--off", o->off, "remove the link of the filter given");

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/file/file_store.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/store/port/retry_policy.hpp"
@@ -36,7 +39,7 @@ struct options {
 };
 
 struct entry {
-  std::string name;
+  std::string name;  // as text
   filter_info info;
   std::string fault;  // why there is no info
 };
@@ -45,7 +48,7 @@ struct entry {
 std::vector<entry> entries_of(store& place) {
   std::vector<entry> entries;
   for (const std::string& name : place.list()) {
-    entry e{name, {}, {}};
+    entry e{shown_name(name), {}, {}};
     try {
       e.info = filter(name, place.open(name, access::read)).info();
     } catch (const error& fault) {
@@ -70,9 +73,18 @@ void print_json(const std::vector<entry>& entries, printer& out) {
   out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+/// The columns of a terminal that a name takes, or more: twice as many for each character beyond ASCII.
+std::size_t most_columns(std::string_view name) {
+  const auto columns_of = [](std::size_t sum, char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return sum + (byte < 0x80 ? 1 : byte >= 0xC0 ? 2 : 0);
+  };
+  return std::accumulate(name.begin(), name.end(), std::size_t{0}, columns_of);
+}
+
 void print_table(const std::vector<entry>& entries, printer& out) {
   std::size_t width = 4;
-  for (const entry& e : entries) width = std::max(width, e.name.size());
+  for (const entry& e : entries) width = std::max(width, most_columns(e.name));
   out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", "name", width, "keys", "capacity", "error rate",
             "memory");
   for (const entry& e : entries)
@@ -132,7 +144,7 @@ exit_code run(const options& o, printer& out) {
   must_exist(*place, o.store);
   place->wait_with(std::make_shared<shown_waiting>(o.timeout));
   if (o.names) {
-    for (const std::string& name : place->list()) out.print("{}\n", name);
+    for (const std::string& name : place->list()) out.print("{}\n", shown_name(name));
     return exit_code::done;
   }
   const std::vector<entry> entries = entries_of(*place);
@@ -151,12 +163,15 @@ verb list_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen create urls";
   return {"list",
           "List the filters of a store",
-          "Prints nothing if there is none. If a filter is unreadable, lists the others and exits with 4. "
+          "Prints nothing if there is none. A name that a terminal would not show as it is stands in double "
+          "quotes, "
+          "with \\n or \\xHH for such bytes, and every verb takes it in this form. If a filter is "
+          "unreadable, lists the others and exits with 4. "
           "Exits with 3 if the directory given by --store or $EVERSEEN_STORE does not exist, or the servers "
           "do not answer. At a terminal, shows which server it is waiting for.",
           {{"All filters", "everseen list", scene},
-           {"Their names, for a script", "for name in $(everseen list --names); do everseen info $name; done",
-            scene}},
+           {"Their names, for a script",
+            "everseen list --names | while read -r name; do everseen info \"$name\"; done", scene}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
             add_switch(known, "--names", o->names, "print the names only");

@@ -12,10 +12,12 @@
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -129,7 +131,7 @@ std::string counted(std::uint64_t keys) {
 
 void warn_of_unknown(const options& o, const outcome& all) {
   if (all.unknown_to_old == 0) return;
-  fmt::print(stderr, "everseen: warning: {} does not know {} of the {}{}\n", o.old_name,
+  fmt::print(stderr, "everseen: warning: {} does not know {} of the {}{}\n", shown_name(o.old_name),
              format_count(all.unknown_to_old), counted(all.given),
              2 * all.unknown_to_old > all.given ? "; are these its keys?" : "");
 }
@@ -155,15 +157,16 @@ exit_code run(const options& o, printer& out) {
   put_into(*into, o.new_name, made);
   warn_of(*into);
   if (!o.quiet)
-    out.print("migrated {} to {}: {} given, {} of them different, {} unknown to {}\n", o.old_name, o.new_name,
-              counted(all.given), format_count(all.different), format_count(all.unknown_to_old), o.old_name);
+    out.print("migrated {} to {}: {} given, {} of them different, {} unknown to {}\n", shown_name(o.old_name),
+              shown_name(o.new_name), counted(all.given), format_count(all.different),
+              format_count(all.unknown_to_old), o.old_name);
   return exit_code::done;
 }
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(known, o->old_name, {"OLD", "the existing filter; it does not change"});
-  add_argument(known, o->new_name, {"NEW", "the filter to make"});
+  add_name(known, o->old_name, {"OLD", "the existing filter; it does not change"});
+  add_name(known, o->new_name, {"NEW", "the filter to make"});
   add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
   declare_key(known, o->records);

@@ -16,6 +16,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
@@ -117,11 +118,11 @@ class comparison {
   [[nodiscard]] bool allows(std::uint64_t given) const {
     if (given == 0 && o_.empty) return true;
     if (given == 0)
-      throw parameter_error(
-          fmt::format("no keys are given{}; nothing has changed. Give --empty if it is to hold none",
-                      had_ ? fmt::format(", and '{}' has {}", o_.keys.name, format_count(*had_)) : ""));
+      throw parameter_error(fmt::format(
+          "no keys are given{}; nothing has changed. Give --empty if it is to hold none",
+          had_ ? fmt::format(", and {} has {}", quoted_name(o_.keys.name), format_count(*had_)) : ""));
     if (given >= enough()) return true;
-    const std::string both = fmt::format("'{}' has {} keys, and {} {} given", o_.keys.name,
+    const std::string both = fmt::format("{} has {} keys, and {} {} given", quoted_name(o_.keys.name),
                                          format_count(*had_), format_count(given), given == 1 ? "is" : "are");
     if (::isatty(STDIN_FILENO) != 0) return confirmed(both + ". Rebuild it with these?");
     throw parameter_error(both + "; nothing has changed. Give --yes if it is to forget the others");
@@ -183,8 +184,9 @@ exit_code run(const options& o, printer& out) {
   if (keys) given += fill({o.keys.name, rebuild->target()}, *keys, o);
   rebuild->commit();
   if (!o.keys.quiet)
-    out.print("rebuilt {}: {} {} given, {} keys at an error rate of {}\n", o.keys.name, format_count(given),
-              given == 1 ? "key" : "keys", format_count(next.capacity), format_rate(next.error_rate));
+    out.print("rebuilt {}: {} {} given, {} keys at an error rate of {}\n", shown_name(o.keys.name),
+              format_count(given), given == 1 ? "key" : "keys", format_count(next.capacity),
+              format_rate(next.error_rate));
   return exit_code::done;
 }
 

@@ -2,9 +2,11 @@
 #include <string>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::cli {
@@ -26,10 +28,10 @@ exit_code run(const options& o, printer& out) {
       place->rename(o.from, o.to, o.replace ? store::namesake::replace : store::namesake::refuse);
     });
   } catch (const name_taken&) {
-    throw name_taken("a filter named '" + o.to +
-                     "' exists already; choose another name, or give --replace to have it removed");
+    throw name_taken("a filter named " + quoted_name(o.to) +
+                     " exists already; choose another name, or give --replace to have it removed");
   }
-  if (!o.quiet) out.print("{} is called {} now\n", o.from, o.to);
+  if (!o.quiet) out.print("{} is called {} now\n", shown_name(o.from), shown_name(o.to));
   return exit_code::done;
 }
 
@@ -48,8 +50,8 @@ verb rename_verb() {
             "everseen create clicks; everseen create clicks-new"}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(known, o->from, {"NAME", "the filter"});
-            add_argument(known, o->to, {"NEW", "the new name"});
+            add_name(known, o->from, {"NAME", "the filter"});
+            add_name(known, o->to, {"NEW", "the new name"});
             add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
             add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
             add_store_option(known, o->store);

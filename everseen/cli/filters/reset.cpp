@@ -2,9 +2,11 @@
 #include <string>
 
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 
@@ -18,7 +20,8 @@ struct options {
 
 exit_code run(const options& o, printer&) {
   const auto place = chosen_store(o.store);
-  if (!o.yes && !confirmed("Make '" + o.name + "' forget all it remembers?")) return exit_code::negative;
+  if (!o.yes && !confirmed("Make " + quoted_name(o.name) + " forget all it remembers?"))
+    return exit_code::negative;
   with_known_filter(*place, o.name, [&] { place->reset(o.name); });
   return exit_code::done;
 }
@@ -35,7 +38,7 @@ verb reset_verb() {
       {{"Begin anew", "everseen reset clicks --yes", "everseen create clicks; everseen add clicks alice"}},
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
-        add_argument(known, o->name, {"NAME", "the filter"});
+        add_name(known, o->name, {"NAME", "the filter"});
         add_switch(known, "-y,--yes", o->yes, "do not ask");
         add_store_option(known, o->store);
         return [o](printer& out) { return run(*o, out); };

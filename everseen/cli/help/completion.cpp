@@ -48,7 +48,7 @@ std::string bash_values(const manual_entry& e) {
     case kind::directory:
       return "compgen -d -- \"$word\"";
     case kind::filter:
-      return "compgen -W \"$(everseen list --names \"${store[@]}\" 2>/dev/null)\" -- \"$word\"";
+      return "_everseen_filters";
     case kind::verb_name:
       return fmt::format("compgen -W '{}' -- \"$word\"", names_of_verbs());
     case kind::anything:
@@ -80,12 +80,23 @@ constexpr std::string_view bash_words = R"(
   [[ $line =~ --store[=\ ]+([^ ]+)\  ]] && store=(--store "${BASH_REMATCH[1]}")
 )";
 
+/// Not compgen -W, which would run a name such as $(...). Of a name with colons, bash replaces the last part.
+constexpr std::string_view bash_filters = R"(
+_everseen_filters() {
+  local name typed=${line##*[[:space:]]}
+  typed=${typed#--*=}
+  everseen list --names "${store[@]}" 2>/dev/null | while IFS= read -r name; do
+    [[ $name == "$typed"* ]] && printf '%s\n' "${name#"${typed%"${typed##*:}"}"}"
+  done
+}
+)";
+
 std::string bash_script() {
-  std::string text =
-      "# bash completion for everseen\n\n"
-      "_everseen_candidates() {\n"
-      "  local verb=$1 before=$2 word=$3\n"
-      "  case $verb in\n";
+  std::string text = "# bash completion for everseen\n" + std::string(bash_filters) +
+                     "\n"
+                     "_everseen_candidates() {\n"
+                     "  local verb=$1 before=$2 word=$3\n"
+                     "  case $verb in\n";
   for (const verb& v : all_verbs()) text += bash_verb(describe(v));
   return text + fmt::format("    *) compgen -W '{} --help --version' -- \"$word\" ;;\n", names_of_verbs()) +
          "  esac\n}\n\n"

@@ -6,6 +6,7 @@
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
@@ -76,7 +77,7 @@ exit_code run(const options& o, printer& out) {
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
   o->key.keys.resize(1);
-  add_argument(known, o->key.name, {"NAME", "the filter"});
+  add_name(known, o->key.name, {"NAME", "the filter"});
   add_argument(known, o->key.keys.front(), {"KEY", "the key"});
   add_time(known, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
   add_switch(known, "--json", o->json, "print JSON");

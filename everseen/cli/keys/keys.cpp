@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/bad_record.hpp"
@@ -126,7 +127,7 @@ void unfit_keys::raise_if_any() const {
 }
 
 void add_key_options(option_set& known, key_options& target, const std::string& quiet) {
-  add_argument(known, target.name, {"NAME", "the filter"});
+  add_name(known, target.name, {"NAME", "the filter"});
   add_arguments(known, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_time(known, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
   add_switch(known, "-z,--zero", target.records.zero, "keys end with a NUL byte instead of a newline");

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -15,7 +16,7 @@ namespace {
 /// A run that failed before it added anything may have left an empty filter.
 std::string remedy(const filter& f) {
   if (f.info().keys > 0 || !f.stored().jobs().empty() || f.stored().asks_first()) return {};
-  return fmt::format("; it is empty, and everseen drop {} removes it", f.name());
+  return fmt::format("; it is empty, and everseen drop {} removes it", name_argument(f.name()));
 }
 
 }  // namespace
@@ -24,9 +25,9 @@ void must_agree(const filter_options& given, const filter& f) {
   const spec& s = f.get_spec();
   const auto differs = [&](std::string_view option, const auto& has) {
     throw parameter_error(
-        fmt::format("{} does not fit the filter '{}', which was created with {}; leave it out, or use "
+        fmt::format("{} does not fit the filter {}, which was created with {}; leave it out, or use "
                     "another --filter{}",
-                    option, f.name(), has, remedy(f)));
+                    option, quoted_name(f.name()), has, remedy(f)));
   };
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
   if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
@@ -42,7 +43,7 @@ filter existing_filter(store& in, const std::string& name) {
   try {
     return {name, in.open(name, access::write)};
   } catch (const no_filter&) {
-    throw is_gone(fmt::format("the filter '{}'", name));
+    throw is_gone("the filter " + quoted_name(name));
   }
 }
 

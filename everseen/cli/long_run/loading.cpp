@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -29,7 +30,7 @@ void load_with_progress(const filter& f, progress_line& line) noexcept {
     std::uint64_t bytes = 0;
     for (std::uint32_t p = 0; p < s.partitions && !is_signalled(); ++p) {
       bytes += f.stored().state(p).bytes();
-      line.show(fmt::format("loading '{}': {} of {} partitions, {}", f.name(), p + 1, s.partitions,
+      line.show(fmt::format("loading {}: {} of {} partitions, {}", quoted_name(f.name()), p + 1, s.partitions,
                             format_bytes(static_cast<double>(bytes))));
     }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see the header

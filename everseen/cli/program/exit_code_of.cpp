@@ -1,5 +1,6 @@
 #include "everseen/cli/program/exit_code_of.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -11,6 +12,7 @@
 
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 
@@ -18,9 +20,9 @@ namespace {
 
 /// Prints one line, whatever an operating system or a file name put into the message.
 int complain(exit_code code, std::string_view message) {
-  std::string line = "everseen: ";
-  for (const char c : message) line += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  line += '\n';
+  std::string text(message);
+  std::ranges::replace(text, '\n', ' ');
+  const std::string line = "everseen: " + without_controls(text) + '\n';
   // If standard error has failed too, nothing is left to do.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   return static_cast<int>(code);

@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/stream/count_table.hpp"
+#include "everseen/cli/stream/job_description.hpp"
 #include "everseen/cli/stream/stream_arguments.hpp"
 #include "everseen/cli/terminal/printer.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 
@@ -60,14 +63,16 @@ count_query query_of(const options& o) {
 /// The job that was named, or else the only job of the filter.
 std::string job_of(const options& o, const filter& f) {
   const std::vector<std::string> jobs = f.stored().jobs();
-  const std::string there = jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "));
+  const std::string there = jobs_text(jobs);
   if (o.job) {
     if (std::find(jobs.begin(), jobs.end(), *o.job) != jobs.end()) return *o.job;
-    throw parameter_error(fmt::format("the filter '{}' has no job '{}'; {}", f.name(), *o.job, there));
+    throw parameter_error(
+        fmt::format("the filter {} has no job {}; {}", quoted_name(f.name()), quoted_name(*o.job), there));
   }
   if (jobs.size() == 1) return jobs.front();
-  throw parameter_error(fmt::format("say which job of the filter '{}' is meant, as in --job {}; {}", f.name(),
-                                    jobs.empty() ? default_job : jobs.front(), there));
+  throw parameter_error(
+      fmt::format("say which job of the filter {} is meant, as in --job {}; {}", quoted_name(f.name()),
+                  jobs.empty() ? std::string(default_job) : name_argument(jobs.front()), there));
 }
 
 exit_code run(const options& o, printer& out) {
@@ -89,8 +94,8 @@ exit_code run(const options& o, printer& out) {
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_argument(known, o->name, {"NAME", "the filter"});
-  add_text(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
+  add_name(known, o->name, {"NAME", "the filter"});
+  add_name(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
   add_text(known, "--by", o->by,
            {"DIMENSION,...", "the dimensions to show; counters are summed over the others",
             "those of the first --count"});

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -155,6 +156,12 @@ std::vector<std::vector<std::string>> described_sets(std::string_view descriptio
     throw format_error(
         "the description of the job is none that everseen stream wrote; its counts cannot be told apart");
   }
+}
+
+std::string jobs_text(const std::vector<std::string>& jobs) {
+  std::string names;
+  for (const std::string& job : jobs) names += (names.empty() ? "" : ", ") + shown_name(job);
+  return "it has " + (names.empty() ? "none" : names);
 }
 
 }  // namespace everseen::cli

@@ -26,4 +26,7 @@ namespace everseen::cli {
 /// The options that differ, as in "--count /site (now: --count /sites)".
 [[nodiscard]] std::string differences(const std::string& before, const std::string& now);
 
+/// "it has count, pages", or "it has none".
+[[nodiscard]] std::string jobs_text(const std::vector<std::string>& jobs);
+
 }  // namespace everseen::cli

@@ -10,10 +10,12 @@
 #include "everseen/cli/stream/job_description.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/stream/job/job_marks.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
@@ -72,7 +74,7 @@ std::string age_of(event_time then) {
 }
 
 void print_text(const known_job& job, printer& out) {
-  out.print("{}\n", job.name);
+  out.print("{}\n", shown_name(job.name));
   out.print("  begun with    {}\n", shown_job(job.description));
   for (const checkpoint& sink : job.sinks) out.print("  puts out to   {}\n", sink_text(sink));
   for (const checkpoint& lane : job.lanes)
@@ -83,7 +85,7 @@ void print_text(const known_job& job, printer& out) {
 }
 
 nlohmann::ordered_json json_of(const known_job& job) {
-  nlohmann::ordered_json json = {{"name", job.name}, {"begun_with", shown_job(job.description)}};
+  nlohmann::ordered_json json = {{"name", shown_name(job.name)}, {"begun_with", shown_job(job.description)}};
   json["lanes"] = nlohmann::ordered_json::array();
   for (const checkpoint& lane : job.lanes)
     json["lanes"].push_back({{"source", lane.source}, {"position", lane.position}});
@@ -116,9 +118,8 @@ exit_code list(const options& o, printer& out) {
 void must_be_there(const filter& f, const std::string& job) {
   const std::vector<std::string> jobs = f.stored().jobs();
   if (std::ranges::find(jobs, job) != jobs.end()) return;
-  throw parameter_error(
-      fmt::format("the filter '{}' has no job '{}'; {}", f.name(), job,
-                  jobs.empty() ? "it has none" : fmt::format("it has {}", fmt::join(jobs, ", "))));
+  throw parameter_error(fmt::format("the filter {} has no job {}; {}", quoted_name(f.name()),
+                                    quoted_name(job), jobs_text(jobs)));
 }
 
 /// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
@@ -138,17 +139,16 @@ exit_code end(const options& o, printer& out) {
   if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
   const std::string sources = show(o, out);
   const std::string question = fmt::format(
-      "End the job '{}'? Its counts and its place in {} are lost; the keys that it added to '{}' stay. Stop "
-      "its "
+      "End the job {}? Its counts and its place in {} are lost; the keys that it added to {} stay. Stop its "
       "workers first.",
-      *o.end, sources, o.name);
+      quoted_name(*o.end), sources, quoted_name(o.name));
   if (!o.yes && !confirmed(question)) return exit_code::negative;
   chosen_store(o.store)->end_job(o.name, *o.end);
   out.print(
       "ended; to count the same events again, empty the filter, too: everseen reset {}, and read a topic or "
       "a "
       "stream as another group (group=NAME)\n",
-      o.name);
+      name_argument(o.name));
   return exit_code::done;
 }
 
@@ -170,8 +170,8 @@ verb jobs_verb() {
             "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
-            add_argument(known, o->name, {"NAME", "the filter"});
-            add_text(known, "--end", o->end, {"JOB", "end this job: remove its positions and its counts"});
+            add_name(known, o->name, {"NAME", "the filter"});
+            add_name(known, "--end", o->end, {"JOB", "end this job: remove its positions and its counts"});
             add_switch(known, "-y,--yes", o->yes, "do not ask");
             add_switch(known, "--json", o->json, "print JSON");
             add_store_option(known, o->store);

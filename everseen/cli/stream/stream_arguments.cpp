@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/stream/dimensions.hpp"
+#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"
@@ -26,7 +27,7 @@ void declare_ends(option_set& known, stream_arguments& given) {
             "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
             "redis-stream:STREAM",
             "counts"});
-  add_text(
+  add_name(
       known, "--job", given.job,
       {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
   add_text(known, "--worker", given.worker,
@@ -42,7 +43,7 @@ void declare_ends(option_set& known, stream_arguments& given) {
 }
 
 void declare_filter(option_set& known, stream_arguments& given) {
-  add_text(known, "--filter", given.filter_name,
+  add_name(known, "--filter", given.filter_name,
            {"NAME", "the filter that remembers the keys; created if there is none"});
   add_store_option(known, given.store);
   add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},

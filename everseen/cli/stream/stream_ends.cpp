@@ -9,6 +9,7 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/percent.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/file/file_sink.hpp"
@@ -57,12 +58,13 @@ stream_source open_kafka_source(const stream_arguments& given) {
   must_be_a_file(given);
   kafka_url url = parse_kafka_url(*given.from);
   if (given.dry_run) {  // a member of the real group would take partitions from its workers
-    url.group = "everseen-dry-run-" + job_of(given);
+    url.group = "everseen-dry-run-" + percent_encoded(job_of(given));
     url.until_end = true;
   }
   // Members of one group share the partitions, so each filter and each job has its own group.
-  auto opened = std::make_unique<kafka_source>(
-      url, "everseen-" + given.filter_name.value_or(std::string()) + '-' + job_of(given));
+  auto opened =
+      std::make_unique<kafka_source>(url, "everseen-" + percent_encoded(given.filter_name.value_or("")) +
+                                              '-' + percent_encoded(job_of(given)));
   if (given.dry_run) opened->commit_nothing();
   return {std::move(opened), std::nullopt, {}, {}};
 }
@@ -92,7 +94,7 @@ void must_settle_in_time(const stream_arguments& given, std::chrono::millisecond
 std::string mark_of(const filter& seen, const std::string& job, const ledger& book) {
   std::string word = word_in(book.description());
   if (word.empty()) word = fmt::format("{:016x}", hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
-  return fmt::format("{}:{}:{}", seen.name(), job, word);
+  return fmt::format("{}:{}:{}", percent_encoded(seen.name()), percent_encoded(job), word);
 }
 
 /// The same, with the worker that owns the file.

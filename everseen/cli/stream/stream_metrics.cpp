@@ -13,6 +13,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 
@@ -117,7 +118,7 @@ struct stream_metrics::families {
           .Add({}, prometheus::Histogram::BucketBoundaries{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30});
 
   families(const std::string& address, const std::string& name)
-      : server(listen(address)), job{{"job_name", name}} {
+      : server(listen(address)), job{{"job_name", shown_name(name)}} {
     server->addHandler("/metrics$", page);
   }
 };

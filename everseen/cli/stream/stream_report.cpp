@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -28,7 +29,8 @@ std::string absence_warning(const job_result& result, const std::string& filter,
       "warning: none of the first {} events has {}, so an empty value is counted; if the name is wrong, "
       "begin "
       "again: everseen jobs {} --end {}, then everseen reset {}, if it holds nothing else",
-      format_count(result.events), fmt::join(result.absent, ", "), filter, job, filter);
+      format_count(result.events), fmt::join(result.absent, ", "), name_argument(filter), name_argument(job),
+      name_argument(filter));
 }
 
 std::string job_stats(const job_result& result, std::chrono::duration<double> lasted) {

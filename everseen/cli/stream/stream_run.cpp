@@ -17,6 +17,7 @@
 #include "everseen/cli/stream/stream_report.hpp"
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/stream/job/deferred_ledger.hpp"
 
@@ -46,8 +47,8 @@ filter dry_filter(const stream_arguments& given, store& memory) {
     if (const auto place = open_store(store_url(given.store.url)); place->exists(*given.filter_name)) {
       const filter real(*given.filter_name, place->open(*given.filter_name, access::read));
       must_agree(given, real);
-      say(fmt::format("judging by an empty filter like '{}': the keys that it holds are not asked",
-                      real.name()));
+      say(fmt::format("judging by an empty filter like {}: the keys that it holds are not asked",
+                      quoted_name(real.name())));
       return {real.name(), memory.create(real.name(), real.get_spec())};
     }
   const std::string name = given.filter_name.value_or("dry");
@@ -139,17 +140,15 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
   const std::string name = given_.job.value_or(std::string(default_job));
   const auto there = seen.stored().jobs();
   if (given_.existing && std::ranges::find(there, name) == there.end())
-    throw is_gone(fmt::format("the job '{}' of the filter '{}'", name, seen.name()));
+    throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(seen.name())));
   return std::make_unique<deferred_ledger>(
       seen.stored(), name, what, [name, what, filter = seen.name()](const std::string& begun_with) {
         if (are_alike(begun_with, what)) return;
-        throw parameter_error(
-            fmt::format("the job '{0}' was begun with {1}; give the same, or begin another --job for other "
-                        "events; to begin "
-                        "this one again, its counts and its place forgotten: everseen jobs {2} --end {0}, "
-                        "and, as the keys "
-                        "stay, everseen reset {2}",
-                        name, differences(begun_with, what), filter));
+        throw parameter_error(fmt::format(
+            "the job {0} was begun with {1}; give the same, or begin another --job for other "
+            "events; to begin this one again, its counts and its place forgotten: everseen jobs "
+            "{2} --end {3}, and, as the keys stay, everseen reset {2}",
+            quoted_name(name), differences(begun_with, what), name_argument(filter), name_argument(name)));
       });
 }
 

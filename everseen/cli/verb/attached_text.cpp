@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/link/linked_filter.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
@@ -88,7 +89,7 @@ void print_attached_info(const filter& f, printer& out) {
   const redis::attached_filter& a = *attached_behind(f);
   const std::vector<bitmap> all = a.survey();
   const spec& s = f.get_spec();
-  out.print("name          {}\n", f.name());
+  out.print("name          {}\n", shown_name(f.name()));
   out.print("attached      {}\n", redis::to_string(a.what()));
   out.print("kept at       {}\n", a.what().key);
   out.print("keys          about {}, by the bits that are set\n", format_count(keys_in(a, all)));

@@ -9,6 +9,7 @@
 
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
@@ -79,11 +80,11 @@ no_filter unknown_filter(const store& in, std::string_view name) {
   const std::vector<std::string> there = in.list();
   const std::vector<std::string_view> names(there.begin(), there.end());
   const std::string_view meant = nearest(name, names);
-  return no_filter(fmt::format("there is no filter named '{}'; {}", name,
+  return no_filter(fmt::format("there is no filter named {}; {}", quoted_name(name),
                                meant.empty() ? fmt::format("everseen list shows those that there are, "
                                                            "everseen create {} makes one",
-                                                           name)
-                                             : fmt::format("did you mean '{}'?", meant)));
+                                                           name_argument(name))
+                                             : fmt::format("did you mean {}?", quoted_name(meant))));
 }
 
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {

@@ -33,6 +33,28 @@ TEST_F(Filters, AreCreatedAsAskedFor) {
   EXPECT_EQ(spec["partitions"], 3);
 }
 
+// Promise: a name that is shown can be typed (operations, Names).
+TEST_F(Filters, AreShownAsTheyAreTyped) {
+  given(R"(for name in ../f 'a b' 日志 "it's" '"a\nb"' '"\xff\x1b[2J"' '"-rf"' '$(touch ran)'; do
+             everseen create "$name" --capacity 1000 --quiet && everseen add "$name" key --quiet || exit; done)");
+  EXPECT_THAT(sh("everseen list --names | LC_ALL=C sort"), Prints(R"("-rf")"
+                                                                  "\n"
+                                                                  R"("\xff\x1b[2J")"
+                                                                  "\n"
+                                                                  R"("a\nb")"
+                                                                  "\n$(touch ran)\n../f\na b\nit's\n日志\n"));
+  EXPECT_THAT(
+      sh(R"(everseen list --names | while read -r name; do everseen check "$name" key; done | sort -u)"),
+      Prints("seen\tkey\n"));
+  EXPECT_THAT(sh(R"(everseen rename '"a\nb"' '"\x00"')"), Prints(R"("a\nb" is called "\x00" now)"
+                                                                 "\n"));
+  EXPECT_THAT(sh(R"(everseen info '"a\nb"')"),
+              Complains(2, R"(no filter named "a\nb")", R"(everseen create '"a\nb"' makes one)"));
+  given(R"(everseen list --names | while read -r name; do everseen drop "$name" --yes || exit; done)");
+  EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
+  EXPECT_THAT(sh("ls ran *f 2>/dev/null"), Prints(IsEmpty(), 2));
+}
+
 TEST_F(Filters, SayWhatWasCreatedUnlessQuiet) {
   EXPECT_THAT(sh("everseen create f --capacity 10k"),
               Prints(StartsWith("created f: 10,000 keys at an error rate of 1.0e-06")));
@@ -55,7 +77,8 @@ TEST_F(Filters, AreNotCreatedFromNonsense) {
   EXPECT_THAT(sh("everseen create f --layout line-8x64 --probes 5"), Complains(2, "probes"));
   EXPECT_THAT(sh("everseen create f --hash md5"), Complains(2, "--hash md5", "xxh3, siphash"));
   EXPECT_THAT(sh("everseen create f --partitions 65537"), Complains(2, "--partitions 65537", "65536"));
-  EXPECT_THAT(sh("everseen create ../f"), Complains(2, "name"));
+  EXPECT_THAT(sh("everseen create $(printf %1025s | tr ' ' x)"), Complains(2, "1 to 1024 bytes, not 1025"));
+  EXPECT_THAT(sh("everseen create '\"f'"), Complains(2, "begins with a double quote"));
   EXPECT_THAT(sh("everseen create ''"), Complains(2, "name"));
   EXPECT_THAT(sh("ls"), Prints(IsEmpty()));
 }

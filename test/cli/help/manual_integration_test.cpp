@@ -50,8 +50,8 @@ TEST_F(Completion, ScriptsParse) {
 
 TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
   given("everseen create clicks && everseen completion bash > script");
-  const auto candidates = [&](const std::string& words) {
-    return sh("source ./script; COMP_LINE='everseen " + words +
+  const auto candidates = [&](const std::string& words, const std::string& line = {}) {
+    return sh("source ./script; COMP_LINE='everseen " + (line.empty() ? words : line) +
               "'; COMP_POINT=${#COMP_LINE}; COMP_WORDS=(everseen " + words +
               "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _everseen; "
               "printf '%s\\n' \"${COMPREPLY[@]}\"");
@@ -63,6 +63,10 @@ TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
   EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
   EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
   given("everseen create other --store file:elsewhere");
+  given("everseen create user:42; everseen create 'a $(touch ran)'");
+  EXPECT_THAT(candidates("info user : 4", "info user:4"), Prints("42\n")) << "bash takes the : for a word";
+  EXPECT_THAT(candidates("info a"), Prints("a $(touch ran)\n"));
+  EXPECT_NE(sh("ls ran").exit_code, 0) << "the name of a filter was run";
   EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
   EXPECT_THAT(candidates("dedup --store=file:elsewhere --filter o"), Prints("other\n"));
 }
