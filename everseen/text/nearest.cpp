@@ -31,6 +31,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::size_t fewest = 3;
   if (word.size() > longest_word) return best;
   for (const std::string_view candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) >= fewest)
+      continue;  // which is at least as many slips
     const std::size_t count = slips(word, candidate);
     if (count < fewest && 2 * count < candidate.size()) {
       fewest = count;

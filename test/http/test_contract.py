@@ -26,7 +26,7 @@ def operation_of(method, path):
     words = path.partition("?")[0].split("/")
     for pattern in DOCUMENT["paths"]:
         wanted = pattern.split("/")
-        if len(wanted) == len(words) and all(w == "{name}" or w == word for w, word in zip(wanted, words)):
+        if len(wanted) == len(words) and all(w in ("{name}", "{key}") or w == word for w, word in zip(wanted, words)):
             return pattern, DOCUMENT["paths"][pattern].get(method.lower())
     raise AssertionError(f"openapi.json has no {method} {path}")
 
@@ -74,6 +74,8 @@ def redis_cli(server, *words):
 EVERYTHING = [("GET", FILTERS, None), ("POST", FILTERS, {"name": "f", "capacity": 10}), ("GET", FILTERS + "/f", None),
               ("DELETE", FILTERS + "/f", None), ("POST", FILTERS + "/f/add", {"keys": ["a"]}),
               ("POST", FILTERS + "/f/check", {"keys": ["a"]}), ("POST", FILTERS + "/f/explain", {"key": "a"}),
+              ("GET", FILTERS + "/f/keys/a", None), ("POST", FILTERS + "/f/rename", {"to": "f"}),
+              ("POST", FILTERS + "/f/expire", {"expire": None}),
               ("GET", "/api/v1/plan?keys=1000&error_rate=0.01", None), ("GET", "/api/v1/stats", None), ("GET", "/metrics", None)]
 
 
@@ -100,8 +102,135 @@ class Contract(unittest.TestCase):
             check(s, "DELETE", FILTERS + "/clicks", 204)
             check(s, "DELETE", FILTERS + "/clicks", 404, reason="no_filter")
             for method, path, body in [("GET", "/clicks", None), ("POST", "/clicks/add", {"keys": ["a"]}),
-                                       ("POST", "/clicks/check", {"keys": ["a"]}), ("POST", "/clicks/explain", {"key": "a"})]:
+                                       ("POST", "/clicks/check", {"keys": ["a"]}), ("POST", "/clicks/explain", {"key": "a"}),
+                                       ("GET", "/clicks/keys/a", None), ("POST", "/clicks/rename", {"to": "b"}),
+                                       ("POST", "/clicks/expire", {"expire": 9})]:
                 check(s, method, FILTERS + path, 404, body, reason="no_filter")
+
+    def test_a_key_is_asked_for_by_its_address(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
+            keys = ["a", "http://x/?y=1&z#", "a b", "100%", "日志", "."]
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": keys})
+            check(s, "POST", FILTERS + "/f/add", 200, {"keys": coded(b"\xff\x00\n"), "encoding": "base64"})
+            for key in [*keys, b"\xff\x00\n"]:
+                answer = check(s, "GET", FILTERS + "/f/keys/" + urllib.parse.quote(key, safe=""), 200)
+                self.assertEqual(answer, {"verdict": "seen"})
+            self.assertEqual(check(s, "GET", FILTERS + "/f/keys/b", 200), {"verdict": "fresh"})
+            self.assertEqual(s.ask("HEAD", FILTERS + "/f/keys/b")[0], 200)
+            self.assertEqual(s.ask("GET", FILTERS + "/f/keys/")[0], 404)
+            self.assertEqual(s.ask("GET", FILTERS + "/f/keys/a/b")[0], 404)
+            check(s, "GET", FILTERS + "/f/keys/%zz", 400, reason="bad_request")
+            check(s, "GET", FILTERS + "/f/keys/a?time=5", 400, reason="unknown_parameter")
+            check(s, "POST", FILTERS, 201, {"name": "g", "as": "guava64", "funnel": "long", "capacity": 100})
+            check(s, "GET", FILTERS + "/g/keys/word", 422, reason="key_refused")
+            check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m"})
+            check(s, "POST", FILTERS + "/w/add", 200, {"keys": ["a"], "time_ms": 1700000000000})
+            for when, verdict in [(1700000000000, "seen"), (1, "late")]:
+                self.assertEqual(check(s, "GET", FILTERS + f"/w/keys/a?time_ms={when}", 200)["verdict"], verdict)
+
+    def test_keys_may_come_a_key_a_line(self):
+        def lines(s, path, status, text, kind="text/plain", **more):
+            return check(s, "POST", FILTERS + path, status, text, Content_Type=kind, **more)
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
+            self.assertEqual(lines(s, "/f/add", 200, b"a\nb\n\xff\r\n\na")["verdicts"], ["fresh", "fresh", "fresh", "fresh", "seen"])
+            asked = check(s, "POST", FILTERS + "/f/check", 200, {"keys": coded(b"a", b"b", b"\xff\r", b"", b"\xff"), "encoding": "base64"})
+            self.assertEqual(asked["verdicts"], ["seen", "seen", "seen", "seen", "fresh"])
+            self.assertEqual(lines(s, "/f/check", 200, '"a"\n{}\n', "Text/Plain; charset=utf-8")["fresh"], 2)
+            for path in ["/f/add", "/f/check"]:
+                lines(s, path, 400, "", reason="bad_parameter")
+                lines(s, path + "?encoding=base64", 400, "a", reason="unknown_parameter")
+                check(s, "POST", FILTERS + path + "?time_ms=5", 400, {"keys": ["a"]}, reason="unknown_parameter")
+            check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m"})
+            self.assertEqual(lines(s, "/w/add?time_ms=1700000000000", 200, "a\n")["fresh"], 1)
+            self.assertEqual(lines(s, "/w/check?time_ms=1", 200, "a")["late"], 1)
+            lines(s, "/w/check?time_ms=soon", 400, "a", reason="bad_parameter")
+            many = lines(s, "/f/add", 200, "".join(f"{i}\n" for i in range(100_000)))
+            self.assertEqual((many["fresh"], len(many["verdicts"])), (100_000, 100_000))
+            self.assertIn("lines", lines(s, "/f/add", 400, "\n" * 1_100_000)["detail"])
+
+    def test_a_filter_gets_another_name(self):
+        with Server() as s:
+            for name in ["old", "taken"]:
+                check(s, "POST", FILTERS, 201, {"name": name, "capacity": 1000, "error_rate": 1e-12})
+                check(s, "POST", FILTERS + f"/{name}/add", 200, {"keys": [name]})
+            status, headers, answer = s.ask("POST", FILTERS + "/old/rename", {"to": "new/1"})
+            self.assertEqual((status, headers["Location"], answer["name"]), (200, FILTERS + "/new%2F1", "new/1"))
+            self.assertEqual(check(s, "GET", FILTERS + "/new%2F1/keys/old", 200)["verdict"], "seen")
+            check(s, "POST", FILTERS + "/old/rename", 404, {"to": "x"}, reason="no_filter")
+            check(s, "POST", FILTERS + "/new%2F1/rename", 409, {"to": "taken"}, reason="name_taken")
+            check(s, "POST", FILTERS + "/new%2F1/rename", 200, {"to": "taken", "replace": True})
+            self.assertEqual(check(s, "GET", FILTERS + "/taken/keys/old", 200)["verdict"], "seen")
+            self.assertEqual(check(s, "GET", FILTERS + "/taken/keys/taken", 200)["verdict"], "fresh")
+            self.assertEqual([f["name"] for f in check(s, "GET", FILTERS, 200)["filters"]], ["taken"])
+            for body in [{}, {"to": ""}, {"to": 7}, {"to": "x" * 1025}, {"to": "x", "replace": "yes"}, {"to": "x", "name": "y"},
+                         {"to": '"x'}]:
+                check(s, "POST", FILTERS + "/taken/rename", 400, body)
+
+    def test_a_filter_gets_another_end(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
+            for body, ends_in in [({"expire": "1d"}, 86_400), ({"expire": 90}, 90), ({"ends_at_ms": (int(time.time()) + 50) * 1000}, 50)]:
+                told = check(s, "POST", FILTERS + "/f/expire", 200, body)
+                self.assertAlmostEqual(told["ends_at_ms"] / 1000 - time.time(), ends_in, delta=20)
+            for body in [{"expire": None}, {"expire": 90}, {"ends_at_ms": None}]:
+                told = check(s, "POST", FILTERS + "/f/expire", 200, body)
+            self.assertIsNone(told["ends_at_ms"])
+            for body in [{}, {"expire": 0}, {"expire": "soon"}, {"ends_at_ms": 1}, {"expire": 9, "ends_at_ms": None}, {"expires": 9}]:
+                check(s, "POST", FILTERS + "/f/expire", 400, body)
+            check(s, "POST", FILTERS + "/f/expire", 200, {"expire": 0.5})
+            time.sleep(1)
+            check(s, "GET", FILTERS + "/f", 404, reason="no_filter")
+
+    def test_an_unknown_name_is_answered_with_the_one_that_was_meant(self):
+        with Redis() as redis:
+            for store in ["mem:", redis.url()]:
+                with Server(store=store) as s:
+                    check(s, "POST", FILTERS, 201, {"name": "clicks"})
+                    for path in ["/clikcs", "/click", "/clicks2"]:
+                        self.assertIn("did you mean 'clicks'?", check(s, "GET", FILTERS + path, 404)["detail"])
+                    self.assertIn("POST /api/v1/filters", check(s, "GET", FILTERS + "/views", 404)["detail"])
+                    self.assertIn("did you mean", check(s, "POST", FILTERS + "/clikcs/add", 404, {"keys": ["a"]})["detail"])
+
+    def test_names_are_any_bytes_and_the_same_everywhere(self):
+        names = [b"user:42", b"a b", "日志/2026".encode(), b"\n", b"\x00", b"\xff", b'"a"', b"..", b".", b"../../etc/passwd", b"-rf",
+                 b"$(touch x)", b"\x1b[2J", b"x" * 512, b"\xfe" * 512]
+        with tempfile.TemporaryDirectory() as home, Redis() as redis:
+            for store in [f"file:{home}/filters", redis.url()]:
+                with Server(store=store) as s:
+                    for name in names:
+                        for key in ["a", "b"]:
+                            encoded = "".join(f"\\x{byte:02x}" for byte in name)
+                            subprocess.run(["redis-cli", "-e", "-s", s.socket], input=f'BF.ADD "{encoded}" {key}\n', text=True, check=True,
+                                           stdout=subprocess.DEVNULL, timeout=60)
+                    redis_cli(s, "-n", "3", "BF.MADD", "a", "a", "b")
+                    for database in ["0", "3"]:
+                        for name in ["", "x" * 1025]:
+                            redis_cli(s, "-n", database, "BF.EXISTS", name, "a")
+                            self.assertRaises(subprocess.CalledProcessError, redis_cli, s, "-n", database, "BF.ADD", name, "a")
+                    listed = check(s, "GET", FILTERS, 200)
+                    self.assertEqual(listed["total"], len(names) + 1)
+                    self.assertIn("@3:a", [f["name"] for f in listed["filters"]])
+                    for f in listed["filters"]:
+                        self.assertTrue(f["name"].isprintable())
+                        self.assertEqual(check(s, "GET", f["url"], 200)["name"], f["name"])
+                        by_name = urllib.parse.quote(f["name"], safe="")
+                        if f["name"] not in (".", ".."):
+                            self.assertEqual(check(s, "GET", FILTERS + f"/{by_name}/keys/a", 200)["verdict"], "seen")
+                    metrics = check(s, "GET", "/metrics", 200).decode()
+                    self.assertIn('{filter="\\"\\\\n\\"",', metrics)
+                    shown = {f["name"] for f in listed["filters"]}
+                    self.assertEqual(s.stop(), 0)
+                printed = subprocess.run([PROGRAM, "list", "--names", "--store", store], capture_output=True, text=True, check=True).stdout
+                self.assertEqual(set(printed.splitlines()), shown)
+                for name in shown:
+                    done = subprocess.run([PROGRAM, "check", name, "a", "--store", store, "--quiet"], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    done = subprocess.run([PROGRAM, "drop", name, "--yes", "--store", store], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(os.listdir(home)), ["filters"])
+            self.assertEqual([f for f in os.listdir(home + "/filters") if not f.startswith(".")], [])
 
     def test_lists_come_in_pages(self):
         with Server() as s:
@@ -125,9 +254,9 @@ class Contract(unittest.TestCase):
                 seen += [f["url"].rpartition("/")[2] for f in page["filters"]]
                 if page["next"] is None:
                     break
-                after = "&after=" + page["next"]
-            self.assertEqual(sorted(map(urllib.parse.unquote_to_bytes, seen)), sorted(map(urllib.parse.unquote_to_bytes, names)))
-            check(s, "GET", FILTERS + "?after=esc.-.", 400, reason="bad_parameter")
+                after = "&after=" + urllib.parse.quote(page["next"], safe="")
+            self.assertEqual(seen, ["a%2541", "b", "user%3A1", "%22%5Cx80%22", "%22%5Cxff%22", "%22%5Cxff%5Cxfe%22"])
+            check(s, "GET", FILTERS + "?after=%22a", 400, reason="bad_parameter")
 
     def test_what_is_asked_for_by_name_is_made_whatever_the_default(self):
         with Server("--redisbloom") as s:
@@ -206,7 +335,7 @@ class Contract(unittest.TestCase):
                                  ('{"name":"x","window":"soon"}', "bad_parameter"),
                                  ('{"name":"x","slices":3}', "bad_parameter"), ('{"name":"x","funnel":"int"}', "bad_parameter"),
                                  ('{"name":"x","as":"guava64","probes":3}', "bad_parameter"),
-                                 (json.dumps({"name": "x" * 200}), "bad_parameter"),
+                                 (json.dumps({"name": "x" * 1025}), "bad_parameter"), (json.dumps({"name": '"x'}), "bad_parameter"),
                                  ('{"name":"x","capacty":5}', "unknown_field")]:
                 refused = check(s, "POST", FILTERS, 400, body, reason=reason)
             self.assertIn("did you mean capacity?", refused["detail"])
@@ -223,11 +352,23 @@ class Contract(unittest.TestCase):
             self.assertIn("DELETE /api/v1/filters/f", taken["detail"])
             which = check(s, "POST", FILTERS + "/f/add", 400, {"keys": ["a", "b", 7]}, reason="bad_parameter")
             self.assertIn("keys[2] is a number", which["detail"])
-            check(s, "GET", FILTERS + "/" + "x" * 200, 400, reason="bad_parameter")
+            check(s, "GET", FILTERS + "/" + "x" * 1025, 404, reason="no_filter")
+            check(s, "GET", FILTERS + "/%22x", 400, reason="bad_request")
             for path, body in [("", {"name": "x"}), ("/f/add", {"keys": ["a"]}), ("/f/check", {"keys": ["a"]}),
-                               ("/f/explain", {"key": "a"})]:
-                check(s, "POST", FILTERS + path, 415, json.dumps(body), Content_Type="text/plain",
-                      reason="unsupported_media_type")
+                               ("/f/explain", {"key": "a"}), ("/f/rename", {"to": "x"}), ("/f/expire", {"expire": 9})]:
+                for kind in ["text/html", *([] if path in ("/f/add", "/f/check") else ["text/plain"])]:
+                    check(s, "POST", FILTERS + path, 415, json.dumps(body), Content_Type=kind, reason="unsupported_media_type")
+
+    def test_quantities_are_those_of_the_command_line(self):
+        with Server() as s:
+            for capacity, rate in [("10k", "0.1%"), ("1e4", "1e-3"), (1e4, 0.001), ("10,000", "0.001")]:
+                name = f"{capacity} {rate}"
+                made = check(s, "POST", FILTERS, 201, json.dumps({"name": name, "capacity": capacity, "error_rate": rate}))
+                self.assertEqual((made["name"], made["capacity"], made["error_rate"]), (name, 10_000, 0.001))
+            for capacity in ["0", "many", "-1", 1.5, "1e30", True]:
+                check(s, "POST", FILTERS, 400, {"name": "x", "capacity": capacity}, reason="bad_parameter")
+            for rate in ["0", "200%", "often", 1, None]:
+                check(s, "POST", FILTERS, 400, {"name": "x", "error_rate": rate}, reason="bad_parameter")
 
     def test_a_full_filter_and_full_memory_say_so(self):
         with Server("--maxmemory", "64Ki") as s:
@@ -253,6 +394,8 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS + "/f/add", 413, long, reason="too_large")
             check(s, "POST", FILTERS + "/f/check", 413, long, reason="too_large")
             check(s, "POST", FILTERS + "/f/explain", 413, long, reason="too_large")
+            check(s, "POST", FILTERS + "/f/rename", 413, long, reason="too_large")
+            check(s, "POST", FILTERS + "/f/expire", 413, long, reason="too_large")
 
     def test_users_have_their_rights_and_no_others(self):
         with Server("--user", "reader:look:read", "--user", "writer:touch:write", "--user", "keeper:keep:admin") as s:
@@ -262,7 +405,8 @@ class Contract(unittest.TestCase):
                 check(s, method, path, 401, data, reason="unauthorized")
                 check(s, method, path, 401, data, token="wrong", reason="unauthorized")
             for method, path, data in [("POST", FILTERS, body), ("DELETE", FILTERS + "/f", None),
-                                       ("POST", FILTERS + "/f/add", {"keys": ["a"]})]:
+                                       ("POST", FILTERS + "/f/add", {"keys": ["a"]}), ("POST", FILTERS + "/f/rename", {"to": "g"}),
+                                       ("POST", FILTERS + "/f/expire", {"expire": 9})]:
                 check(s, method, path, 403, data, token="look", reason="forbidden")
                 check(s, method, path, 403, data, token="touch", reason="cross_site", Origin="http://evil.example")
             check(s, "POST", FILTERS + "/f/check", 200, {"keys": ["a"]}, token="look")
@@ -412,6 +556,9 @@ class Contract(unittest.TestCase):
                 check(s, "POST", FILTERS + "/bad/add", 500, {"keys": ["a"]}, reason="damaged")
                 check(s, "POST", FILTERS + "/bad/check", 500, {"keys": ["a"]}, reason="damaged")
                 check(s, "POST", FILTERS + "/bad/explain", 500, {"key": "a"}, reason="damaged")
+                check(s, "GET", FILTERS + "/bad/keys/a", 500, reason="damaged")
+                check(s, "POST", FILTERS + "/bad/rename", 500, {"to": "x"}, reason="damaged")
+                check(s, "POST", FILTERS + "/bad/expire", 500, {"expire": 9}, reason="damaged")
                 listed = check(s, "GET", FILTERS, 200)
                 self.assertEqual([f["name"] for f in listed["filters"]], ["good"])
                 self.assertEqual([f["name"] for f in listed["damaged"]], ["bad"])
@@ -425,7 +572,8 @@ class Contract(unittest.TestCase):
             redis.process.wait()
             for method, path, body in [("GET", "", None), ("POST", "", {"name": "x"}), ("GET", "/f", None),
                                        ("POST", "/f/add", {"keys": ["a"]}), ("POST", "/f/check", {"keys": ["a"]}),
-                                       ("POST", "/f/explain", {"key": "a"}), ("DELETE", "/f", None)]:
+                                       ("POST", "/f/explain", {"key": "a"}), ("GET", "/f/keys/a", None),
+                                       ("POST", "/f/rename", {"to": "g"}), ("POST", "/f/expire", {"expire": 9}), ("DELETE", "/f", None)]:
                 check(s, method, FILTERS + path, 503, body, reason="outage")
             check(s, "GET", "/readyz", 503, reason="outage")
             check(s, "GET", "/api/v1/stats", 200)
@@ -480,7 +628,7 @@ class Contract(unittest.TestCase):
 
     def test_readiness_asks_the_store_whatever_filters_are_called(self):
         with Redis() as redis, Server(store=redis.url("?retry_for=100ms")) as s:
-            for name in [".", "esc.nobody", "nobody", ""]:
+            for name in [".", "nobody", "@3"]:
                 redis_cli(s, "BF.ADD", name, "x")
             check(s, "GET", "/readyz", 200)
             redis.process.kill()
@@ -495,7 +643,25 @@ class Contract(unittest.TestCase):
             self.assertIn('everseen_filter_verdicts_total{filter="f",question="add",verdict="fresh"} 1', text)
             self.assertIn('everseen_batch_duration_seconds_count{question="add"} 1', text)
             for line in text.splitlines():
-                self.assertRegex(line, r"^(# (HELP|TYPE) .+|[a-z_]+(\{[^}]*\})? [-+0-9.einfaN]+)$")
+                self.assertRegex(line, r'^(# (HELP|TYPE) .+|[a-z_]+(\{([a-z]+="([^"\\]|\\.)*",?)+\})? [-+0-9.einfaN]+)$')
+
+    def test_requests_are_counted_by_route_and_status(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
+            for name in ["f", "g", "h"]:
+                s.ask("GET", FILTERS + "/" + name)
+            s.ask("HEAD", FILTERS + "/f")
+            s.ask("POST", FILTERS + "/f/add", "{")
+            s.ask("POST", FILTERS + "/f/add", "a", Content_Type="text/html")
+            s.ask("PUT", FILTERS + "/f")
+            s.ask("GET", "/nothing/" + "x" * 100)
+            s.ask("GET", "/nothing/else")
+            name = "/api/v1/filters/{name}"
+            for route, method, status, count in [(FILTERS, "POST", 201, 1), (name, "GET", 200, 1), (name, "GET", 404, 2), (name, "HEAD", 200, 1),
+                                                 (name + "/add", "POST", 400, 1), (name + "/add", "POST", 415, 1), ("", "", 405, 1),
+                                                 ("", "GET", 404, 2)]:
+                counted = metric(s, f'everseen_http_requests_total{{route="{route}",method="{method}",status="{status}"}}')
+                self.assertEqual(counted, count, (route, method, status))
 
     @classmethod
     def tearDownClass(cls):

@@ -5,7 +5,8 @@
 
 #include "everseen/cli/verb/options.hpp"
 
-/// Options and arguments whose value is the name of a filter or a job, as doc/format.md, "Names of filters and jobs", writes it.
+/// Options and arguments whose value is the name of a filter or a job, as doc/format.md, "Names of filters
+/// and jobs", writes it.
 namespace everseen::cli {
 
 /// An argument without a flag.

@@ -44,8 +44,8 @@ void link(session& with, const filter_directory& in, std::string_view older, std
   if (!links.put(with, {std::string(newer), id, {std::string(older), until}}, old.identity.id))
     throw parameter_error(
         "one of the filters was dropped, linked or renamed by somebody else meanwhile; look, and try again");
-  // If a link and a job are created concurrently, each writes its own entry before it looks for the other's, so at
-  // least one finds the other.
+  // If a link and a job are created concurrently, each writes its own entry before it looks for the other's,
+  // so at least one finds the other.
   try {
     require_no_jobs(with, newer, now);
   } catch (const parameter_error&) {

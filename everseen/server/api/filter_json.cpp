@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/base/percent.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/report/attached.hpp"
-#include "everseen/server/http/http_query.hpp"
 #include "everseen/text/json.hpp"
 
 namespace everseen::server {
@@ -58,14 +59,15 @@ json partition_json(const filter_info& info, std::size_t number) {
 
 json predecessor_json(const std::optional<predecessor>& older) {
   if (!older) return nullptr;
-  return {{"name", older->name},
+  return {{"name", shown_name(older->name)},
           {"until_ms", older->until ? json(older->until->time_since_epoch().count()) : json()}};
 }
 
 }  // namespace
 
 std::string url_of(std::string_view key) {
-  return "/api/v1/filters/" + percent_encoded(key);
+  const bool is_step = key == "." || key == "..";  // which clients remove from a path
+  return "/api/v1/filters/" + percent_encoded(is_step ? '"' + std::string(key) + '"' : shown_name(key));
 }
 
 std::string dumped(const json& j) {
@@ -85,7 +87,7 @@ json instances_json(const filter_figures& f) {
 }
 
 json figures_json(std::string_view key, const spec& s, const filter_figures& f) {
-  return {{"name", key},
+  return {{"name", shown_name(key)},
           {"url", url_of(key)},
           {"keys", f.keys},
           {"capacity", s.capacity},

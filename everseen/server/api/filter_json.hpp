@@ -14,10 +14,10 @@ namespace everseen::server {
 
 using json = nlohmann::ordered_json;
 
-/// The path of a filter.    @param key  its name for clients
+/// The path of a filter.
 [[nodiscard]] std::string url_of(std::string_view key);
 
-/// Replaces bytes that are not UTF-8: names need not be text.
+/// Replaces bytes that are not UTF-8, as messages may quote input.
 [[nodiscard]] std::string dumped(const json& j);
 
 [[nodiscard]] json json_of(const tally& t);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/server/http/http_problem.hpp"
 #include "everseen/server/http/json_body.hpp"
@@ -35,14 +36,10 @@ std::optional<layout_kind> foreign_layout(std::string_view word) {
 }
 
 void take_size(json_body& body, spec_request& r) {
-  if (const auto capacity = body.integer("capacity", {1, static_cast<std::int64_t>(max_capacity)}))
+  if (const auto capacity = body.count("capacity", {1, static_cast<std::int64_t>(max_capacity)}))
     r.capacity = static_cast<std::uint64_t>(*capacity);
-  if (const auto rate = body.number("error_rate")) {
-    if (!(*rate >= sizing::min_error_rate && *rate <= sizing::max_error_rate))
-      refuse(fmt::format("error_rate must be a number from {} to {}", sizing::min_error_rate,
-                         sizing::max_error_rate));
+  if (const auto rate = body.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate}))
     r.error_rate = *rate;
-  }
   if (const auto growth = choice<growth_kind>(body, "growth", parse_growth_kind, "grow, refuse, overfill"))
     r.growth = *growth;
 }
@@ -92,7 +89,7 @@ void take_foreign(json_body& body, spec_request& r, bool chose_ours) {
 new_filter parse_new_filter(std::string_view text) {
   json_body body(text);
   new_filter made;
-  made.key = body.text("name").value_or("");
+  made.key = typed_name(body.text("name").value_or(""));
   if (made.key.empty()) refuse("name is missing: what the filter is to be called");
   spec_request& r = made.how.spec;
   take_size(body, r);

@@ -9,7 +9,7 @@ namespace everseen::server {
 
 /// A filter that a client wants to create: schema `new_filter` of openapi.json.
 struct new_filter {
-  std::string key{};  ///< its name for clients
+  std::string key{};  ///< its name
   filter_registry::request how{};
 };
 

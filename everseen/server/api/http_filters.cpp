@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/report/attached.hpp"
 #include "everseen/report/explanation_json.hpp"
 #include "everseen/server/api/filter_json.hpp"
@@ -12,7 +16,6 @@
 #include "everseen/server/http/http_query.hpp"
 #include "everseen/server/http/http_routes.hpp"
 #include "everseen/server/http/json_body.hpp"
-#include "everseen/server/registry/key_names.hpp"
 #include "everseen/text/json.hpp"
 
 /// Operations of the HTTP interface on whole filters.
@@ -30,7 +33,7 @@ http_response json_response(const json& j) {
 /// @throws backend_error  a server is unavailable, and would be for the next filter
 void list_one(service& all, const std::string& key, json& filters, json& damaged, json& unreachable) {
   const auto told = [&](const error& why) {
-    return json{{"name", key}, {"url", url_of(key)}, {"detail", why.what()}};
+    return json{{"name", shown_name(key)}, {"url", url_of(key)}, {"detail", why.what()}};
   };
   try {
     const auto f = all.filters().peek(key);
@@ -47,11 +50,10 @@ void list_one(service& all, const std::string& key, json& filters, json& damaged
 http_response list(http_call& c) {
   query_parameters query(c.from.query());
   const auto limit = static_cast<std::size_t>(query.integer("limit", 1, 1000).value_or(100));
-  const auto after = key_of(query.text("after").value_or(""));
+  const std::string after = typed_name(query.text("after").value_or(""));
   query.must_be_all_taken();
-  if (!after) throw http_problem{400, "bad_parameter", "after is no name of a filter; give next as it came"};
   const std::vector<std::string> keys = c.all.filters().keys();
-  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, *after) - keys.begin());
+  const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, after) - keys.begin());
   const std::size_t to = from + std::min(limit, keys.size() - from);
   auto filters = json::array();
   auto damaged = json::array();
@@ -61,7 +63,7 @@ http_response list(http_call& c) {
                         {"damaged", std::move(damaged)},
                         {"unreachable", std::move(unreachable)},
                         {"total", keys.size()},
-                        {"next", to < keys.size() ? json(filter_name_of(keys[to - 1]).value()) : json()}});
+                        {"next", to < keys.size() ? json(shown_name(keys[to - 1])) : json()}});
 }
 
 http_response create(http_call& c) {
@@ -86,15 +88,63 @@ http_response create(http_call& c) {
 
 http_response describe(http_call& c) {
   const auto found = c.all.filters().peek(c.name);
-  if (!found) throw unknown_filter(c.name);
+  if (!found) throw unknown_filter(c.all, c.name);
   return json_response(info_json(*found));
 }
 
 http_response drop(http_call& c) {
-  if (!c.all.drop(c.name)) throw unknown_filter(c.name);
+  if (!c.all.drop(c.name)) throw unknown_filter(c.all, c.name);
   http_response r;
   r.status = 204;
   return r;
+}
+
+http_response rename(http_call& c) {
+  json_body body(c.from.body);
+  const auto to = body.text("to");
+  const bool replace = body.truth("replace").value_or(false);
+  body.must_be_all_taken();
+  if (!to) throw http_problem{400, "bad_parameter", "to is missing: the new name"};
+  const std::string name = typed_name(*to);
+  try {
+    c.all.filters().rename(c.name, name, replace ? store::namesake::replace : store::namesake::refuse);
+  } catch (const name_taken&) {
+    throw http_problem{409, "name_taken",
+                       fmt::format("there is a filter named {} already; choose another name, or send "
+                                   "\"replace\": true to have it removed",
+                                   quoted_name(name))};
+  } catch (const no_filter&) {
+    throw unknown_filter(c.all, c.name);
+  }
+  const auto found = c.all.filters().peek(name);
+  if (!found) throw unknown_filter(c.all, name);
+  http_response r = json_response(info_json(*found));
+  r.headers.emplace_back("Location", url_of(name));
+  return r;
+}
+
+/// When the filter is to end; nothing: never.
+std::optional<event_time> parse_expiry(std::string_view text) {
+  json_body body(text);
+  const bool is_endless = body.is_null("expire"), has_no_end = body.is_null("ends_at_ms");
+  const auto life = is_endless ? std::nullopt : body.duration("expire");
+  const auto end = has_no_end ? std::nullopt : body.integer("ends_at_ms", {0, INT64_MAX / 4});
+  body.must_be_all_taken();
+  if (int{is_endless} + int{has_no_end} + int{life.has_value()} + int{end.has_value()} != 1)
+    throw http_problem{400, "bad_parameter", "give one of expire, as in \"1d\", and ends_at_ms; null: never"};
+  if (life) return service::now() + *life;
+  if (!end) return std::nullopt;
+  const event_time when{std::chrono::milliseconds(*end)};
+  if (when <= service::now())
+    throw http_problem{400, "bad_parameter", "ends_at_ms lies in the past; DELETE drops the filter now"};
+  return when;
+}
+
+http_response expire(http_call& c) {
+  const auto when = parse_expiry(c.from.body);
+  const auto f = need_filter(c);
+  f->expire_at(when);
+  return json_response(info_json(*f));
 }
 
 /// For administrators only: the digest of a short key reveals the filter's secret seed, and positions let a
@@ -123,9 +173,15 @@ std::span<const http_route> filter_routes() {
       {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
       {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
       {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add",
-       add_keys},
+       add_keys, true},
       {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
-       check_keys},
+       check_keys, true},
+      {http_method::get, "/api/v1/filters/{name}/keys/{key}", right::read, runs::on_worker, nullptr,
+       "http|check", check_key},
+      {http_method::post, "/api/v1/filters/{name}/rename", right::write, runs::on_worker, rename,
+       "http|rename"},
+      {http_method::post, "/api/v1/filters/{name}/expire", right::write, runs::on_worker, expire,
+       "http|expire"},
       {http_method::post, "/api/v1/filters/{name}/explain", right::admin, runs::on_worker, explain_key,
        "http|explain"},
   };

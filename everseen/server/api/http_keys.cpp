@@ -3,14 +3,20 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/server/api/filter_json.hpp"
+#include "everseen/server/http/http_guard.hpp"
+#include "everseen/server/http/http_query.hpp"
 #include "everseen/server/http/json_body.hpp"
 #include "everseen/text/json.hpp"
+#include "everseen/text/nearest.hpp"
 
 namespace everseen::server {
 
@@ -18,16 +24,16 @@ namespace {
 
 /// The keys of a request, the owner of their bytes, and the receiver of the answer.
 struct asked_keys {
-  asked_keys(http_call& c, question q, const answer_taker& t)
-      : body(c.from.body, c.all.settings().request.arguments), all(c.all), asks(q), to(t) {}
-  json_body body;
+  asked_keys(service& s, question q, answer_taker t) : all(s), asks(q), to(std::move(t)) {}
   service& all;
   const question asks;
   const answer_taker to;
   std::shared_ptr<shared_filter> of{};
+  std::optional<json_body> body{};
   std::vector<std::string> decoded{};
   key_batch batch{};
   std::optional<std::int64_t> when_ms{};
+  bool is_one = false;  ///< the key of a path
 };
 
 void decode(asked_keys& a) {
@@ -36,15 +42,39 @@ void decode(asked_keys& a) {
     key = a.decoded.emplace_back(decoded_key(key, key_encoding::base64));
 }
 
-void parse(asked_keys& a) {
-  auto keys = a.body.texts("keys", a.all.settings().request.arguments);
-  const key_encoding how = encoding_of(a.body.text("encoding").value_or("utf8"));
-  a.when_ms = a.body.integer("time_ms", {INT64_MIN, INT64_MAX});
-  a.body.must_be_all_taken();
+void parse_json(const http_call& c, asked_keys& a) {
+  query_parameters(c.from.query()).must_be_all_taken();
+  const std::size_t most = a.all.settings().request.arguments;
+  json_body& body = a.body.emplace(c.from.body, most);
+  auto keys = body.texts("keys", most);
+  const key_encoding how = encoding_of(body.text("encoding").value_or("utf8"));
+  a.when_ms = body.integer("time_ms", {INT64_MIN, INT64_MAX});
+  body.must_be_all_taken();
   if (!keys || keys->empty())
     throw http_problem{400, "bad_parameter", "keys is missing: an array of at least one key"};
   a.batch.keys = std::move(*keys);
   if (how == key_encoding::base64) decode(a);
+}
+
+void take_time(const http_call& c, asked_keys& a) {
+  query_parameters query(c.from.query());
+  a.when_ms = query.integer("time_ms", INT64_MIN, INT64_MAX);
+  query.must_be_all_taken();
+}
+
+void parse_lines(const http_call& c, asked_keys& a) {
+  take_time(c, a);
+  const std::size_t most = a.all.settings().request.arguments;
+  std::string_view rest = c.from.body;
+  while (!rest.empty()) {
+    const std::string_view key = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), key.size() + 1));
+    a.batch.keys.push_back(key);
+    if (a.batch.keys.size() > most)
+      throw http_problem{400, "bad_parameter", fmt::format("the body has more than {} lines", most)};
+  }
+  if (a.batch.keys.empty())
+    throw http_problem{400, "bad_parameter", "the body is empty: at least one key, a key a line"};
 }
 
 std::string verdicts_json(std::span<const verdict> verdicts, const std::string& fault) {
@@ -75,7 +105,10 @@ http_response answer_of(const asked_keys& a) {
   const auto& failure = a.batch.why.failure;
   if (failure && unknown == std::ssize(a.batch.keys)) throw problem_of(*failure);
   http_response r;
-  r.body = verdicts_json(a.batch.verdicts, failure && unknown > 0 ? failure->message : std::string());
+  if (a.is_one)
+    r.body = fmt::format("{{\"verdict\":\"{}\"}}\n", to_string(a.batch.verdicts.front()));
+  else
+    r.body = verdicts_json(a.batch.verdicts, failure && unknown > 0 ? failure->message : std::string());
   return r;
 }
 
@@ -90,18 +123,33 @@ void finish(const asked_keys& a) {
   a.to(answered());
 }
 
-void ask(http_call& c, question q, const answer_taker& to) {
-  const auto a = std::make_shared<asked_keys>(c, q, to);
-  parse(*a);
+void ask(http_call& c, const std::shared_ptr<asked_keys>& a) {
   a->of = need_filter(c);
-  if (q == question::add && c.all.filters().is_full())
+  if (a->asks == question::add && c.all.filters().is_full())
     throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};
   const auto when = time_of(*a->of, a->when_ms);
   if (c.all.filters().batches_wait())
-    return a->of->queue(q).submit(
+    return a->of->queue(a->asks).submit(
         a->batch, when, [a] { finish(*a); }, a->of);
-  judge(a->of->counted(), q, a->batch, when);
+  judge(a->of->counted(), a->asks, a->batch, when);
   finish(*a);
+}
+
+void ask_many(http_call& c, question q, const answer_taker& to) {
+  const auto a = std::make_shared<asked_keys>(c.all, q, to);
+  has_text(c.from) ? parse_lines(c, *a) : parse_json(c, *a);
+  ask(c, a);
+}
+
+/// The nearest of all names; empty: none is close.
+std::string meant_filter(service& all, std::string_view name) try {
+  constexpr std::size_t most = 10'000;  // more would take longer than the answer is worth
+  const std::vector<std::string> keys = all.filters().keys();
+  if (keys.size() > most) return {};
+  const std::vector<std::string_view> names(keys.begin(), keys.end());
+  return std::string(nearest(name, names));
+} catch (const error&) {
+  return {};  // the store answered about this name, but not about all
 }
 
 }  // namespace
@@ -126,14 +174,17 @@ std::string decoded_key(std::string_view written, key_encoding how) {
   return bytes;
 }
 
-http_problem unknown_filter(std::string_view name) {
+http_problem unknown_filter(service& all, std::string_view name) {
+  const std::string meant = meant_filter(all, name);
   return {404, "no_filter",
-          fmt::format("there is no filter named '{}'; POST /api/v1/filters makes one", name.substr(0, 128))};
+          fmt::format("there is no filter named {}; {}", quoted_name(name),
+                      meant.empty() ? "POST /api/v1/filters makes one"
+                                    : fmt::format("did you mean {}?", quoted_name(meant)))};
 }
 
 std::shared_ptr<shared_filter> need_filter(http_call& c) {
   auto found = c.all.filters().open(c.name);
-  if (!found) throw unknown_filter(c.name);
+  if (!found) throw unknown_filter(c.all, c.name);
   return found;
 }
 
@@ -143,11 +194,19 @@ std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int
 }
 
 void add_keys(http_call& c, const answer_taker& to) {
-  ask(c, question::add, to);
+  ask_many(c, question::add, to);
 }
 
 void check_keys(http_call& c, const answer_taker& to) {
-  ask(c, question::check, to);
+  ask_many(c, question::check, to);
+}
+
+void check_key(http_call& c, const answer_taker& to) {
+  const auto a = std::make_shared<asked_keys>(c.all, question::check, to);
+  a->is_one = true;
+  take_time(c, *a);
+  a->batch.keys = {a->decoded.emplace_back(c.key)};
+  ask(c, a);
 }
 
 }  // namespace everseen::server

@@ -19,8 +19,8 @@ enum class key_encoding : std::uint8_t { utf8, base64 };
 /// @throws http_problem  invalid base64
 [[nodiscard]] std::string decoded_key(std::string_view written, key_encoding how);
 
-/// The problem for a name that no filter has.
-[[nodiscard]] http_problem unknown_filter(std::string_view name);
+/// The problem for a name that no filter has, with the nearest name that one has.
+[[nodiscard]] http_problem unknown_filter(service& all, std::string_view name);
 /// The filter in the path.    @throws http_problem  there is none    @throws error  as store::open
 [[nodiscard]] std::shared_ptr<shared_filter> need_filter(http_call& c);
 
@@ -30,5 +30,7 @@ enum class key_encoding : std::uint8_t { utf8, base64 };
 /// Schemas `keys` and `verdicts`. If batches wait for the store, keys of many clients share them.
 void add_keys(http_call& c, const answer_taker& to);
 void check_keys(http_call& c, const answer_taker& to);
+/// The key in the path. Schema `key_verdict`.
+void check_key(http_call& c, const answer_taker& to);
 
 }  // namespace everseen::server

@@ -70,7 +70,7 @@ http_response stats(http_call& c) {
          {"accepted", all.count.connections.load()},
          {"refused", all.count.refused_connections.load()}}},
        {"commands", all.count.commands.load()},
-       {"requests", all.count.http_requests.load()},
+       {"requests", all.http_requests().sum()},
        {"keys_added", all.stats().judged_keys(question::add)},
        {"keys_checked", all.stats().judged_keys(question::check)},
        {"outages", all.stats().outages()},

@@ -1,6 +1,7 @@
 #include "everseen/server/api/metrics.hpp"
 
 #include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,7 +9,7 @@
 #include <prometheus/text_serializer.h>
 #include <unistd.h>
 
-#include "everseen/server/registry/key_names.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::server {
 
@@ -91,10 +92,6 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
                    .with(real(count.refused_connections)));
   to.push_back(
       counter("everseen_commands_total", "Commands of the Redis protocol.").with(real(count.commands)));
-  to.push_back(
-      counter("everseen_http_requests_total", "Requests over HTTP.").with(real(count.http_requests)));
-  to.push_back(counter("everseen_http_refusals_total", "Requests over HTTP that were answered by an error.")
-                   .with(real(count.http_refusals)));
   to.push_back(gauge("everseen_requests_bytes", "Requests that are not whole yet, or queued by MULTI.")
                    .with(real(all.requests().taken())));
   to.push_back(counter("everseen_store_outages_total", "Batches of keys that the store did not answer whole.")
@@ -103,6 +100,15 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
                    .with(real(all.filters().bytes())));
   to.push_back(gauge("everseen_filters_limit_bytes", "Memory or disk that filters may take.")
                    .with(real(all.filters().max_bytes())));
+}
+
+void tell_http(service& all, std::vector<MetricFamily>& to) {
+  family requests = counter("everseen_http_requests_total", "Requests over HTTP that were answered.");
+  for (const auto& [of, count] : all.http_requests().all())
+    requests.with(real(count), {{"route", std::string(of.route)},
+                                {"method", std::string(of.method)},
+                                {"status", std::to_string(of.status)}});
+  to.push_back(std::move(requests));
 }
 
 void tell_durations(service& all, std::vector<MetricFamily>& to) {
@@ -137,7 +143,7 @@ void tell_filters(service& all, std::vector<MetricFamily>& to) {
   family bytes = gauge("everseen_filter_bytes", "Bytes of all segments.");
   all.health().refresh_figures();
   for (const auto& [key, f] : all.filters().records()) {
-    const std::string name = filter_name_of(key).value_or(key);
+    const std::string name = shown_name(key);
     const labels named = {{"filter", name}};
     tell_verdicts(name, *f, question::add, verdicts, batches);
     tell_verdicts(name, *f, question::check, verdicts, batches);
@@ -162,6 +168,7 @@ void tell_filters(service& all, std::vector<MetricFamily>& to) {
 std::string metrics_text(service& all) {
   std::vector<MetricFamily> families;
   tell_server(all, families);
+  tell_http(all, families);
   tell_durations(all, families);
   tell_filters(all, families);
   return prometheus::TextSerializer().Serialize(families);

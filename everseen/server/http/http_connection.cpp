@@ -184,8 +184,9 @@ class http_connection final : public client_connection<Stream> {
   }
 
   void reply(const http_response& r, bool keep) {
-    all().count.http_requests.fetch_add(1, std::memory_order_relaxed);
-    if (r.status >= 400) all().count.http_refusals.fetch_add(1, std::memory_order_relaxed);
+    const http_route* const route = admitted_ ? admitted_->route : route_of(head_);
+    all().http_requests().note(
+        {route == nullptr ? std::string_view() : route->pattern, name_of(head_.method), r.status});
     all().http_took().note(clock::now() - arrived_);
     is_last_ = !keep;
     const bool with_body = head_.method != http_method::head;

@@ -114,11 +114,27 @@ void must_be_of_this_site(const http_request& r) {
     throw http_problem{403, "cross_site", "pages of other sites may change nothing here"};
 }
 
-void must_be_json(const http_request& r) {
+namespace {
+
+/// The media type without its parameters.
+std::string media_type(const http_request& r) {
   std::string type = lower_case(std::string_view(r.content_type).substr(0, r.content_type.find(';')));
   while (type.ends_with(' ')) type.pop_back();
-  if (type != "application/json")
-    throw http_problem{415, "unsupported_media_type", "send the body as Content-Type: application/json"};
+  return type;
+}
+
+}  // namespace
+
+bool has_text(const http_request& r) {
+  return media_type(r) == "text/plain";
+}
+
+void must_have_body(const http_request& r, bool or_text) {
+  if (media_type(r) == "application/json" || (or_text && has_text(r))) return;
+  throw http_problem{
+      415, "unsupported_media_type",
+      or_text ? "send the body as Content-Type: application/json, or as text/plain with a key a line"
+              : "send the body as Content-Type: application/json"};
 }
 
 }  // namespace everseen::server

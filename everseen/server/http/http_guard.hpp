@@ -31,7 +31,11 @@ void must_have(right needed, right has);
 /// @throws http_problem  it comes from a page of another site
 void must_be_of_this_site(const http_request& r);
 
-/// @throws http_problem  its body is not declared as JSON, which forms of other sites cannot do
-void must_be_json(const http_request& r);
+/// Whether its body is declared as text/plain.
+[[nodiscard]] bool has_text(const http_request& r);
+
+/// @param or_text  text/plain is taken, too
+/// @throws http_problem  its body is not declared as JSON
+void must_have_body(const http_request& r, bool or_text);
 
 }  // namespace everseen::server

@@ -1,10 +1,11 @@
 #include "everseen/server/http/http_query.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/percent.hpp"
 #include "everseen/server/base/numbers.hpp"
 #include "everseen/server/http/http_problem.hpp"
 #include "everseen/text/nearest.hpp"
@@ -18,36 +19,15 @@ namespace {
                      fmt::format("{} is '{}'; it must be {}", name, value.substr(0, 64), wanted)};
 }
 
-bool is_unreserved(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-' || c == '~';
-}
-
 }  // namespace
 
-std::string percent_decoded(std::string_view text, bool plus_is_blank) {
-  std::string plain;
-  plain.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += plus_is_blank && text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    unsigned byte = 0;
-    const char* const end = text.data() + i + 3;
-    if (text.size() - i < 3 || std::from_chars(text.data() + i + 1, end, byte, 16).ptr != end)
-      throw http_problem{400, "bad_request", "a % in the address is not followed by two hexadecimal digits"};
-    plain += static_cast<char>(byte);
-    i += 2;
-  }
-  return plain;
-}
-
-std::string percent_encoded(std::string_view text) {
-  std::string coded;
-  for (const char c : text)
-    coded += is_unreserved(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return coded;
+std::string decoded_address(std::string_view text, bool plus_is_blank) {
+  std::string coded(text);
+  if (plus_is_blank) std::ranges::replace(coded, '+', ' ');
+  auto plain = percent_decoded(coded);
+  if (!plain)
+    throw http_problem{400, "bad_request", "a % in the address is not followed by two hexadecimal digits"};
+  return *std::move(plain);
 }
 
 query_parameters::query_parameters(std::string_view query) {
@@ -56,10 +36,10 @@ query_parameters::query_parameters(std::string_view query) {
     query.remove_prefix(std::min(query.size(), one.size() + 1));
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
-    const std::string name = percent_decoded(one.substr(0, equals), true);
+    const std::string name = decoded_address(one.substr(0, equals), true);
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
-    if (!left_.emplace(name, percent_decoded(value, true)).second)
+    if (!left_.emplace(name, decoded_address(value, true)).second)
       throw http_problem{400, "bad_parameter", fmt::format("{} is given twice", name)};
   }
 }

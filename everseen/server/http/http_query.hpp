@@ -14,15 +14,13 @@ namespace everseen::server {
 /// Decodes a path or query, whose bytes may be written as %41.
 /// @param plus_is_blank  as in queries
 /// @throws http_problem  a % without two hexadecimal digits
-[[nodiscard]] std::string percent_decoded(std::string_view text, bool plus_is_blank);
-/// The inverse; all but letters, digits and . _ - ~ are written as %41.
-[[nodiscard]] std::string percent_encoded(std::string_view text);
+[[nodiscard]] std::string decoded_address(std::string_view text, bool plus_is_blank);
 
 /// The parameters of a query, each read by its type. Unread parameters are refused: the client meant them to
 /// have an effect.
 class query_parameters {
  public:
-  /// @throws http_problem  a parameter is given twice, or as percent_decoded
+  /// @throws http_problem  a parameter is given twice, or as decoded_address
   explicit query_parameters(std::string_view query);
 
   [[nodiscard]] std::optional<std::string> text(std::string_view name);

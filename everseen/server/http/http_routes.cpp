@@ -1,11 +1,13 @@
 #include "everseen/server/http/http_routes.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/server/http/http_guard.hpp"
 #include "everseen/server/http/http_query.hpp"
 #include "everseen/text/json.hpp"
@@ -14,19 +16,78 @@ namespace everseen::server {
 
 namespace {
 
-constexpr std::string_view placeholder = "{name}";
+/// The text at each placeholder of a pattern, still encoded.
+struct path_parts {
+  std::string_view name{};
+  std::string_view key{};
+};
 
-/// The text at {name}, still encoded; empty if the pattern has none. Nothing: the path does not match.
-std::optional<std::string_view> match(std::string_view pattern, std::string_view path) {
-  const std::size_t at = pattern.find(placeholder);
-  if (at == std::string_view::npos) return pattern == path ? std::optional(std::string_view()) : std::nullopt;
-  const std::string_view behind = pattern.substr(at + placeholder.size());
-  if (path.size() <= at + behind.size() || path.substr(0, at) != pattern.substr(0, at) ||
-      !path.ends_with(behind))
-    return std::nullopt;
-  const std::string_view name = path.substr(at, path.size() - at - behind.size());
-  return name.find('/') == std::string_view::npos ? std::optional(name) : std::nullopt;
+/// Removes the beginning up to the next slash, and the slash.
+std::string_view take_part(std::string_view& path) noexcept {
+  const std::string_view part = path.substr(0, path.find('/'));
+  path.remove_prefix(std::min(path.size(), part.size() + 1));
+  return part;
 }
+
+/// Nothing: the path does not match.
+std::optional<path_parts> match(std::string_view pattern, std::string_view path) noexcept {
+  path_parts found;
+  if (std::ranges::count(pattern, '/') != std::ranges::count(path, '/')) return std::nullopt;
+  while (!pattern.empty() || !path.empty()) {
+    const std::string_view wanted = take_part(pattern);
+    const std::string_view part = take_part(path);
+    if (wanted == "{name}")
+      found.name = part;
+    else if (wanted == "{key}")
+      found.key = part;
+    else if (wanted != part)
+      return std::nullopt;
+    if (wanted.starts_with('{') && part.empty()) return std::nullopt;
+  }
+  return found;
+}
+
+bool serves(const http_route& route, http_method method) noexcept {
+  return route.method == method || (route.method == http_method::get && method == http_method::head);
+}
+
+[[noreturn]] void refuse(const std::set<std::string_view>& allowed) {
+  if (allowed.empty())
+    throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
+  std::string all;
+  for (const std::string_view each : allowed) all += (all.empty() ? "" : ", ") + std::string(each);
+  throw http_problem{405, "method_not_allowed", "this can only be asked by " + all, {{"Allow", all}}};
+}
+
+/// Visits the operations with this path until one returns true.
+template <typename Visit>
+void visit_matches(std::string_view path, Visit visit) {
+  for (const auto& family : {filter_routes(), server_routes(), page_routes()})
+    for (const http_route& route : family)
+      if (const auto parts = match(route.pattern, path); parts && visit(route, *parts)) return;
+}
+
+std::string filter_name(std::string_view part) try {
+  return typed_name(decoded_address(part, false));
+} catch (const parameter_error& why) {
+  throw http_problem{400, "bad_request", why.what()};
+}
+
+admitted_request find(const http_request& head) {
+  admitted_request found;
+  std::set<std::string_view> allowed;
+  visit_matches(head.path(), [&](const http_route& route, const path_parts& parts) {
+    allowed.insert(name_of(route.method));
+    if (route.method == http_method::get) allowed.insert(name_of(http_method::head));
+    if (!serves(route, head.method)) return false;
+    found = {&route, filter_name(parts.name), decoded_address(parts.key, false), nullptr};
+    return true;
+  });
+  if (found.route == nullptr) refuse(allowed);
+  return found;
+}
+
+}  // namespace
 
 std::string_view name_of(http_method method) noexcept {
   switch (method) {
@@ -44,32 +105,14 @@ std::string_view name_of(http_method method) noexcept {
   return "";
 }
 
-bool serves(const http_route& route, http_method method) noexcept {
-  return route.method == method || (route.method == http_method::get && method == http_method::head);
+const http_route* route_of(const http_request& head) noexcept {
+  const http_route* found = nullptr;
+  visit_matches(head.path(), [&](const http_route& route, const path_parts&) {
+    if (serves(route, head.method)) found = &route;
+    return found != nullptr;
+  });
+  return found;
 }
-
-[[noreturn]] void refuse(const std::set<std::string_view>& allowed) {
-  if (allowed.empty())
-    throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
-  std::string all;
-  for (const std::string_view each : allowed) all += (all.empty() ? "" : ", ") + std::string(each);
-  throw http_problem{405, "method_not_allowed", "this can only be asked by " + all, {{"Allow", all}}};
-}
-
-admitted_request find(const http_request& head) {
-  std::set<std::string_view> allowed;
-  for (const auto& family : {filter_routes(), server_routes(), page_routes()})
-    for (const http_route& route : family) {
-      const auto name = match(route.pattern, head.path());
-      if (!name) continue;
-      if (serves(route, head.method)) return {&route, percent_decoded(*name, false), nullptr};
-      allowed.insert(name_of(route.method));
-      if (route.method == http_method::get) allowed.insert(name_of(http_method::head));
-    }
-  refuse(allowed);
-}
-
-}  // namespace
 
 admitted_request admit(service& all, const http_request& head) {
   must_be_meant_for_us(all, head);
@@ -82,7 +125,7 @@ admitted_request admit(service& all, const http_request& head) {
   }
   if (!head.is_unsafe()) return found;
   must_be_of_this_site(head);
-  if (head.method == http_method::post) must_be_json(head);
+  if (head.method == http_method::post) must_have_body(head, found.route->takes_text);
   return found;
 }
 
@@ -104,7 +147,7 @@ void answer(service& all, const admitted_request& admitted, const http_request& 
   const auto answered = [&]() -> std::optional<http_response> {
     try {
       if (all.stats().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
-      http_call c{all, r, admitted.name};
+      http_call c{all, r, admitted.name, admitted.key};
       if (admitted.route->begin == nullptr) return run(*admitted.route, c);
       admitted.route->begin(c, to);
       return std::nullopt;

@@ -17,7 +17,8 @@ namespace everseen::server {
 struct http_call {
   service& all;
   const http_request& from;
-  std::string name{};  ///< the text at {name} in the path, decoded: a filter's name for clients
+  std::string name{};  ///< the filter at {name} in the path
+  std::string key{};   ///< the bytes at {key}
 };
 
 /// Takes the answer to a request, once, on any thread.
@@ -26,7 +27,7 @@ using answer_taker = std::function<void(http_response)>;
 /// One operation of the interface, as data; a test compares it with openapi.json.
 struct http_route {
   http_method method = http_method::get;  ///< HEAD is answered wherever GET is
-  std::string_view pattern;               ///< may contain one {name}
+  std::string_view pattern;               ///< may contain {name} and {key} as whole parts
   right needs = right::read;
   runs place = runs::on_worker;
   http_response (*run)(http_call&) = nullptr;
@@ -34,6 +35,7 @@ struct http_route {
   /// Instead of run: does not occupy a thread until it is answered. Throws, or ensures that `to` is called
   /// once; until then the request stays in place.
   void (*begin)(http_call&, const answer_taker& to) = nullptr;
+  bool takes_text = false;  ///< a body may be text/plain, beside JSON
 };
 
 /// Every operation.
@@ -42,10 +44,17 @@ struct http_route {
 /// The files of the page, which are not operations.
 [[nodiscard]] std::span<const http_route> page_routes();
 
+/// As in a request: GET.    @return empty  none of those that are served
+[[nodiscard]] std::string_view name_of(http_method method) noexcept;
+
+/// The operation that a request asks for, whether or not it may; null: none.
+[[nodiscard]] const http_route* route_of(const http_request& head) noexcept;
+
 /// A request whose head was accepted.
 struct admitted_request {
   const http_route* route = nullptr;
   std::string name{};
+  std::string key{};
   const user_account* user = nullptr;  ///< authenticated by a password
 };
 

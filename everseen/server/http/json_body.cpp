@@ -1,6 +1,7 @@
 #include "everseen/server/http/json_body.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -131,13 +132,45 @@ std::optional<std::int64_t> json_body::integer(std::string_view name, bounds wit
   return number;
 }
 
-std::optional<double> json_body::number(std::string_view name) {
+std::optional<std::int64_t> json_body::count(std::string_view name, bounds within) {
   known_.push_back(name);
   const auto value = document_->find(name);
   if (!value) return std::nullopt;
+  if (std::string_view text; value->get(text) == simdjson::SUCCESS)
+    return static_cast<std::int64_t>(parse_count(
+        name, text, {static_cast<std::uint64_t>(within.least), static_cast<std::uint64_t>(within.most)}));
+  double number = 0;  // 1e6 is one
+  if (value->is_double() && value->get(number) == simdjson::SUCCESS && number == std::floor(number) &&
+      number >= static_cast<double>(within.least) && number <= static_cast<double>(within.most))
+    return static_cast<std::int64_t>(number);
+  return integer(name, within);
+}
+
+std::optional<double> json_body::rate(std::string_view name, rate_bounds within) {
+  known_.push_back(name);
+  const auto value = document_->find(name);
+  if (!value) return std::nullopt;
+  if (std::string_view text; value->get(text) == simdjson::SUCCESS) return parse_rate(name, text, within);
   double number = 0;
-  if (value->get(number) != simdjson::SUCCESS) refuse(name, "a number");
+  if (value->get(number) != simdjson::SUCCESS || !(number >= within.least && number <= within.most))
+    refuse(name,
+           fmt::format("a number from {} to {}, or a text such as \"0.1%\"", within.least, within.most));
   return number;
+}
+
+std::optional<bool> json_body::truth(std::string_view name) {
+  known_.push_back(name);
+  const auto value = document_->find(name);
+  if (!value) return std::nullopt;
+  bool truth = false;
+  if (value->get(truth) != simdjson::SUCCESS) refuse(name, "true or false");
+  return truth;
+}
+
+bool json_body::is_null(std::string_view name) {
+  known_.push_back(name);
+  const auto value = document_->find(name);
+  return value && value->is_null();
 }
 
 std::optional<std::chrono::milliseconds> json_body::duration(std::string_view name) {

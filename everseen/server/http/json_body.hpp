@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/text/numbers.hpp"
+
 namespace everseen::server {
 
 /// The fields of a JSON object that a client sent, each read by its type. Unread fields are refused: the
@@ -31,7 +33,13 @@ class json_body {
     std::int64_t most;
   };
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, bounds within);
-  [[nodiscard]] std::optional<double> number(std::string_view name);
+  /// The same; also a text as on the command line: "10k", "1e6".
+  [[nodiscard]] std::optional<std::int64_t> count(std::string_view name, bounds within);
+  /// A number, or a text as on the command line: "1e-6", "0.1%".
+  [[nodiscard]] std::optional<double> rate(std::string_view name, rate_bounds within);
+  [[nodiscard]] std::optional<bool> truth(std::string_view name);
+  /// Whether the field is there and null.
+  [[nodiscard]] bool is_null(std::string_view name);
   /// Seconds, or text such as "10m".
   [[nodiscard]] std::optional<std::chrono::milliseconds> duration(std::string_view name);
   /// @param most  the limit on texts in it

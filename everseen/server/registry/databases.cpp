@@ -15,6 +15,7 @@ database_key database_key_of(std::string_view name) noexcept {
 }
 
 std::string in_database(database_index database, std::string_view key) {
+  if (key.empty()) return {};  // no name, in any database
   if (database != 0) return "@" + std::to_string(database) + ":" + std::string(key);
   if (const database_key other = database_key_of(key); other.database != 0)
     throw parameter_error("keys that begin with '@" + std::to_string(other.database) +

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/server/base/outage.hpp"
-#include "everseen/server/registry/key_names.hpp"
 
 namespace everseen::server {
 
@@ -73,16 +73,16 @@ std::shared_ptr<shared_filter> filter_registry::peek(std::string_view key) {
 }
 
 std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, access how) {
-  const std::string name = required_name_of(key);
+  if (!is_name(key)) return nullptr;
   try {
     return changing_.join(key, [&] {
       auto found = find(key);
       if (found) return found;
       // A filter that has expired, or was forgotten.
-      if (close_if_over(key, name)) return forget_record(key), found;
+      if (close_if_over(key)) return forget_record(key), found;
       std::shared_ptr<stored_filter> stored;
       try {
-        stored = place_->open(name, how);
+        stored = place_->open(key, how);
       } catch (const filter_expired&) {  // just now
         return forget_record(key), found;
       }
@@ -90,14 +90,14 @@ std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, acce
                                   : aside(key, std::move(stored));
     });
   } catch (const error& why) {
-    if (is_outage(why)) stats_.note_outage(name, why.what());
+    if (is_outage(why)) stats_.note_outage(std::string(key), why.what());
     throw;
   }
 }
 
 std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key,
                                                       std::shared_ptr<stored_filter> stored) {
-  filter seen(required_name_of(key), std::move(stored));
+  filter seen(std::string(key), std::move(stored));
   auto record = std::make_shared<filter_record>(seen.get_spec());
   return std::make_shared<shared_filter>(std::string(key), std::move(seen), requested_options{},
                                          std::move(record), filter_budget::share(room_), threads_.batches,
@@ -107,7 +107,7 @@ std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key,
 std::shared_ptr<shared_filter> filter_registry::put(std::string_view key,
                                                     std::shared_ptr<stored_filter> stored,
                                                     requested_options w, filter_budget::share taken) {
-  filter opened(required_name_of(key), std::move(stored));
+  filter opened(std::string(key), std::move(stored));
   std::shared_ptr<filter_record> record;
   {
     const std::scoped_lock alone(lock_);
@@ -144,9 +144,7 @@ std::shared_future<void> filter_registry::take_off(std::string_view key) {
 }
 
 bool filter_registry::exists(std::string_view key) const {
-  if (find(key)) return true;
-  const auto name = filter_name_of(key);
-  return name && place_->exists(*name);
+  return find(key) || (is_name(key) && place_->exists(key));
 }
 
 std::map<std::string, std::shared_ptr<filter_record>, std::less<>> filter_registry::records() const {

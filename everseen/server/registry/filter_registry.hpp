@@ -152,7 +152,7 @@ class filter_registry {
   bool close(std::string_view key);
   /// Closes a filter. If it has expired, also frees its space in the store immediately, as it is no longer
   /// counted.    @pre as close()    @return true  there is none
-  bool close_if_over(std::string_view key, std::string_view name);
+  bool close_if_over(std::string_view key);
   /// Visits the open filters one after the other; only the visited one is kept open meanwhile.
   void for_each_open(const std::function<void(shared_filter&)>& visit) const;
   void maintain_names();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/server/registry/key_names.hpp"
-
 namespace everseen::server {
 
 std::vector<std::string> key_listing::keys() {
@@ -15,9 +13,7 @@ std::vector<std::string> key_listing::keys() {
       if (std::chrono::steady_clock::now() < good_until_) return keys_;
       changes = changes_;
     }
-    std::vector<std::string> keys;
-    for (const std::string& name : place_.list())
-      if (auto key = key_of(name)) keys.push_back(*std::move(key));
+    std::vector<std::string> keys = place_.list();
     std::sort(keys.begin(), keys.end());
     const std::scoped_lock alone(lock_);
     keys_ = keys;

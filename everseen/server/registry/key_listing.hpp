@@ -11,7 +11,7 @@
 
 namespace everseen::server {
 
-/// The keys of all filters of a store, by their names for clients.
+/// The names of all filters of a store.
 ///
 /// Clients may ask often, and a listing asks every server. So for a store on servers the listing may be a
 /// second old, except for what this process created, renamed or dropped. Threads: any number.

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
-#include "everseen/server/registry/key_names.hpp"
 #include "everseen/server/registry/planned_bytes.hpp"
 
 /// How filters of a registry are created, renamed and dropped.
@@ -30,10 +31,11 @@ constexpr std::chrono::seconds longest_use{10};
 }  // namespace
 
 filter_registry::load filter_registry::begin_load(std::string_view key, std::span<const std::byte> header) {
+  validate_filter_name(key);
   const single_flight::hold alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
-  auto loader = std::make_unique<chunk_loader>(*place_, required_name_of(key), header);
+  auto loader = std::make_unique<chunk_loader>(*place_, std::string(key), header);
   auto room =
       room_.reserve(loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions));
   return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
@@ -52,20 +54,20 @@ void filter_registry::finish_load(std::string_view key, load whole) {
   whole.loader.reset();
   forget_listing();
   try {
-    put(key, place_->open(required_name_of(key), access::write), {}, std::move(whole.room));
+    put(key, place_->open(key, access::write), {}, std::move(whole.room));
   } catch (const error&) {
     // It exists; the next request for it reports why it cannot be opened.
   }
 }
 
 open_filter filter_registry::create(std::string_view key, const request& r) {
-  const std::string name = required_name_of(key);
+  validate_filter_name(key);
   const single_flight::hold alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
   const spec s = plan(r);
   auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
-  auto made = put(key, make(name, s, r.life), r.requested, std::move(taken));
+  auto made = put(key, make(key, s, r.life), r.requested, std::move(taken));
   forget_listing();
   return open_filter(std::move(made));
 }
@@ -113,12 +115,11 @@ spec filter_registry::plan(const request& asked) const {
 }
 
 bool filter_registry::drop(std::string_view key) {
-  const auto name = filter_name_of(key);
-  if (!name) return false;
+  if (!is_name(key)) return false;
   const single_flight::hold alone = changing_.take(key);
-  if (close_if_over(key, *name)) return false;
+  if (close_if_over(key)) return false;
   try {
-    place_->drop(*name);
+    place_->drop(key);
   } catch (const no_filter&) {  // it has just expired
     return false;
   }
@@ -130,17 +131,17 @@ bool filter_registry::close(std::string_view key) {
   const auto closed = take_off(key);
   if (!closed.valid()) return false;
   if (closed.wait_for(longest_use) != std::future_status::ready)
-    throw storage_error("the filter '" + std::string(key) +
-                            "' is in use: its store has not answered what it was asked before; try again",
+    throw storage_error("the filter " + quoted_name(key) +
+                            " is in use: its store has not answered what it was asked before; try again",
                         EBUSY, std::string(key));
   const std::scoped_lock alone(lock_);
   if (const auto found = open_.find(key); found != open_.end()) open_.erase(found);
   return true;
 }
 
-bool filter_registry::close_if_over(std::string_view key, std::string_view name) {
+bool filter_registry::close_if_over(std::string_view key) {
   const bool was_open = close(key);
-  if (place_->exists(name)) return false;
+  if (place_->exists(key)) return false;
   try {
     if (was_open) place_->remove_expired();
   } catch (const error&) {
@@ -151,11 +152,11 @@ bool filter_registry::close_if_over(std::string_view key, std::string_view name)
 
 /// The filter's record is discarded.
 void filter_registry::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
-  const std::string old_name = required_name_of(from);
-  const std::string name = required_name_of(to);
+  validate_filter_name(from);
+  validate_filter_name(to);
   const single_flight::both alone = changing_.take(from, to);
-  if (!place_->exists(old_name)) throw no_filter("no such key");
-  if (there == everseen::store::namesake::refuse && place_->exists(name)) throw name_taken("item exists");
+  if (!place_->exists(from)) throw no_filter("no such key");
+  if (there == everseen::store::namesake::refuse && place_->exists(to)) throw name_taken("item exists");
   if (from == to) return;
   auto before = find(from);
   const requested_options requested = before ? before->requested : requested_options{};
@@ -170,14 +171,14 @@ void filter_registry::rename(std::string_view from, std::string_view to, eversee
       records_[std::string(key)] = record;
     }
     try {
-      put(key, place_->open(required_name_of(key), access::write), requested, std::move(taken));
+      put(key, place_->open(key, access::write), requested, std::move(taken));
     } catch (const error&) {
       // It exists; the next request for it reports why it cannot be opened.
     }
   };
   try {
     close(to);
-    place_->rename(old_name, name, there);
+    place_->rename(from, to, there);
   } catch (...) {
     keep_open(from);
     throw;

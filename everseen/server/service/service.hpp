@@ -14,6 +14,7 @@
 #include "everseen/server/base/byte_budget.hpp"
 #include "everseen/server/base/listen_address.hpp"
 #include "everseen/server/base/options.hpp"
+#include "everseen/server/base/request_counts.hpp"
 #include "everseen/server/base/worker_pool.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
 #include "everseen/server/registry/judge_batch.hpp"
@@ -89,14 +90,13 @@ class service {
     std::atomic<std::uint64_t> connections = 0;
     std::atomic<std::uint64_t> refused_connections = 0;
     std::atomic<std::uint64_t> commands = 0;
-    std::atomic<std::uint64_t> http_requests = 0;
-    std::atomic<std::uint64_t> http_refusals = 0;  ///< answered by a 4xx or 5xx
     std::atomic<std::int64_t> last_save_s = 0;
   } count;
 
   /// Results of batches of keys, of all clients.
   [[nodiscard]] batch_stats& stats() noexcept { return stats_; }
   [[nodiscard]] duration_histogram& http_took() noexcept { return http_took_; }
+  [[nodiscard]] request_counts& http_requests() noexcept { return http_requests_; }
 
   /// Writes an event for the operator; see event_log.
   void log(telemetry::log_level level, std::string_view event,
@@ -118,6 +118,7 @@ class service {
   std::atomic<bool> is_stopping_ = false;
   batch_stats stats_;
   duration_histogram http_took_{};
+  request_counts http_requests_{};
   byte_budget requests_{settings_.requests_bytes};
   guess_limit guesses_{};
   // The policy for waiting for the store; shared with calls in progress.

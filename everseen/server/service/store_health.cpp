@@ -12,8 +12,8 @@ namespace {
 /// How long a healthy store may take to answer.
 constexpr std::chrono::milliseconds moment{700};
 
-/// A filter's name that no key maps to: key_of() returns nothing for it.
-constexpr std::string_view nobody = "esc.nobody";
+/// No filter has this name, as a name is not empty.
+constexpr std::string_view nobody;
 
 }  // namespace
 

@@ -26,12 +26,31 @@ TEST(JsonBody, GivesEachFieldByItsType) {
   json_body body(R"({"name":"caf\u00e9","n":-7,"rate":1e-6,"keys":["a",""],"s":90,"m":"10m"})");
   EXPECT_EQ(body.text("name"), "café");
   EXPECT_EQ(body.integer("n", {-10, 10}), -7);
-  EXPECT_EQ(body.number("rate"), 1e-6);
+  EXPECT_EQ(body.rate("rate", {}), 1e-6);
   EXPECT_THAT(*body.texts("keys", 2), testing::ElementsAre("a", ""));
   EXPECT_EQ(body.duration("s"), 90s);
   EXPECT_EQ(body.duration("m"), 10min);
   EXPECT_EQ(body.text("missing"), std::nullopt);
   body.must_be_all_taken();
+}
+
+TEST(JsonBody, TakesQuantitiesAsTheCommandLineDoes) {
+  json_body body(
+      R"({"a":10000,"b":"10k","c":1e4,"d":"1e4","e":1.5,"f":"many","g":-1,"rate":"0.1%","bad":"2"})");
+  for (const char* name : {"a", "b", "c", "d"}) EXPECT_EQ(body.count(name, {1, 10'000}), 10'000) << name;
+  for (const char* name : {"a", "b", "c", "d"}) EXPECT_ANY_THROW((void)body.count(name, {1, 9'999})) << name;
+  for (const char* name : {"e", "f", "g"}) EXPECT_ANY_THROW((void)body.count(name, {1, 9})) << name;
+  EXPECT_EQ(body.rate("rate", {}), 0.001);
+  EXPECT_ANY_THROW((void)body.rate("bad", {}));
+}
+
+TEST(JsonBody, TellsNullFromNothing) {
+  json_body body(R"({"a":null,"b":false,"c":"no"})");
+  EXPECT_TRUE(body.is_null("a"));
+  EXPECT_FALSE(body.is_null("b"));
+  EXPECT_FALSE(body.is_null("d"));
+  EXPECT_EQ(body.truth("b"), false);
+  EXPECT_EQ(problem_in([&] { (void)body.truth("c"); }).reason, "bad_parameter");
 }
 
 TEST(JsonBody, RefusesWhatIsNoObject) {
