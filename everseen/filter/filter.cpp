@@ -231,8 +231,9 @@ filter open_or_create(std::string_view store_url, std::string_view name, const s
 void must_agree(const spec_request& request, const filter& f) {
   const std::string differing = differences(request, f.get_spec());
   if (differing.empty()) return;
-  throw parameter_error("the filter '" + f.name() + "' was created otherwise than it is requested now: " +
-                        differing + "; request what it has, open it as it is, or choose another name");
+  throw parameter_error("the filter " + quoted_name(f.name()) +
+                        " was created otherwise than it is requested now: " + differing +
+                        "; request what it has, open it as it is, or choose another name");
 }
 
 filter open(std::string_view store_url, std::string_view name, access how) {
