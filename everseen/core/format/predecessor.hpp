@@ -21,9 +21,6 @@ struct predecessor {
 
 namespace image {
 
-/// Maximum size of a link record: that of a name of 100 bytes.
-inline constexpr std::size_t max_link_bytes = 132;
-
 /// Encodes a link, or its absence, for file stores: doc/format.md, "Link record".
 [[nodiscard]] std::vector<std::byte> encode_link(const std::optional<predecessor>& older);
 /// @throws format_error     damaged, foreign or of another version
