@@ -9,7 +9,9 @@
 
 namespace everseen {
 
-std::shared_ptr<store> open_store(std::string_view url) {
+/// No store of this machine waits for a server.
+std::shared_ptr<store> open_store(std::string_view url,
+                                  std::optional<std::chrono::milliseconds> /*timeout*/) {
   if (is_local(url)) return open_local_store(url);
   // The rest of the URL may contain a password.
   throw parameter_error("'" + std::string(url.substr(0, url.find(':'))) +

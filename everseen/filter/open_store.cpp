@@ -1,8 +1,10 @@
 #include "everseen/filter/open_store.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/redis_store.hpp"
@@ -17,11 +19,23 @@ bool is_redis(std::string_view url) {
          url.starts_with("rediss+cluster:") || url.starts_with("unix:");
 }
 
+/// No single attempt takes longer than all together.
+std::shared_ptr<store> open_redis_store(std::string_view written,
+                                        std::optional<std::chrono::milliseconds> timeout) {
+  redis::redis_url url = redis::parse_redis_url(written);
+  if (timeout) {
+    url.retry_for = *timeout;
+    url.timeout = std::min(url.timeout, *timeout);
+    url.connect_timeout = std::min(url.connect_timeout, *timeout);
+  }
+  return std::make_shared<redis::redis_store>(std::move(url));
+}
+
 }  // namespace
 
-std::shared_ptr<store> open_store(std::string_view url) {
+std::shared_ptr<store> open_store(std::string_view url, std::optional<std::chrono::milliseconds> timeout) {
   if (is_local(url)) return open_local_store(url);
-  if (is_redis(url)) return std::make_shared<redis::redis_store>(redis::parse_redis_url(url));
+  if (is_redis(url)) return open_redis_store(url, timeout);
   // The rest of the URL may contain a password.
   throw parameter_error("'" + std::string(url.substr(0, url.find(':'))) +
                         "' is not a store; use mem:, file:DIRECTORY or redis://HOST:PORT");

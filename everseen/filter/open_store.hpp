@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +22,9 @@ namespace everseen {
 ///
 /// @throws parameter_error  unknown scheme or option
 /// @throws storage_error    the directory cannot be created
-[[nodiscard]] std::shared_ptr<store> open_store(std::string_view url);
+/// @param timeout  how long to wait for servers that do not answer; nothing: as the URL says
+[[nodiscard]] std::shared_ptr<store> open_store(std::string_view url,
+                                                std::optional<std::chrono::milliseconds> timeout = {});
 
 /// A store URL for people and logs: user and password as ***. A malformed URL is hidden completely.
 [[nodiscard]] std::string url_without_password(std::string_view url);

@@ -90,7 +90,10 @@ void dispatcher::complete(std::span<job> jobs) try {
   if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
   for (job& j : jobs) place(j);
   for (auto& [where, each] : servers_) each->ask_for_replicas();
+  constexpr std::chrono::seconds silence{1};
+  if (retry_policy_) silence_.start(silence, [this] { note_silence(); });
   while (open_ > 0) loop_.run_one();
+  silence_.stop();
 } catch (...) {
   abandon();
   throw;
@@ -103,6 +106,15 @@ void dispatcher::abandon() noexcept {
   unplaced_.clear();
   map_job_.reset();
   alarm_.stop();
+  silence_.stop();
+}
+
+void dispatcher::note_silence() {
+  const auto silent =
+      std::ranges::find_if(servers_, [](const auto& each) { return !each.second->sent.empty(); });
+  if (silent == servers_.end()) return;
+  in_trouble_ = true;
+  retry_policy_->on_silence("redis at " + to_string(silent->first) + ": no answer yet");
 }
 
 void dispatcher::complete(job& j, answer a) {

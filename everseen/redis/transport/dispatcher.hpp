@@ -64,6 +64,7 @@ class dispatcher {
   // A batch of jobs.
   void complete(std::span<job> jobs);
   void abandon() noexcept;
+  void note_silence();
   void complete(job& j, answer a);
 
   // The way of a job.
@@ -111,6 +112,7 @@ class dispatcher {
   std::vector<std::pair<clock::time_point, job*>> parked_{};
   clock::time_point alarm_at_{};
   timer alarm_{loop_};
+  timer silence_{loop_};
 
   slot_map slots_{};
   bool map_is_old_ = true;

@@ -1,10 +1,17 @@
 #include "everseen/store/disk/lock_file.hpp"
 
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "everseen/store/disk/disk.hpp"
 
@@ -20,7 +27,43 @@ bool is_still_there(int file, const std::filesystem::path& path) {
          open.st_ino == there.st_ino;
 }
 
+/// Whether a file as /proc/locks names it, as in fe:01:1234, is this one.
+bool is_named(std::string_view named, const struct stat& file) {
+  std::uint64_t parts[3] = {};
+  const char* at = named.data();
+  const char* const end = at + named.size();
+  for (int i = 0; i < 3; ++i) {
+    const auto read = std::from_chars(at, end, parts[i], i < 2 ? 16 : 10);
+    if (read.ec != std::errc{}) return false;
+    at = read.ptr == end ? end : read.ptr + 1;
+  }
+  return parts[0] == major(file.st_dev) && parts[1] == minor(file.st_dev) && parts[2] == file.st_ino;
+}
+
+/// The process that holds a flock on the file; 0: unknown, as for a process of another container.
+pid_t holder(const struct stat& file) {
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, mode, access, named;
+    pid_t process = 0;
+    if (words >> number >> kind >> mode >> access >> process >> named; words && kind == "FLOCK")
+      if (is_named(named, file)) return process;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::string lock_file::holder_of(const std::filesystem::path& path) {
+  struct stat file {};
+  const pid_t process = ::stat(path.c_str(), &file) == 0 ? holder(file) : 0;
+  if (process <= 0) return "another process";
+  if (process == ::getpid()) return "another part of this process";
+  std::string program;
+  std::getline(std::ifstream("/proc/" + std::to_string(process) + "/comm"), program);
+  return "process " + std::to_string(process) + (program.empty() ? "" : " (" + program + ")");
+}
 
 std::optional<lock_file> lock_file::lock(const std::filesystem::path& path, int operation, int more_flags) {
   for (;;) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "everseen/store/disk/descriptor.hpp"
 
@@ -26,6 +27,10 @@ class lock_file {
   /// Waits for the lock: only for locks that are held briefly.
   /// @throws storage_error
   static lock_file take(const std::filesystem::path& path);
+
+  /// The process that holds the lock of a file, for a message: "process 4321 (everseen)". "another process"
+  /// if the system does not show which.
+  [[nodiscard]] static std::string holder_of(const std::filesystem::path& path);
 
  private:
   explicit lock_file(descriptor file) noexcept : file_(std::move(file)) {}

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <system_error>
+#include <thread>
 
 #include <unistd.h>
 
@@ -134,6 +136,16 @@ std::vector<std::string> file_store::list() const {
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
   std::ranges::sort(names);
   return names;
+}
+
+void file_store::wait_with(std::shared_ptr<retry_policy> p) {
+  const std::scoped_lock alone(removing_);
+  waiting_ = std::move(p);
+}
+
+std::shared_ptr<retry_policy> file_store::policy_for_waiting() const {
+  const std::scoped_lock alone(removing_);
+  return waiting_;
 }
 
 std::vector<std::string> file_store::job_warnings() const {
@@ -278,18 +290,34 @@ std::filesystem::path file_store::directory_of(std::string_view name) const {
   return directory_ / file_names::of(name);
 }
 
+/// Waits for another writer as long as the policy says; without one, not at all.
 lock_file file_store::lock_to_write(std::string_view name) const {
+  constexpr std::chrono::milliseconds pause{50};
   const std::filesystem::path directory = directory_of(name);
+  const auto waiting = policy_for_waiting();
+  for (std::chrono::milliseconds lasted{0};; lasted += pause) {
+    if (auto lock = try_to_lock(name)) {
+      if (lasted.count() > 0) waiting->on_recovered();
+      return *std::move(lock);
+    }
+    const std::string why =
+        lock_file::holder_of(directory / lock_name) + " is writing to " + directory.string();
+    if (!waiting || !waiting->tries_again({why, lasted, {}}))
+      throw storage_error(
+          why + "; wait until it has closed the filter (as --wait does), or open it for reading", EWOULDBLOCK,
+          directory.string());
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+std::optional<lock_file> file_store::try_to_lock(std::string_view name) const {
   const std::scoped_lock after_removing(removing_);  // else remove_expired() would look like a writer
   try {
-    if (auto lock = lock_file::try_take(directory / lock_name)) return std::move(*lock);
+    return lock_file::try_take(directory_of(name) / lock_name);
   } catch (const storage_error& e) {
     if (e.code() == ENOENT) throw no_such_filter(name);  // dropped a moment ago
     throw;
   }
-  throw storage_error("another process (or another part of this one) is writing to " + directory.string() +
-                          "; wait until it has closed the filter, or open it for reading",
-                      EWOULDBLOCK, directory.string());
 }
 
 }  // namespace everseen

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 #include "everseen/store/file/file_links.hpp"
+#include "everseen/store/port/retry_policy.hpp"
 #include "everseen/store/port/store.hpp"
 #include "everseen/store/port/time_source.hpp"
 
@@ -55,6 +57,8 @@ class file_store : public store {
   void remove_expired() override;
   [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
   [[nodiscard]] std::vector<std::string> job_warnings() const override;
+  /// How long to wait for another writer of a filter. The limit of the store itself is zero.
+  void wait_with(std::shared_ptr<retry_policy> p) override;
   /// Replaces the manifest by an empty one with a new filter id, which readers follow.
   void reset(std::string_view name) override;
   /// No process can add keys meanwhile. Readers must reopen the filter afterwards.
@@ -68,6 +72,9 @@ class file_store : public store {
   [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
+  [[nodiscard]] std::shared_ptr<retry_policy> policy_for_waiting() const;
+  /// Nothing if another writer has it.
+  [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
@@ -84,7 +91,8 @@ class file_store : public store {
   disk& disk_;
   const time_source now_;
   const file_links links_;
-  mutable std::mutex removing_{};  // held while an expired filter is locked for removal
+  std::shared_ptr<retry_policy> waiting_{};
+  mutable std::mutex removing_{};  // held while an expired filter is locked for removal; guards waiting_
 };
 
 }  // namespace everseen

@@ -26,7 +26,12 @@ class retry_policy {
   /// @return whether to retry; if false, the call fails
   virtual bool tries_again(const outage& now) = 0;
 
-  /// The store answers again. Called at the first answer after each tries_again, sometimes more than once.
+  /// An attempt has had no answer for a second, and has not failed: a server that accepts connections and
+  /// says nothing. For a note to the user.    @param why  names the server
+  virtual void on_silence(const std::string& /*why*/) {}
+
+  /// The store answers again. Called at the first answer after each tries_again
+  /// or on_silence, sometimes more than once.
   virtual void on_recovered() = 0;
 };
 

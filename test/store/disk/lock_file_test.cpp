@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -38,6 +39,14 @@ TEST_F(LockFile, WhoWaitedForAFileThatWasRemovedTakesItsSuccessor) {
   first.reset();
   waiting.join();
   EXPECT_FALSE(lock_file::try_take(path_)) << "the lock is on a file that nobody else will find";
+}
+
+TEST_F(LockFile, SaysWhoHoldsIt) {
+  const auto held = lock_file::try_take(path_);
+  EXPECT_EQ(lock_file::holder_of(path_), "another part of this process");
+  std::ofstream(scratch_.path() / "free");
+  EXPECT_EQ(lock_file::holder_of(scratch_.path() / "free"), "another process");
+  EXPECT_EQ(lock_file::holder_of(scratch_.path() / "missing"), "another process");
 }
 
 TEST_F(LockFile, InADirectoryThatIsNotThereIsAnError) {
