@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen {
 
@@ -34,14 +38,29 @@ window::slice_index oldest_that_counts(const spec& s, const partition_state& sta
   return window::oldest_live(*s.window, newest);
 }
 
+double rate_of(const layer_state& layer) {
+  return sizing::error_rate(layer.shape, static_cast<double>(layer.keys));
+}
+
+std::string share_in_words(double rate) {
+  if (rate >= 0.01) return fmt::format("{:.0f} %", 100 * rate);
+  constexpr double too_few = 1e-18;
+  if (rate < too_few) return "practically none";
+  const double unit = std::pow(10.0, std::floor(std::log10(1 / rate)) - 1);  // two digits
+  return "one in " +
+         format_count(static_cast<std::uint64_t>(std::llround(std::round(1 / rate / unit) * unit)));
+}
+
 std::string reason_of(const explanation& e) {
   if (e.answer == verdict::late)
     return "its time is older than the window, so it is neither judged nor added";
   if (e.segments.empty()) return "nothing that is still remembered was added to this partition";
   for (const explained_segment& s : e.segments)
     if (s.holds())
-      return fmt::format("all {} bits are set in layer {}; only a key that shares them all could fake that",
-                         s.bits.size(), s.id.layer);
+      return fmt::format(
+          "all {} bits are set in layer {}; of the keys that were never added, {} have that by "
+          "chance",
+          s.bits.size(), s.id.layer, share_in_words(rate_of(s.layer)));
   return e.segments.size() == 1
              ? "at least one of its bits is not set, which adding it would have done"
              : "every segment lacks at least one of its bits, which adding it would have set";

@@ -127,6 +127,14 @@ std::uint64_t bytes_created(const plan_request& r, layout_kind layout) {
   return growth::plan_layer(s, 0).shape.bytes * s.partitions;
 }
 
+/// Where even the best layout is of no use.
+void pick_the_least_bad(plan_result& plan, std::size_t first_layout) {
+  const auto first = plan.rows.begin() + static_cast<std::ptrdiff_t>(first_layout);
+  const auto best = std::ranges::min_element(first, plan.rows.end(), {}, &plan_row::error_rate);
+  plan.picked = static_cast<std::size_t>(best - plan.rows.begin());
+  plan.reason = "in so little memory most new keys would be called seen, whatever the layout; give more";
+}
+
 }  // namespace
 
 plan_result make_plan(const plan_request& asked) {
@@ -154,6 +162,8 @@ plan_result make_plan(const plan_request& asked) {
   plan.reason = asked.layout          ? "it was asked for"
                 : wants_probes(asked) ? std::string("it has the fewest probes that keep the rate")
                                       : why(plan);
+  if (constexpr double useless = 0.5; !request.error_rate && !request.layout && rate > useless)
+    pick_the_least_bad(plan, first_layout);
   if (!asked.bytes) plan.bytes_when_growing = bytes_created(request, choice);
   return plan;
 }
