@@ -21,6 +21,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/stream/dedup/count_records.hpp"
 
 namespace everseen::cli {
 
@@ -52,8 +53,8 @@ void end_if_asked(const output& lines) {
 /// @throws  the exception for the failure, with the location in the input
 [[noreturn]] void report(batch_failure failure, const dedup_result& result, const std::string& note) {
   if (result.first_unknown > 0)
-    failure.message += fmt::format("; line {} is the first of {} without an answer, which were not printed",
-                                   result.first_unknown, result.verdicts.unknown);
+    failure.message += fmt::format("; {} is the first of {} without an answer, which were not printed",
+                                   result.first_unknown_place, result.verdicts.unknown);
   if (!note.empty()) failure.message += "; " + note;
   failure.raise();
 }
@@ -79,9 +80,9 @@ std::string about_lost_answers(std::string_view filter_name) {
 void note_oddities(const dedup_result& result, const dedup_options& options, progress_line& notes) {
   const bool passed = options.late == dedup_options::fate::pass;
   if (result.first_late > 0)
-    notes.say(fmt::format("{} of {} lines were older than the window and were {}; the first is line {}{}",
+    notes.say(fmt::format("{} of {} lines were older than the window and were {}; the first is {}{}",
                           result.verdicts.late, result.records, passed ? "printed" : "dropped",
-                          result.first_late, passed ? "" : " (--late pass prints them)"));
+                          result.first_late_place, passed ? "" : " (--late pass prints them)"));
   if (result.passed)
     notes.say(fmt::format("{} lines were printed though nothing is known of them: {}",
                           result.verdicts.unknown, result.passed->message));
@@ -97,6 +98,7 @@ struct watched_run {
 
   void operator()(dedup_result& result) {
     progress_line progress(input.total_bytes(), seen->stored().access_path());
+    if (given.quiet) progress.hide();
     const auto ends = [this] { return is_signalled() || lines.is_abandoned(); };
     const watched_store watched(seen->stored(),
                                 std::make_shared<outage_watch>(
@@ -109,6 +111,8 @@ struct watched_run {
       end_if_asked(lines);
       progress.show({now.records, now.bytes});
     };
+    if (options.after_output)
+      options.before_judging = [&] { lines.wait_until_read([&] { end_if_asked(lines); }); };
     load_with_progress(*seen, progress);
     try {
       deduplicate(input, *seen, lines, options, result);
@@ -126,7 +130,7 @@ struct watched_run {
              result.failure->why == batch_failure::cause::backend && may_have_lost_answers(result)
                  ? about_lost_answers(seen->name())
                  : "");
-    if (given.stats != "-") note_oddities(result, options, progress);
+    if (given.stats != "-" && !given.quiet) note_oddities(result, options, progress);
   }
 
   [[nodiscard]] bool may_have_lost_answers(const dedup_result& result) const {
@@ -134,8 +138,28 @@ struct watched_run {
   }
 };
 
-/// With fewer, threads wait for each other.
-constexpr std::size_t careful_blocks_ahead = 3;
+/// A kept filter remembers the lines of a block before they are printed.
+constexpr std::size_t careful_block_bytes = dedup_block_bytes / 4;
+/// A reader that wants a few lines only, as head does, leaves the rest of a block unread.
+constexpr std::size_t first_block_bytes = std::size_t{4} << 10;
+
+/// --count: without a filter.
+void count(const dedup_arguments& given, block_reader& input, const dedup_options& options,
+           const std::string& header, output& lines) {
+  std::optional<dedup_stats> stats;
+  if (given.stats) stats.emplace(*given.stats);
+  progress_line progress(input.total_bytes(), {});
+  if (given.quiet) progress.hide();
+  dedup_options with_progress = options;
+  with_progress.progress = [&](const dedup_result& now) {
+    end_if_asked(lines);
+    progress.show({now.records, now.bytes});
+  };
+  dedup_result result;
+  if (!header.empty()) lines.write(header + options.format.separator);
+  count_records(input, lines, with_progress, result);
+  if (stats) stats->write(result, std::nullopt);
+}
 
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
@@ -143,21 +167,23 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   std::optional<new_file> file;
   if (given.output) file.emplace(*given.output, new_file::readers::usual);
   output lines(file ? file->number() : out.descriptor(), file ? file->path() : "standard output");
-  // A kept filter remembers lines that were judged and not printed: together half a megabyte of them.
   const bool is_careful = given.filter_name && !given.judge_ahead;
-  const std::size_t block_bytes = is_careful ? dedup_block_bytes / careful_blocks_ahead : dedup_block_bytes;
-  block_reader input(given.files, given.records.format(), block_bytes);
-  // A reader that wants a few lines only, as head, leaves the rest of a block unread, and a kept filter
-  // remembers it.
-  if (given.filter_name && lines.is_pipe()) input.begin_with(dedup_block_bytes / 16);
+  block_reader input(given.files, given.records.format(),
+                     is_careful ? careful_block_bytes : dedup_block_bytes);
+  if (given.filter_name && lines.is_pipe()) input.begin_with(first_block_bytes);
   input.while_waiting([&] { end_if_asked(lines); });
   input.on_first_block([&](std::string_view text) { warn_of_quotes(given.records, text); });
   const std::string header = given.records.header ? input.header() : "";
   dedup_options options = dedup_options_of(given, header);
+  if (given.count) {
+    count(given, input, options, header, lines);
+    if (file) file->keep();
+    return exit_code::done;
+  }
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
-  if (is_careful) options.blocks_ahead = careful_blocks_ahead;
+  options.after_output = is_careful;
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
     options.max_ahead = window->width;  // then no accepted time makes the present late
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
@@ -204,7 +230,13 @@ constexpr std::string_view details =
     "keys were added have been printed, with three exceptions: the output failed, the program was killed, or "
     "a server was unavailable or lacked replicas (wait=) and may have added keys without answering. With "
     "--filter, the next run takes the lines lost in this way for repeats; to avoid that, start again from a "
-    "copy of the filter (everseen export). The counts of --stats are also written after a failure.";
+    "copy of the filter (everseen export). A block of lines, at most 128 KiB, is judged only when all before "
+    "it "
+    "is written, and taken by the reader of a pipe; so that is all that is lost unless --judge-ahead is "
+    "given. The "
+    "counts of --stats are also written after a failure.\n\nWith --count, no filter is used: it could not "
+    "count. Each "
+    "different line is kept in memory, the counts are exact, and they are printed when the input has ended.";
 
 }  // namespace
 
@@ -228,6 +260,10 @@ verb dedup_verb() {
                "everseen gen clicks --count 100 > events.json"},
               {"Remember across runs what was printed", "everseen dedup --filter urls todays-urls.txt",
                "printf 'a\\nb\\na\\n' > todays-urls.txt"},
+              {"How often each line occurs, in the order of the input", "everseen dedup -c words.txt",
+               "printf 'a\\nb\\na\\n' > words.txt"},
+              {"File names, whatever is in them",
+               "find . -type f -print0 | everseen dedup -0 | xargs -0 ls -d"},
               {"Counts as JSON on standard error", "everseen dedup --stats words.txt > /dev/null",
                "printf 'a\\nb\\na\\n' > words.txt"},
           },

@@ -1,5 +1,7 @@
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,14 +29,14 @@ void declare_records(option_set& known, dedup_arguments& given) {
   add_choice(known, "--missing-key", given.missing_key,
              {"fail|pass|drop", "what to do with a line that has no key, or no readable time", "fail"},
              parse_fate);
-  add_switch(known, "-z,--zero", given.records.zero, "lines end with a NUL byte instead of a newline");
+  add_null(known, given.records.zero, "lines");
 }
 
 void declare_filter(option_set& known, dedup_arguments& given) {
   add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "the share of new lines that may be dropped by mistake", "1e-6"});
   add_count(known, "--capacity", given.capacity, {1, max_capacity},
-            {"N", "how many different keys to make room for; the filter grows beyond",
+            {"COUNT", "how many different keys to make room for; the filter grows beyond",
              "estimated from the size of the input; at least 1M with --filter"});
   add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
@@ -43,7 +45,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
   add_name(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");
-  add_store_option(known, given.store);
+  add_store_options(known, given.store, access::write);
   add_switch(known, "--judge-ahead", given.judge_ahead,
              "with --filter: judge lines before earlier ones are printed. Faster with servers; but if the "
              "run crashes, or its reader exits, more unprinted lines count as repeats");
@@ -52,13 +54,34 @@ void declare_filter(option_set& known, dedup_arguments& given) {
 void declare_window(option_set& known, dedup_arguments& given) {
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
-            {"N", "parts of the window; a key is forgotten up to one part later", "10"});
+            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   declare_time(known, given.records);
   add_choice(known, "--late", given.late,
              {"pass|drop|fail", "what to do with a line that is older than the window", "drop"}, parse_fate);
   add_duration(known, "--max-ahead", given.max_ahead,
                {"TIME", "a time that is further ahead of the clock counts as no time: see --missing-key",
                 "as long as the window"});
+}
+
+/// A filter cannot count: it does not know how often a key was there, nor which line was its first.
+void must_not_be_of_a_filter(const dedup_arguments& given) {
+  const std::array<std::pair<bool, std::string_view>, 10> about_filters = {
+      {{given.filter_name.has_value(), "--filter"},
+       {given.error_rate.has_value(), "--error-rate"},
+       {given.capacity.has_value(), "--capacity"},
+       {given.hash.has_value(), "--hash"},
+       {given.judge.has_value(), "--judge"},
+       {given.window.has_value(), "--window"},
+       {given.records.time.has_value(), "--time"},
+       {given.late.has_value(), "--late"},
+       {given.on_outage.has_value(), "--on-outage"},
+       {given.threads.has_value(), "--threads"}}};
+  for (const auto& [is_given, option] : about_filters)
+    if (is_given)
+      throw parameter_error(
+          fmt::format("--count keeps the lines themselves, as a filter cannot count; leave "
+                      "out {}, which is about filters",
+                      option));
 }
 
 }  // namespace
@@ -73,6 +96,7 @@ void must_have_effect(const dedup_arguments& given) {
     throw parameter_error(
         "--output discards the lines of a run that fails, and --filter remembers them; redirect the output, "
         "as in > FILE");
+  if (given.count) must_not_be_of_a_filter(given);
   if (given.judge_ahead && !given.filter_name)
     throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
   if (given.existing && !given.filter_name)
@@ -92,10 +116,15 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
       parse_outage);
   add_text(known, "-o,--output", into.output,
            {"FILE", "write to this file once all went well; it may be one that is read", "standard output"});
-  add_switch(known, "--repeated", into.repeated, "print the repeats instead of the first occurrences");
-  add_count(
-      known, "--threads", into.threads, {1, 256},
-      {"N", "threads to use", "one for each processor, at most 8; twice as many with servers, at least 8"});
+  add_switch(known, "--repeated", into.repeated,
+             "print the repeats instead of the first occurrences; with --count, the lines that have any");
+  add_switch(known, "-c,--count", into.count,
+             "print how often each line occurs before it, as uniq -c does, when the input has ended; keeps "
+             "each different line in memory, with about 75 bytes more");
+  add_switch(known, "-q,--quiet", into.quiet, "print no notes and no progress on standard error");
+  add_count(known, "--threads", into.threads, {1, 256},
+            {"COUNT", "threads to use",
+             "one for each processor, at most 8; twice as many with servers, at least 8"});
   add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
 }

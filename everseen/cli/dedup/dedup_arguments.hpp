@@ -30,6 +30,8 @@ struct dedup_arguments : filter_options {
   std::optional<std::string> stats;  // "-" is standard error
   std::optional<std::string> output;
   bool repeated = false;
+  bool count = false;
+  bool quiet = false;
   bool judge_ahead = false;
 };
 

@@ -31,6 +31,7 @@ void dedup_stats::write(const dedup_result& result, const std::optional<filter_i
   json["late"] = result.verdicts.late;
   json["unknown"] = result.verdicts.unknown;
   json["without_key"] = result.without_key;
+  json["malformed"] = result.malformed;
   json["expected_false_drops"] = nullptr;
   if (after) json["expected_false_drops"] = expected_drops(before_, *after, result);
   json["seconds"] = time.count();

@@ -28,7 +28,7 @@ class dedup_stats {
  private:
   stats_file file_;
   filter_info before_;
-  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace everseen::cli

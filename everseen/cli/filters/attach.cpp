@@ -143,7 +143,7 @@ action declare(option_set& known) {
              "bkdr-php: strings KEY.0, KEY.1, ... on each server of the URL, in its order");
   add_switch(known, "--create", o->create, "the key does not exist yet; the first key added makes it");
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was attached");
-  add_store_option(known, o->store);
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

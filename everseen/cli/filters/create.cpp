@@ -47,10 +47,10 @@ action declare(option_set& known) {
            {"NAME", "the new filter: any text, or in double quotes as everseen list shows it"});
   add_create_options(known, o->of);
   add_duration(known, "--expire", o->expire,
-               {"DURATION", "delete the whole filter after this time, used or not", "never"},
+               {"TIME", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
-  add_store_option(known, o->store);
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

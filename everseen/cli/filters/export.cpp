@@ -157,7 +157,7 @@ verb export_verb() {
                    parse_destination);
         add_text(known, "--key", o->key,
                  {"KEY", "RedisBloom: the key to load it under; raw: the string", "NAME"});
-        add_store_option(known, o->store);
+        add_store_options(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

@@ -29,6 +29,7 @@ struct options {
   std::optional<funnel_kind> funnel;
   std::optional<std::uint64_t> capacity;
   store_choice store;
+  bool quiet = false;
 };
 
 /// Nothing is visible under the name before the whole stream has been read and verified.
@@ -72,7 +73,8 @@ exit_code run(const options& o, printer& out) {
         "--funnel and --capacity are what a stream of Guava does not say; give --from guava");
   note_signals();
   const auto place = chosen_store(o.store);
-  read_file(o, *place, from);
+  parse_file(from, [&] { read_file(o, *place, from); });
+  if (o.quiet) return exit_code::done;
   const std::uint64_t keys = filter(o.name, place->open(o.name, access::read)).info().keys;
   if (keys >= countless_keys)
     out.print("imported {}: full, all of its bits are set\n", shown_name(o.name));
@@ -98,7 +100,8 @@ action declare(option_set& known) {
   add_count(known, "--capacity", o->capacity, {1, max_capacity},
             {"COUNT", "Guava: expectedInsertions of the filter, which its file does not say",
              "as many as set half of its bits"});
-  add_store_option(known, o->store);
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

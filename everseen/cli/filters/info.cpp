@@ -192,10 +192,20 @@ std::string in_words(const foreign_rules& rules, layout_kind layout) {
   return fmt::format("expansion     {} times the keys in each further layer", rules.expansion);
 }
 
-/// Less than a millionth of a key does not matter.
-std::string in_words(double keys) {
-  if (keys >= 1000) return format_count(static_cast<std::uint64_t>(std::llround(keys)));
-  return fmt::format("{:.3g}", keys < 1e-6 ? 0 : keys);
+/// How many new keys were called seen by mistake.
+/// @param more  keys that came when the filter was overfull are not all counted
+std::string wrong_in_words(double keys, bool more) {
+  if (keys < 0.001) return "no new key called seen, most probably";
+  if (keys < 1)
+    return fmt::format("probably no new key called seen ({:.1g} to be expected, by the fill)", keys);
+  const auto whole = static_cast<std::uint64_t>(std::llround(keys));
+  return fmt::format("{} {} new {} called seen, by the fill", more ? "at least" : "about",
+                     format_count(whole), whole == 1 ? "key" : "keys");
+}
+
+std::string fill_in_words(double fill) {
+  if (fill >= 2) return fmt::format("{:.3g} times as many keys as there is room for", fill);
+  return fmt::format("{:.1f} % of the room for keys", 100 * fill);
 }
 
 void print_slices(const filter_info& info, printer& out) {
@@ -220,13 +230,13 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
     out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",
             in_words(s.growth));
-  if (!countless) out.print("fill          {:.1f} % of the room for keys\n", 100 * total_of(info).fill());
+  if (!countless) out.print("fill          {}\n", fill_in_words(total_of(info).fill()));
   out.print("error rate    {} {}, {} now\n", format_rate(s.error_rate),
             is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
   if (!countless)
-    out.print("wrong so far  {} {} new keys called seen, by the fill\n",
-              info.keys > s.capacity && s.growth == growth_kind::overfill ? "at least" : "about",
-              in_words(info.expected_false_seen));
+    out.print("wrong so far  {}\n",
+              wrong_in_words(info.expected_false_seen,
+                             info.keys > s.capacity && s.growth == growth_kind::overfill));
   out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
             info.segments == 0 ? "until the first key is added"
                                : fmt::format("{:.3g} bits for each key there is room for",
@@ -287,8 +297,8 @@ verb info_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
         add_name(known, o->name, {"NAME", "the filter"});
-        add_switch(known, "--json", o->json, "print JSON");
-        add_store_option(known, o->store);
+        add_json(known, o->json);
+        add_store_options(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

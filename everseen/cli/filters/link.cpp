@@ -68,10 +68,10 @@ verb link_verb() {
             add_name(known, o->first, {"OLD", "the old filter; with --off the new one"});
             add_name(known, o->second, {"NEW", "the new filter, which is used from now on"});
             add_duration(known, "--for", o->life,
-                         {"DURATION", "how long the old filter is asked, as in 30d", "until --off"});
+                         {"TIME", "how long the old filter is asked, as in 30d", "until --off"});
             add_switch(known, "--off", o->off, "remove the link of the filter given");
             add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
-            add_store_option(known, o->store);
+            add_store_options(known, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
@@ -23,7 +19,6 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/store/file/file_store.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
-#include "everseen/store/port/retry_policy.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -35,7 +30,6 @@ struct options {
   store_choice store;
   bool json = false;
   bool names = false;
-  std::optional<std::chrono::milliseconds> timeout;
 };
 
 struct entry {
@@ -97,32 +91,6 @@ void print_table(const std::vector<entry>& entries, printer& out) {
       out.print("{:<{}}  cannot be read: {}\n", e.name, width, e.fault);
 }
 
-/// Waits for servers as long as the URL says, or the user, and shows it on a terminal.
-class shown_waiting final : public retry_policy {
- public:
-  explicit shown_waiting(std::optional<std::chrono::milliseconds> limit) : limit_(limit) { begin_line(); }
-
-  bool tries_again(const outage& now) override {
-    const std::scoped_lock alone(lock_);
-    // Without the advice, which the complaint at the end repeats, it is one line.
-    if (now.lasted >= std::chrono::seconds(1))
-      line_->show("waiting for " + now.why.substr(0, now.why.find(';')));
-    return now.lasted < limit_.value_or(now.limit);
-  }
-  void on_recovered() override {
-    const std::scoped_lock alone(lock_);
-    begin_line();
-  }
-
- private:
-  /// Also erases what is shown.
-  void begin_line() { line_.emplace(std::nullopt, std::string(), false); }
-
-  const std::optional<std::chrono::milliseconds> limit_;
-  std::mutex lock_;  // guards the member below
-  std::optional<progress_line> line_{};
-};
-
 /// A directory that the user named must exist: its name may be mistyped. The default one may be missing, as
 /// the first create makes it.    @throws storage_error
 void must_exist(const store& place, const store_choice& choice) {
@@ -142,7 +110,6 @@ void must_exist(const store& place, const store_choice& choice) {
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
   must_exist(*place, o.store);
-  place->wait_with(std::make_shared<shown_waiting>(o.timeout));
   if (o.names) {
     for (const std::string& name : place->list()) out.print("{}\n", shown_name(name));
     return exit_code::done;
@@ -168,17 +135,15 @@ verb list_verb() {
           "with \\n or \\xHH for such bytes, and every verb takes it in this form. If a filter is "
           "unreadable, lists the others and exits with 4. "
           "Exits with 3 if the directory given by --store or $EVERSEEN_STORE does not exist, or the servers "
-          "do not answer. At a terminal, shows which server it is waiting for.",
+          "do not answer.",
           {{"All filters", "everseen list", scene},
            {"Their names, for a script",
             "everseen list --names | while read -r name; do everseen info \"$name\"; done", scene}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
             add_switch(known, "--names", o->names, "print the names only");
-            add_switch(known, "--json", o->json, "print JSON");
-            add_duration(known, "--timeout", o->timeout,
-                         {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
-            add_store_option(known, o->store);
+            add_json(known, o->json);
+            add_store_options(known, o->store);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -81,11 +81,9 @@ struct outcome {
   std::uint64_t unknown_to_old = 0;
 };
 
+/// --time is for the filters that have a window.
 std::vector<event_time> times_for(const spec& s, const options& o) {
-  key_options clock;
-  if (s.window) clock.time = o.time;
-  const auto time = clock.time_for(s);
-  return time ? std::vector{*time} : std::vector<event_time>{};
+  return key_options{.time = s.window ? o.time : std::nullopt}.times_for(s);
 }
 
 outcome read_keys(const options& o, key_source& source, const filter& old, filter& made) {
@@ -96,12 +94,13 @@ outcome read_keys(const options& o, key_source& source, const filter& old, filte
   unfit_keys unfit_for_old;  // and so unknown to the old filter
   unfit_keys unfit;
   outcome all;
+  const auto place = [&](std::size_t i) { return source.place_of(i); };
   while (source.next(keys)) {
     verdicts.resize(keys.size());
     const batch_result known = old.may_contain(keys, verdicts, times_for(old.get_spec(), o));
-    unfit_for_old.note(old, keys, known);
+    unfit_for_old.note(old, keys, known, place);
     const batch_result added = made.add(keys, verdicts, times_for(made.get_spec(), o));
-    unfit.note(made, keys, added);
+    unfit.note(made, keys, added, place);
     if (unfit.fault()) throw parameter_error(*unfit.fault() + "; nothing was made");
     all.given += keys.size();
     all.unknown_to_old += keys.size() - (known ? *known : known.error().done).seen;
@@ -141,7 +140,7 @@ exit_code run(const options& o, printer& out) {
     throw parameter_error("migrate needs the keys: give --keys FILE, or --keys - for standard input");
   note_signals();
   const auto from = chosen_store(o.store);
-  const auto into = o.into ? chosen_store({o.into}) : from;
+  const auto into = o.into ? chosen_store({.url = o.into, .timeout = o.store.timeout}) : from;
   const filter old(o.old_name, from->open(o.old_name, access::read));
   if (into->exists(o.new_name)) throw filter_exists(o.new_name);
   key_source source(*o.keys, o.records);
@@ -152,6 +151,7 @@ exit_code run(const options& o, printer& out) {
   must_have_room(*memory, s);
   filter made(o.new_name, memory->create(o.new_name, s));
   const outcome all = read_keys(o, source, old, made);
+  if (!o.quiet) source.note_dropped();
   warn_of_unknown(o, all);
   if (o.strict && all.unknown_to_old > 0) return exit_code::negative;
   put_into(*into, o.new_name, made);
@@ -169,7 +169,7 @@ action declare(option_set& known) {
   add_name(known, o->new_name, {"NEW", "the filter to make"});
   add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
-  declare_key(known, o->records);
+  declare_line_keys(known, o->records);
   add_text(known, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
   const std::string as_old = "that of OLD";
   add_create_options(known, o->of,
@@ -179,12 +179,12 @@ action declare(option_set& known) {
                       .hash = as_old,
                       .funnel = as_old,
                       .expansion = as_old});
-  add_time(known, "--time", o->time, {"TIME", "time of the keys, for a filter with a window", "now"});
+  add_time(known, "--time", o->time, {"TIMESTAMP", "time of the keys, for a filter with a window", "now"});
   add_switch(known, "--strict", o->strict,
              "make nothing, and end with 1, if OLD does not know all of the keys");
-  add_switch(known, "-z,--zero", o->records.zero, "keys end with a NUL byte instead of a newline");
+  add_null(known, o->records.zero, "keys");
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
-  add_store_option(known, o->store);
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -91,8 +91,10 @@ class copy {
   template <typename Work>
   void read(Work work) const {
     const input_file from(path_);
-    image::stream_reader in([&from](std::span<std::byte> into) { return from.read(into); });
-    work(in);
+    parse_file(from, [&] {
+      image::stream_reader in([&from](std::span<std::byte> into) { return from.read(into); });
+      work(in);
+    });
   }
 
   std::string path_;
@@ -150,9 +152,8 @@ std::uint64_t fill(filter to, key_preview& source, const options& o) {
   std::uint64_t given = 0;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
-    const auto time = o.keys.time_for(to.get_spec());
-    const batch_result done = to.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
-    unfit.note(to, keys, done);
+    const batch_result done = to.add(keys, verdicts, o.keys.times_for(to.get_spec()));
+    unfit.note(to, keys, done, [&](std::size_t i) { return source.place_of(i); });
     if (unfit.fault())
       throw parameter_error(*unfit.fault() +
                             "; the rebuild is given up, and nothing that the filter knew is forgotten");
@@ -201,7 +202,7 @@ action declare(option_set& known) {
            {"RATE", "share of new keys that may be called seen", "as it is"});
   add_switch(known, "--empty", o->empty, "allow input without keys; the filter is then empty");
   add_switch(known, "-y,--yes", o->yes, "allow fewer than half of the keys that the filter has");
-  add_store_option(known, o->store);
+  add_store_options(known, o->store, access::write);
   return [o](printer& out) { return run(*o, out); };
 }
 

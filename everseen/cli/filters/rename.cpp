@@ -54,7 +54,7 @@ verb rename_verb() {
             add_name(known, o->to, {"NEW", "the new name"});
             add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
             add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
-            add_store_option(known, o->store);
+            add_store_options(known, o->store, access::write);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -39,8 +39,8 @@ verb reset_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
         add_name(known, o->name, {"NAME", "the filter"});
-        add_switch(known, "-y,--yes", o->yes, "do not ask");
-        add_store_option(known, o->store);
+        add_yes(known, o->yes);
+        add_store_options(known, o->store, access::write);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

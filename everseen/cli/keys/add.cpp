@@ -31,14 +31,13 @@ void print_tally(const tally& all, printer& out) {
 /// error.
 class refused_keys {
  public:
-  /// @param before  keys of earlier batches
-  void note(std::uint64_t before, std::span<const std::string_view> keys, std::span<const verdict> verdicts,
+  void note(const key_source& from, std::span<const std::string_view> keys, std::span<const verdict> verdicts,
             const batch_failure& full) {
-    const auto at = std::ranges::find(verdicts, verdict::unknown) - verdicts.begin();
-    if (count_ == 0 && static_cast<std::size_t>(at) < keys.size())
-      message_ = fmt::format("{}; the first key without room was '{}' (key {} of those given)", full.message,
-                             keys[static_cast<std::size_t>(at)],
-                             format_count(before + static_cast<std::uint64_t>(at) + 1));
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(verdicts, verdict::unknown) - verdicts.begin());
+    if (count_ == 0 && at < keys.size())
+      message_ = fmt::format("{}; the first key without room was '{}' ({})", full.message, keys[at],
+                             from.place_of(at));
     count_ += full.done.unknown;
   }
 
@@ -62,24 +61,22 @@ exit_code run(const options& o, printer& out) {
   std::vector<verdict> verdicts;
   unfit_keys unfit;
   refused_keys refused;
-  std::uint64_t given = 0;
   tally all;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
-    const auto time = o.keys.time_for(target.get_spec());
-    const batch_result done = target.add(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
+    const batch_result done = target.add(keys, verdicts, o.keys.times_for(target.get_spec()));
     if (o.verdicts) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
       out.flush();  // a reader of the output must not wait for the next keys
     }
     if (!done && done.error().why == batch_failure::cause::full)
-      refused.note(given, keys, verdicts, done.error());
+      refused.note(source, keys, verdicts, done.error());
     else
-      unfit.note(target, keys, done);
-    given += keys.size();
+      unfit.note(target, keys, done, [&](std::size_t i) { return source.place_of(i); });
     all += done ? *done : done.error().done;
   }
   if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
+  if (!o.keys.quiet) source.note_dropped();
   out.flush();
   refused.raise_if_any();
   unfit.raise_if_any();
@@ -109,8 +106,8 @@ verb add_verb() {
         add_key_options(known, o->keys, "do not print how many were fresh");
         add_switch(known, "-v,--verdicts", o->verdicts,
                    "print fresh, seen or late, a tab and the key, for each");
-        declare_key(known, o->keys.records);
-        add_store_option(known, o->store);
+        declare_line_keys(known, o->keys.records);
+        add_store_options(known, o->store, access::write);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

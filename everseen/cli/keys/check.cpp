@@ -25,17 +25,17 @@ exit_code run(const options& o, printer& out) {
   exit_code answer = exit_code::done;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
-    const auto time = o.keys.time_for(asked.get_spec());
-    const batch_result done = asked.may_contain(keys, verdicts, {time ? &*time : nullptr, time ? 1U : 0U});
+    const batch_result done = asked.may_contain(keys, verdicts, o.keys.times_for(asked.get_spec()));
     if (!o.keys.quiet) {
       print_verdicts(keys, verdicts, o.keys.separator(), out);
       out.flush();  // a reader of the output must not wait for the next keys
     }
-    unfit.note(asked, keys, done);
+    unfit.note(asked, keys, done, [&](std::size_t i) { return source.place_of(i); });
     const tally& all = done ? *done : done.error().done;
     if (all.fresh + all.late > 0) answer = exit_code::negative;
     if (o.keys.quiet && answer == exit_code::negative) break;
   }
+  if (!o.keys.quiet) source.note_dropped();
   unfit.raise_if_any();
   return answer;
 }
@@ -55,8 +55,8 @@ verb check_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
         add_key_options(known, o->keys, "print nothing; stop at the first key that is not seen");
-        declare_key(known, o->keys.records);
-        add_store_option(known, o->store);
+        declare_line_keys(known, o->keys.records);
+        add_store_options(known, o->store);
         return [o](printer& out) { return run(*o, out); };
       }};
 }

@@ -79,9 +79,9 @@ action declare(option_set& known) {
   o->key.keys.resize(1);
   add_name(known, o->key.name, {"NAME", "the filter"});
   add_argument(known, o->key.keys.front(), {"KEY", "the key"});
-  add_time(known, "--time", o->key.time, {"TIME", "time of the key, for a filter with a window", "now"});
-  add_switch(known, "--json", o->json, "print JSON");
-  add_store_option(known, o->store);
+  add_time(known, "--time", o->key.time, {"TIMESTAMP", "time of the key, for a filter with a window", "now"});
+  add_json(known, o->json);
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

@@ -91,7 +91,7 @@ action declare(option_set& known) {
   add_choice(known, "--funnel", o->funnel,
              {"bytes|chars|int|long", "Guava: what a key is; bytes is also stringFunnel(UTF_8)", "bytes"},
              parse_funnel_kind);
-  add_switch(known, "-z,--zero", o->zero, "keys end with a NUL byte instead of a newline");
+  add_null(known, o->zero, "keys");
   return [o](printer& out) { return run(*o, out); };
 }
 

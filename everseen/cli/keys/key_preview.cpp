@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -60,6 +61,13 @@ std::uint64_t key_preview::keep(std::uint64_t enough) {
 }
 
 bool key_preview::next(std::vector<std::string_view>& keys) {
+  before_ += std::exchange(last_, 0);
+  const bool any = next_of_both(keys);
+  last_ = any ? keys.size() : 0;
+  return any;
+}
+
+bool key_preview::next_of_both(std::vector<std::string_view>& keys) {
   if (again_ && again_->next(keys)) return true;
   again_.reset();
   // At a terminal, asking after the end would read on.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,13 +27,18 @@ class key_preview {
 
   /// As key_source::next, from the first key on.
   [[nodiscard]] bool next(std::vector<std::string_view>& keys);
+  /// As key_source::place_of.
+  [[nodiscard]] std::string place_of(std::size_t index) const { return source_.place_at(before_ + index); }
 
  private:
+  [[nodiscard]] bool next_of_both(std::vector<std::string_view>& keys);
   [[nodiscard]] std::uint64_t keep(std::uint64_t enough);
 
   key_source source_;
   char separator_;
   bool ended_ = false;
+  std::uint64_t before_ = 0;  // keys before those that next() returned last
+  std::uint64_t last_ = 0;    // how many these are
   descriptor kept_{};
   std::optional<key_source> again_{};  // what is kept
 };

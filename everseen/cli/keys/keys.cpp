@@ -1,6 +1,8 @@
 #include "everseen/cli/keys/keys.hpp"
 
 #include <chrono>
+#include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,7 +55,7 @@ bool key_source::can_rewind() const noexcept {
 
 void key_source::rewind() {
   begun_ = false;
-  lines_before_ = 0;
+  lines_before_ = lines_of_block_ = dropped_ = 0;
   if (lines_) lines_->rewind();
 }
 
@@ -64,18 +66,21 @@ bool key_source::next(std::vector<std::string_view>& keys) {
     begun_ = true;
     return !keys.empty();
   }
-  if (!fault_.empty()) refuse_line();
-  stop_if_signalled();
-  if (!lines_->next(block_)) return false;
-  ends_.clear();
-  find_record_ends(block_.text(), how_.format(), ends_);
-  read_keys(keys);
-  if (keys.empty() && !fault_.empty()) refuse_line();
+  do {
+    if (!fault_.empty()) refuse_line();
+    stop_if_signalled();
+    if (!lines_->next(block_)) return false;
+    ends_.clear();
+    find_record_ends(block_.text(), how_.format(), ends_);
+    read_keys(keys);
+  } while (keys.empty());
   return true;
 }
 
 void key_source::read_keys(std::vector<std::string_view>& keys) {
   kept_.clear();
+  line_of_key_.clear();
+  lines_before_ += std::exchange(lines_of_block_, ends_.size());
   std::size_t from = 0;
   for (std::size_t i = 0; i < ends_.size() && fault_.empty(); ++i) {
     const std::string_view line = block_.text().substr(from, ends_[i] - from);
@@ -84,14 +89,35 @@ void key_source::read_keys(std::vector<std::string_view>& keys) {
       keys.push_back(line);
     } else if (const auto read = rule_->read(line)) {
       kept_.keep(read->key);
+      line_of_key_.push_back(static_cast<std::uint32_t>(i));
     } else {
-      fault_ =
-          fmt::format("{} {} {}", how_.csv ? "record" : "line", lines_before_ + i + (how_.header ? 2 : 1),
-                      to_string(describe(*rule_, line, 0, read.error())));
+      pass_over(line, lines_before_ + i, read.error());
     }
   }
-  lines_before_ += ends_.size();
   if (rule_) keys.assign(kept_.views().begin(), kept_.views().end());
+}
+
+void key_source::pass_over(std::string_view line, std::uint64_t number, record_fault why) {
+  if (!how_.drop_without_key)
+    fault_ = fmt::format("{} {}; --missing-key drop passes over such lines", place_at(number),
+                         to_string(describe(*rule_, line, 0, why)));
+  else if (dropped_++ == 0)
+    first_dropped_ = place_at(number);
+}
+
+std::string key_source::place_of(std::size_t index) const {
+  return place_at(rule_ ? lines_before_ + line_of_key_[index] : lines_before_ + index);
+}
+
+std::string key_source::place_at(std::uint64_t number) const {
+  if (!lines_) return fmt::format("key {} of those given", number + 1);
+  return record_place(how_.format(), lines_->name_of(0), number);
+}
+
+void key_source::note_dropped() const {
+  if (dropped_ == 0) return;
+  fmt::print(stderr, "everseen: {} {} without a key passed over; the first is {}\n", format_count(dropped_),
+             dropped_ == 1 ? "line" : "lines", first_dropped_);
 }
 
 void key_source::refuse_line() const {
@@ -107,15 +133,19 @@ std::optional<event_time> key_options::time_for(const spec& s) const {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-void unfit_keys::note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged) {
-  const std::uint64_t before = given_;
+std::vector<event_time> key_options::times_for(const spec& s) const {
+  const auto one = time_for(s);
+  return one ? std::vector{*one} : std::vector<event_time>{};
+}
+
+void unfit_keys::note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged,
+                      const place_of_key& place) {
   given_ += keys.size();
   if (judged) return;
   if (judged.error().why != batch_failure::cause::key) judged.error().raise();
   unfit_ += judged.error().done.unknown;
   for (std::size_t i = 0; i < keys.size() && !fault_; ++i)
-    if (const auto refusal = by.refusal_of(keys[i]))
-      fault_ = fmt::format("{} (key {} of those given)", *refusal, format_count(before + i + 1));
+    if (const auto refusal = by.refusal_of(keys[i])) fault_ = fmt::format("{} ({})", *refusal, place(i));
 }
 
 void unfit_keys::raise_if_any() const {
@@ -126,11 +156,21 @@ void unfit_keys::raise_if_any() const {
   throw parameter_error(message);
 }
 
+void declare_line_keys(option_set& known, record_options& into) {
+  declare_key(known, into);
+  add_option(known, "--missing-key", {"fail|drop", "what to do with a line that has no key", "fail"},
+             [&into](std::string_view what, std::string_view word) {
+               if (word != "fail" && word != "drop") refuse_choice(what, word, "fail|drop");
+               into.drop_without_key = word == "drop";
+             });
+}
+
 void add_key_options(option_set& known, key_options& target, const std::string& quiet) {
   add_name(known, target.name, {"NAME", "the filter"});
   add_arguments(known, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
-  add_time(known, "--time", target.time, {"TIME", "time of the keys, for a filter with a window", "now"});
-  add_switch(known, "-z,--zero", target.records.zero, "keys end with a NUL byte instead of a newline");
+  add_time(known, "--time", target.time,
+           {"TIMESTAMP", "time of the keys, for a filter with a window", "now"});
+  add_null(known, target.records.zero, "keys");
   add_switch(known, "-q,--quiet", target.quiet, quiet);
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,10 +43,20 @@ class key_source {
   /// Of the lines to read; nothing if unknown.
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept;
 
+  /// Where a key is, by its index among those that next() returned last: "line 5 of ids.txt", or "key 5 of
+  /// those given".
+  [[nodiscard]] std::string place_of(std::size_t index) const;
+  /// The same by its number among all lines, or all keys of the command, from 0.
+  [[nodiscard]] std::string place_at(std::uint64_t number) const;
+
+  /// Says on standard error how many lines without a key were passed over.
+  void note_dropped() const;
+
  private:
   void read_lines(std::vector<std::string> paths);
 
   void read_keys(std::vector<std::string_view>& keys);
+  void pass_over(std::string_view line, std::uint64_t number, record_fault why);
   [[noreturn]] void refuse_line() const;
 
   std::vector<std::string> arguments_;
@@ -54,8 +67,12 @@ class key_source {
   std::vector<std::uint32_t> ends_;
   std::optional<event_rule> rule_;  // nothing: each line is a key
   kept_keys kept_;
-  std::uint64_t lines_before_ = 0;  // the block
-  std::string fault_;               // of the line after the last key; empty if it has none
+  std::uint64_t lines_before_ = 0;          // the block
+  std::uint64_t lines_of_block_ = 0;        // of which next() has returned the keys
+  std::vector<std::uint32_t> line_of_key_;  // in the block, if lines have keys by a rule
+  std::string fault_;                       // of the line after the last key; empty if it has none
+  std::uint64_t dropped_ = 0;
+  std::string first_dropped_;
 };
 
 /// Options of a verb with keys.
@@ -70,21 +87,27 @@ struct key_options {
   /// The time for the keys: nothing without a window, else --time or the clock.
   /// @throws parameter_error  --time, but the filter has no window
   [[nodiscard]] std::optional<event_time> time_for(const spec& s) const;
+  /// The same as filters take it: one time, or none.
+  [[nodiscard]] std::vector<event_time> times_for(const spec& s) const;
 };
 
-/// Without those of declare_key().    @param quiet  what --quiet omits
+/// declare_key(), and what to do with lines that have no key.
+void declare_line_keys(option_set& known, record_options& into);
+/// Without those of declare_line_keys().    @param quiet  what --quiet omits
 void add_key_options(option_set& known, key_options& target, const std::string& quiet);
 
 /// Counts the keys of a command that the filter can never take, such as words where it needs numbers. The
 /// other keys still get their verdicts, and the command reports the unfit ones at its end.
 class unfit_keys {
  public:
+  /// Where a key is, by its index: key_source::place_of.
+  using place_of_key = std::function<std::string(std::size_t)>;
   /// @param judged  the result of this filter for the next keys of the command
   /// @throws  the error of the batch if it failed for another reason
-  void note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged);
+  void note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged,
+            const place_of_key& place);
 
-  /// What is wrong with the first unfit key, and its number among all keys from 1; nothing if every key
-  /// fits.
+  /// What is wrong with the first unfit key, and where it is; nothing if every key fits.
   [[nodiscard]] const std::optional<std::string>& fault() const noexcept { return fault_; }
   /// Called at the end.
   /// @throws parameter_error  fault(), and the number of unfit keys; all others were judged

@@ -193,10 +193,10 @@ exit_code bench(const bench_arguments& given, printer& out) {
 action declare(option_set& known) {
   const auto given = std::make_shared<bench_arguments>();
   add_count(known, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
-            {"N", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
+            {"BYTES", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
   add_text(known, "--store", given->store, {"URL", "measure a store and its servers"});
   add_count(known, "--keys", given->keys, {10'000, std::uint64_t{1} << 32},
-            {"N", "with --store: keys to add to each filter; on servers at most 100M", "1M"});
+            {"COUNT", "with --store: keys to add to each filter; on servers at most 100M", "1M"});
   add_switch(known, "--json", given->json, "print JSON");
   return [given](printer& out) { return bench(*given, out); };
 }

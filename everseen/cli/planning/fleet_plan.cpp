@@ -35,10 +35,8 @@ fleet_constants constants_of(const fleet_options& given) {
 }
 
 fleet_request request_of(const fleet_options& given, const fleet_question& question) {
-  if (!question.keys || !given.per_second)
-    throw parameter_error(
-        "plan --store needs --keys and --per-second: how many different keys the filter "
-        "holds, and how many events come");
+  if (!question.keys)
+    throw parameter_error("plan --store needs --keys: how many different keys the filter holds");
   fleet_request r;
   r.keys = *question.keys;
   r.per_second = *given.per_second;
@@ -135,9 +133,15 @@ void print_table(const fleet_plan& plan, printer& out) {
 
 void declare_fleet(option_set& known, fleet_options& target) {
   fleet_options& o = target;
-  add_choice(known, "--store", o.store, {"redis", "plan the servers for a stream of events"},
-             [](std::string_view word) {
-               return word == "redis" ? std::optional<std::string>(word) : std::nullopt;
+  add_option(known, "--store",
+             {"STORE",
+              "what a filter costs in a store: redis for any Redis, or a URL; with redis and --per-second, "
+              "the servers for a stream of events"},
+             [&o](std::string_view what, std::string_view text) {
+               if (text != "redis" && text.find(':') == std::string_view::npos)
+                 throw parameter_error(fmt::format(
+                     "{} {} is not known; use redis, or a URL such as redis://HOST:PORT", what, text));
+               o.store = text;
              });
   add_count(known, "--per-second", o.per_second, {1, most_events},
             {"COUNT", "with --store: events a second, at peak"});
@@ -157,19 +161,26 @@ void declare_fleet(option_set& known, fleet_options& target) {
   add_text(known, "--constants", o.constants, {"FILE", "what everseen bench --store URL --json printed"});
 }
 
-bool is_about_servers(const fleet_options& o) {
-  if (o.store) return true;
-  const std::array<std::pair<bool, std::string_view>, 8> given = {
-      {{o.per_second.has_value(), "--per-second"},
-       {o.fresh_share.has_value(), "--fresh-share"},
+bool is_about_a_stream(const fleet_options& o) {
+  if (o.per_second && o.store == "redis") return true;
+  if (o.per_second && o.store)
+    throw parameter_error("--per-second plans servers that may not be there yet; give --store redis");
+  const std::array<std::pair<bool, std::string_view>, 5> of_streams = {
+      {{o.fresh_share.has_value(), "--fresh-share"},
        {o.clients.has_value(), "--clients"},
        {o.server_bytes.has_value(), "--server-memory"},
        {o.client_bytes.has_value(), "--client-memory"},
-       {o.judge.has_value(), "--judge"},
-       {o.module, "--module"},
        {o.constants.has_value(), "--constants"}}};
-  for (const auto& [is_given, option] : given)
-    if (is_given) throw parameter_error(fmt::format("{} is about servers; give --store redis, too", option));
+  const std::array<std::pair<bool, std::string_view>, 3> of_stores = {
+      {{o.per_second.has_value(), "--per-second"}, {o.judge.has_value(), "--judge"}, {o.module, "--module"}}};
+  if (!o.store)
+    for (const auto& [is_given, option] : of_stores)
+      if (is_given)
+        throw parameter_error(fmt::format("{} is about servers; give --store redis, too", option));
+  for (const auto& [is_given, option] : of_streams)
+    if (is_given)
+      throw parameter_error(
+          fmt::format("{} is about a stream; give --store redis and --per-second, too", option));
   return false;
 }
 

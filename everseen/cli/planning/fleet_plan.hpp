@@ -33,9 +33,9 @@ struct fleet_question {
 /// @param target  must outlive the parsing of the command line
 void declare_fleet(option_set& known, fleet_options& target);
 
-/// Whether --store was given.
-/// @throws parameter_error  options that need --store, without it
-[[nodiscard]] bool is_about_servers(const fleet_options& given);
+/// Whether the servers for a stream are asked for: --store redis and --per-second.
+/// @throws parameter_error  options that need one of them, without it
+[[nodiscard]] bool is_about_a_stream(const fleet_options& given);
 
 exit_code plan_servers(const fleet_options& given, const fleet_question& question, printer& out);
 

@@ -83,11 +83,12 @@ void declare_clicks(option_set& known, options& o) {
   add_choice(known, "--format", o.format, {"json|csv", "clicks: how a line looks", "json"}, parse_format);
   add_choice(known, "--time-format", o.time, {"rfc3339|ms", "clicks: how a time looks", "rfc3339"},
              parse_time_format);
-  add_time(known, "--start", o.start, {"TIME", "clicks: time of the first event", "2025-01-01T00:00:00Z"});
+  add_time(known, "--start", o.start,
+           {"TIMESTAMP", "clicks: time of the first event", "2025-01-01T00:00:00Z"});
   add_count(known, "--rate", o.rate, {1, 1'000'000'000}, {"COUNT", "clicks: events in a second", "1000"});
-  add_duration(known, "--disorder", o.disorder, {"DURATION", "clicks: how far times are out of order", "0s"});
+  add_duration(known, "--disorder", o.disorder, {"TIME", "clicks: how far times are out of order", "0s"});
   add_rate(known, "--late", o.late, {0, 1}, {"SHARE", "clicks: share of events that come late", "0"});
-  add_duration(known, "--late-by", o.late_by, {"DURATION", "clicks: how late they come at most", "1h"});
+  add_duration(known, "--late-by", o.late_by, {"TIME", "clicks: how late they come at most", "1h"});
   add_count(known, "--users", o.users, {1, any}, {"COUNT", "clicks: how many users there are", "1M"});
 }
 

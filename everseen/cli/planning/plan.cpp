@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/planning/fleet_plan.hpp"
+#include "everseen/cli/planning/store_plan.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
@@ -63,10 +64,16 @@ void print_table(const plan_result& plan, printer& out) {
 constexpr double usual_error_rate = 1e-6;
 
 exit_code run(options o, printer& out) {
-  if (is_about_servers(o.fleet)) {
-    if (o.bits || o.request.bytes || o.request.values)
-      throw parameter_error("--bytes, --bits and --values are not for --store; leave them out");
-    return plan_servers(o.fleet, {o.request.keys, o.request.error_rate, o.json}, out);
+  const bool is_stream = is_about_a_stream(o.fleet);
+  if (o.fleet.store && (o.bits || o.request.bytes || o.request.values || o.request.probes))
+    throw parameter_error("--bytes, --bits, --values and --probes are not for --store; leave them out");
+  if (is_stream) return plan_servers(o.fleet, {o.request.keys, o.request.error_rate, o.json}, out);
+  if (o.fleet.store) {
+    if (!o.request.keys)
+      throw parameter_error("plan --store needs --keys: how many different keys the filter holds");
+    return plan_on_store({*o.fleet.store, *o.request.keys, o.request.error_rate.value_or(usual_error_rate),
+                          o.fleet.judge, o.fleet.module, o.json},
+                         out);
   }
   if (o.bits && o.request.bytes)
     throw parameter_error("--bits and --bytes are the same in two units; give one");
@@ -100,7 +107,7 @@ action declare(option_set& known) {
                }
              });
   declare_fleet(known, o->fleet);
-  add_switch(known, "--json", o->json, "print JSON");
+  add_json(known, o->json);
   return [o](printer& out) { return run(*o, out); };
 }
 
@@ -115,7 +122,13 @@ verb plan_verb() {
       "beside a hash set (64-bit hashes, two thirds full) and a bitmap over all possible values. Give all "
       "three, and "
       "plan answers with the fewest probes of the classic layout that keep the rate.\n\n"
-      "With --store redis, plan computes how many servers a stream of events needs, in each design: one "
+      "With --store, plan answers with the filters that create, dedup and stream would make there, which "
+      "differ: a server "
+      "pays for each bit of a key, and a process for each cache line. --store redis stands for any Redis; "
+      "the "
+      "servers of a URL are asked whether they have the module.\n\n"
+      "With --store redis and --per-second, plan computes how many servers a stream of events needs, in each "
+      "design: one "
       "process "
       "with a filter of its own, clients that judge, servers that judge by script or by the module. For each "
       "it "
@@ -138,6 +151,7 @@ verb plan_verb() {
         "everseen plan --keys 1M --bytes 1.25MB --error-rate 1%"},
        {"Ten million ids out of ten billion, beside a bitmap",
         "everseen plan --keys 10M --error-rate 1% --values 1..10G"},
+       {"What create makes on a plain Redis", "everseen plan --store redis --keys 10M"},
        {"Redis servers for a million events a second",
         "everseen plan --store redis --keys 1G --per-second 1M"},
        {"The same by your own servers' costs",

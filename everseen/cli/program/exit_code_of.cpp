@@ -28,6 +28,17 @@ int complain(exit_code code, std::string_view message) {
   return static_cast<int>(code);
 }
 
+/// If a signal ended the wait for a store, the process ends by it.
+int complain_of_outage(std::string_view message) {
+  const int code = complain(exit_code::outage, message);
+  try {
+    stop_if_signalled();
+  } catch (const stopped& by) {
+    die_by(by.signal);
+  }
+  return code;
+}
+
 }  // namespace
 
 int exit_code_of(const std::function<exit_code()>& work) {
@@ -41,9 +52,9 @@ int exit_code_of(const std::function<exit_code()>& work) {
     return complain(exit_code::damaged, e.what());
   } catch (const storage_error& e) {
     if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other tools end like this too
-    return complain(exit_code::outage, e.what());
+    return complain_of_outage(e.what());
   } catch (const error& e) {  // full_error, backend_error
-    return complain(exit_code::outage, e.what());
+    return complain_of_outage(e.what());
   } catch (const std::bad_alloc&) {
     return complain(exit_code::outage, "out of memory; give the machine more, or ask for a smaller filter");
   } catch (const std::exception& e) {

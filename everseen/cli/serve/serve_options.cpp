@@ -95,11 +95,11 @@ void add_limits(option_set& known, serve_options& o) {
   add_count(known, "--max-output", o.max_output, {1024, std::uint64_t{1} << 40},
             {"BYTES", "replies kept for a client; requests of that client wait when it is reached", "64Mi"});
   add_duration(known, "--idle-timeout", o.idle_timeout,
-               {"DURATION", "disconnect clients without requests after this time", "never; HTTP: 75s"});
+               {"TIME", "disconnect clients without requests after this time", "never; HTTP: 75s"});
   add_duration(known, "--request-timeout", o.request_timeout,
-               {"DURATION", "for the rest of an incomplete request, a TLS handshake, a password", "1m"});
+               {"TIME", "for the rest of an incomplete request, a TLS handshake, a password", "1m"});
   add_duration(known, "--write-timeout", o.write_timeout,
-               {"DURATION", "for a client to take the next bytes of a reply", "1m"});
+               {"TIME", "for a client to take the next bytes of a reply", "1m"});
 }
 
 void add_operation(option_set& known, serve_options& o) {
@@ -121,7 +121,7 @@ void add_operation(option_set& known, serve_options& o) {
 
 void add_serve_options(option_set& known, serve_options& o) {
   add_addresses(known, o);
-  add_store_option(known, o.store);
+  add_store_url(known, o.store);
   add_security(known, o);
   add_switch(known, "--redisbloom", o.redisbloom,
              "make filters with RedisBloom's own layout, so that BF.SCANDUMP gives them out and EXPANSION is "

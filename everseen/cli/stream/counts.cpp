@@ -30,6 +30,7 @@ struct options {
   std::optional<std::string> job, by;
   std::vector<std::string> where;
   std::optional<count_format> format;
+  bool json = false;
 };
 
 std::optional<count_format> parse_format(std::string_view word) {
@@ -76,10 +77,11 @@ std::string job_of(const options& o, const filter& f) {
 }
 
 exit_code run(const options& o, printer& out) {
+  if (o.json && o.format) throw parameter_error("--json is --format json; give one of them");
   const filter f = chosen_filter(o.store, o.name, access::read);
   const auto book = f.stored().open_ledger(job_of(o, f), {});
   const count_table counts = count(*book, query_of(o));
-  switch (o.format.value_or(count_format::table)) {
+  switch (o.format.value_or(o.json ? count_format::json : count_format::table)) {
     case count_format::table:
       print_table(counts, out);
       break;
@@ -102,7 +104,8 @@ action declare(option_set& known) {
   add_texts(known, "--where", o->where,
             {"DIMENSION=VALUE", "only counters with this value; may be repeated"});
   add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
-  add_store_option(known, o->store);
+  add_switch(known, "--json", o->json, "the same as --format json");
+  add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
 

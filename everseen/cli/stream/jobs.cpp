@@ -172,9 +172,9 @@ verb jobs_verb() {
             auto o = std::make_shared<options>();
             add_name(known, o->name, {"NAME", "the filter"});
             add_name(known, "--end", o->end, {"JOB", "end this job: remove its positions and its counts"});
-            add_switch(known, "-y,--yes", o->yes, "do not ask");
-            add_switch(known, "--json", o->json, "print JSON");
-            add_store_option(known, o->store);
+            add_yes(known, o->yes);
+            add_json(known, o->json);
+            add_store_options(known, o->store, access::write);
             return [o](printer& out) { return o->end ? end(*o, out) : list(*o, out); };
           }};
 }

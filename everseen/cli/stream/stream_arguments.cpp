@@ -36,7 +36,7 @@ void declare_ends(option_set& known, stream_arguments& given) {
             "machine has its own",
             "the machine's name"});
   add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
-  add_switch(known, "-z,--zero", given.records.zero, "records end with a NUL byte instead of a newline");
+  add_null(known, given.records.zero, "records");
   add_switch(known, "--move-output", given.move_output,
              "resume the job with another --to, or with a new file if the old one was moved away; earlier "
              "output stays where it is");
@@ -45,18 +45,18 @@ void declare_ends(option_set& known, stream_arguments& given) {
 void declare_filter(option_set& known, stream_arguments& given) {
   add_name(known, "--filter", given.filter_name,
            {"NAME", "the filter that remembers the keys; created if there is none"});
-  add_store_option(known, given.store);
+  add_store_options(known, given.store, access::write);
   add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
   add_count(known, "--capacity", given.capacity, {1, max_capacity},
-            {"N", "how many different keys to make room for; the filter grows beyond", "1M"});
+            {"COUNT", "how many different keys to make room for; the filter grows beyond", "1M"});
   add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
   add_count(known, "--slices", given.slices, {1, max_slices},
-            {"N", "parts of the window; a key is forgotten up to one part later", "10"});
+            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   add_switch(known, "--existing", given.existing,
              "filter and job must exist; if one does not, exit with 4 and create nothing");
 }
@@ -101,6 +101,7 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
            {"HOST:PORT", "serve metrics for Prometheus at this address, as in 127.0.0.1:9464"});
   add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
+  add_switch(known, "-q,--quiet", into.quiet, "print no summary and no progress on standard error");
   add_text(known, "--config", into.config,
            {"FILE", "read options from the table [stream] of this TOML file", "$EVERSEEN_CONFIG"});
   add_switch(known, "--check-config", into.check_config,

@@ -44,6 +44,7 @@ struct stream_arguments : filter_options {
   std::optional<std::string> config;  // read before all else: configuration.hpp
   bool check_config = false;
   bool dry_run = false;
+  bool quiet = false;
 };
 
 /// Declares all of them. `into` must outlive the parsing.

@@ -126,8 +126,9 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
                       const stream_source& from, int descriptor) {
   if (given.dry_run) return {};
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
+  const char separator = given.records.format().separator;
   if (*given.to == "-")
-    return {std::make_unique<output_sink>(descriptor, "standard output", from.header), "-", {}};
+    return {std::make_unique<output_sink>(descriptor, "standard output", from.header, separator), "-", {}};
   if (is_kafka_url(*given.to)) {
     auto* const kafka =
         dynamic_cast<kafka_source*>(from.opened.get());  // the transactions include its offsets
@@ -145,6 +146,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   }
   auto file = std::make_unique<file_sink>(*given.to, mark_of_worker(seen, book, given));
   file->begin_new_with(from.header);
+  file->separate_by(separator);
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};
 }

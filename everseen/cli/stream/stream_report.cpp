@@ -11,8 +11,9 @@ namespace everseen::cli {
 
 std::string job_summary(const job_result& result) {
   const tally& t = result.verdicts;
-  std::string text = fmt::format("{} events: {} fresh, {} seen", format_count(result.events),
-                                 format_count(t.fresh), format_count(t.seen));
+  std::string text =
+      fmt::format("{} {}: {} fresh, {} seen", format_count(result.events),
+                  result.events == 1 ? "event" : "events", format_count(t.fresh), format_count(t.seen));
   if (t.late > 0) text += fmt::format(", {} late", format_count(t.late));
   if (result.bad == 1) text += "; 1 record was no event";
   if (result.bad > 1) text += fmt::format("; {} records were no events", format_count(result.bad));

@@ -12,7 +12,6 @@
 #include "everseen/cli/long_run/loading.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
 #include "everseen/cli/stream/count_table.hpp"
-#include "everseen/cli/stream/dry_ledger.hpp"
 #include "everseen/cli/stream/job_description.hpp"
 #include "everseen/cli/stream/stream_report.hpp"
 #include "everseen/cli/terminal/signals.hpp"
@@ -44,7 +43,7 @@ void say(const std::string& text) {
 /// The filter of a dry run: an empty one like the existing filter, if there is one.
 filter dry_filter(const stream_arguments& given, store& memory) {
   if (given.filter_name)
-    if (const auto place = open_store(store_url(given.store.url)); place->exists(*given.filter_name)) {
+    if (const auto place = open_chosen(given.store); place->exists(*given.filter_name)) {
       const filter real(*given.filter_name, place->open(*given.filter_name, access::read));
       must_agree(given, real);
       say(fmt::format("judging by an empty filter like {}: the keys that it holds are not asked",
@@ -135,9 +134,8 @@ filter stream_run::open_filter(store& place) const {
 /// A job continues with the events that it began with: other keys or counters would be a different job.
 std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
   const std::string what = describe_job(events_);
-  if (given_.dry_run)
-    return std::make_unique<dry_ledger>(std::shared_ptr<stored_filter>(&seen.stored(), [](auto*) {}), what);
   const std::string name = given_.job.value_or(std::string(default_job));
+  if (given_.dry_run) return seen.stored().open_ledger(name, what);
   const auto there = seen.stored().jobs();
   if (given_.existing && std::ranges::find(there, name) == there.end())
     throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(seen.name())));
@@ -176,7 +174,7 @@ void stream_run::must_lose_nothing(const store& place, const ledger& book) const
 }
 
 void stream_run::operator()(printer& out) {
-  const auto place = open_store(given_.dry_run ? "mem:" : store_url(given_.store.url));
+  const auto place = given_.dry_run ? open_store("mem:") : open_chosen(given_.store);
   const bool is_new = !given_.dry_run && !place->is_remote() && !place->exists(*given_.filter_name);
   try {
     run_on(*place, out);
@@ -225,12 +223,14 @@ void stream_run::run_on(store& place, printer& out) {
   options.seen_to = seen_to_.get();
   options.late_to = late_to_.get();
   options.bad_to = bad_to_.get();
+  options.separator = given_.records.format().separator;
   run({seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().access_path());
   if (given_.dry_run) print_table(count(*book, {}), out);
 }
 
 void stream_run::run(const job_parts& parts, job_options options, const std::string& access_path) {
   progress_line progress(from_.total_bytes, access_path, given_.to == "-");
+  if (given_.quiet) progress.hide();
   job* running = nullptr;
   bool has_warned = false;
   options.progress = [&](const job_result& now) {
@@ -272,7 +272,8 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
 void stream_run::tell(const job_result& result, std::chrono::duration<double> lasted,
                       progress_line* progress) const {
   if (stats_) stats_->write(job_stats(result, lasted));
-  if (progress != nullptr && (!stats_ || given_.stats != "-")) progress->say(job_summary(result));
+  if (progress != nullptr && !given_.quiet && (!stats_ || given_.stats != "-"))
+    progress->say(job_summary(result));
 }
 
 }  // namespace everseen::cli

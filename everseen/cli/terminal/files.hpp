@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/descriptor.hpp"
 
 /// Files that verbs read and write whole.
@@ -58,10 +59,23 @@ class input_file {
   ///         called
   [[nodiscard]] std::size_t read(std::span<std::byte> into) const;
 
+  /// The path, or "standard input".
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
  private:
   std::string name_;
   descriptor opened_;
   int number_;
 };
+
+/// Runs `work`, which parses the file. If the file is damaged, the error names it.
+template <typename Work>
+void parse_file(const input_file& file, Work work) {
+  try {
+    work();
+  } catch (const format_error& fault) {
+    throw format_error(file.name() + ": " + fault.what());
+  }
+}
 
 }  // namespace everseen::cli

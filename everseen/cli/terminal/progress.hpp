@@ -26,6 +26,9 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
 
+  /// From now on only say() prints.
+  void hide() noexcept { terminal_ = false; }
+
   struct position {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
@@ -50,7 +53,7 @@ class progress_line {
   template <typename Text>
   void draw(Text text_after_seconds);
 
-  const bool terminal_;
+  bool terminal_;
   const std::optional<std::uint64_t> total_bytes_;
   const std::string access_path_;
   std::mutex drawing_;  // guards the members below

@@ -1,5 +1,7 @@
 #include "everseen/cli/verb/options.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
@@ -10,8 +12,13 @@ namespace everseen::cli {
 namespace {
 
 words split_flags(const std::string& flags) {
-  const std::size_t comma = flags.find(',');
-  return comma == std::string::npos ? words{flags} : words{flags.substr(0, comma), flags.substr(comma + 1)};
+  words all;
+  for (std::size_t from = 0; from <= flags.size();) {
+    const std::size_t to = std::min(flags.find(',', from), flags.size());
+    all.push_back(flags.substr(from, to - from));
+    from = to + 1;
+  }
+  return all;
 }
 
 /// @param flags  empty for an argument
@@ -29,6 +36,19 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 
 void add_switch(option_set& known, const std::string& flags, bool& target, const std::string& text) {
   known.push_back({entry_of(flags, {"", text}), [&target](const words&) { target = true; }});
+}
+
+void add_json(option_set& known, bool& target) {
+  add_switch(known, "--json", target, "print JSON");
+}
+
+void add_yes(option_set& known, bool& target) {
+  add_switch(known, "-y,--yes", target, "do not ask");
+}
+
+void add_null(option_set& known, bool& target, const std::string& records) {
+  add_switch(known, "-z,-0,--zero,--null", target,
+             records + " end with a NUL byte instead of a newline, as find -print0 ends them");
 }
 
 void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read) {
@@ -51,6 +71,14 @@ void add_optional_text(option_set& known, const std::string& flag, std::optional
   manual_entry shown = entry_of(flag, manual);
   shown.value = "[=" + manual.value + "]";
   known.push_back({std::move(shown), [&target](const words& values) { target = values.back(); }, alone});
+}
+
+void add_optional_duration(option_set& known, const std::string& flag,
+                           std::optional<std::chrono::milliseconds>& target, const std::string& alone,
+                           const option_text& manual) {
+  std::optional<std::string> unused;
+  add_optional_text(known, flag, unused, alone, manual);
+  known.back().read = [&target, flag](const words& values) { target = parse_duration(flag, values.back()); };
 }
 
 void add_texts(option_set& known, const std::string& flags, std::vector<std::string>& target,

@@ -26,8 +26,14 @@ struct option_text {
   std::string standard{};  ///< the default, if it is worth showing
 };
 
-/// @param flags  a short one, a long one, or both: "-q,--quiet"
+/// @param flags  short ones, then long ones: "-q,--quiet"; the first long one is the option's name
 void add_switch(option_set& known, const std::string& flags, bool& target, const std::string& text);
+
+// What many verbs have, in the same words.
+void add_json(option_set& known, bool& target);
+void add_yes(option_set& known, bool& target);
+/// @param records  what ends with a NUL byte, as in "lines"
+void add_null(option_set& known, bool& target, const std::string& records);
 
 /// An option whose value `read` parses. `read` throws parameter_error; it gets the flag for the message.
 using value_reader = std::function<void(std::string_view what, std::string_view value)>;
@@ -38,6 +44,11 @@ void add_text(option_set& known, const std::string& flags, std::optional<std::st
 /// A switch with an optional value, as in --stats or --stats=FILE; `alone` is the value if it is omitted.
 void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);
+
+/// The same for a duration.
+void add_optional_duration(option_set& known, const std::string& flag,
+                           std::optional<std::chrono::milliseconds>& target, const std::string& alone,
+                           const option_text& manual);
 
 void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual);

@@ -9,6 +9,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/block_reader.hpp"
+#include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -66,7 +67,7 @@ void declare_key(option_set& known, record_options& into) {
        "the key: the number of a field, from 1; its name, with --header; or a JSON pointer, as in /user/id. "
        "Repeat it for a key of several fields",
        "the whole line"});
-  add_key(known, "--key-field", into.key, {"N", "the same, for fields only"});
+  add_key(known, "--key-field", into.key, {"NUMBER", "the same, for fields only"});
   add_key(known, "--key-json", into.key, {"POINTER", "the same, for JSON pointers only"});
   add_option(known, "-t,--delimiter",
              {"C", "the character between fields, or tab", "tab; a comma with --csv"},
@@ -86,7 +87,7 @@ void declare_time(option_set& known, record_options& into) {
   add_time(
       known, "--time", into.time,
       {"FIELD", "the time, a field as for --key: seconds, milliseconds or RFC 3339", "the clock's time"});
-  add_time(known, "--time-field", into.time, {"N", "the same, for fields only"});
+  add_time(known, "--time-field", into.time, {"NUMBER", "the same, for fields only"});
   add_time(known, "--time-json", into.time, {"POINTER", "the same, for JSON pointers only"});
 }
 
@@ -138,11 +139,15 @@ unsigned number_of(const typed_field& typed, const field_words& fields) {
   if (names.size() == 1 && names.front().empty())
     throw parameter_error(
         fmt::format("{} {}: the input has no first line that names its fields", typed.option, typed.text));
+  const std::vector<std::string_view> all(names.begin(), names.end());
+  const std::string_view meant = nearest(typed.text, all);
   const bool is_one = names.size() == 1 && names.front().find_first_of(",;|\t") != std::string::npos;
-  throw parameter_error(fmt::format(
-      "{} {}: the first line names no such field; it names {}{}", typed.option, typed.text,
-      fmt::join(names, ", "),
-      is_one ? "; that is one field, so --delimiter is probably another, as in --delimiter ','" : ""));
+  throw parameter_error(
+      fmt::format("{} {}: the first line names no such field; it names {}{}", typed.option, typed.text,
+                  fmt::join(names, ", "),
+                  !meant.empty() ? fmt::format("; did you mean {}?", meant)
+                  : is_one ? "; that is one field, so --delimiter is probably another, as in --delimiter ','"
+                           : ""));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct record_options {
   bool header = false;
   bool zero = false;
   bool no_decompress = false;
+  bool drop_without_key = false;  ///< lines without a key, where a verb does not say more about them
 
   [[nodiscard]] record_format format() const noexcept {
     return {zero ? '\0' : '\n', csv, header, !no_decompress};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/store_wait.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
@@ -36,18 +37,36 @@ std::string store_url(const std::optional<std::string>& given) {
   throw parameter_error("there is no place for filters: give --store URL, or set EVERSEEN_STORE or HOME");
 }
 
-void add_store_option(option_set& known, store_choice& target) {
+void add_store_url(option_set& known, store_choice& target) {
   add_text(known, "--store", target.url,
            {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
             "$EVERSEEN_STORE, else your data directory"});
 }
 
-std::shared_ptr<store> chosen_store(const store_choice& choice) {
+void add_store_options(option_set& known, store_choice& target, access use) {
+  add_store_url(known, target);
+  add_duration(known, "--timeout", target.timeout,
+               {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
+  if (use == access::read) return;
+  add_optional_duration(known, "--wait", target.wait, "36500d",
+                        {"TIME",
+                         "in files: if another process is writing to the filter, wait until it has ended, or "
+                         "for this long",
+                         "fail"});
+}
+
+std::shared_ptr<store> open_chosen(const store_choice& choice) {
   const std::string url = store_url(choice.url);
-  if (url == "mem:")
+  auto place = open_store(url, choice.timeout);
+  place->wait_with(std::make_shared<store_wait>(place->is_remote() ? std::nullopt : choice.wait));
+  return place;
+}
+
+std::shared_ptr<store> chosen_store(const store_choice& choice) {
+  if (store_url(choice.url) == "mem:")
     throw parameter_error(
         "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
-  return open_store(url);
+  return open_chosen(choice);
 }
 
 void must_have_room(const store& where, const spec& s) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,15 +20,23 @@ namespace everseen::cli {
 /// @throws parameter_error  none of these is set
 [[nodiscard]] std::string store_url(const std::optional<std::string>& given);
 
-/// The option --store of a verb.
+/// The options --store, --timeout and --wait of a verb.
 struct store_choice {
-  std::optional<std::string> url;
+  std::optional<std::string> url{};
+  std::optional<std::chrono::milliseconds> timeout{};
+  std::optional<std::chrono::milliseconds> wait{};
 };
 
-void add_store_option(option_set& known, store_choice& target);
+/// --store and --timeout; a verb that opens filters for writing also has --wait.
+void add_store_options(option_set& known, store_choice& target, access use = access::read);
+/// --store alone: a server has its own rules for waiting.
+void add_store_url(option_set& known, store_choice& target);
 
-/// The chosen store, for a verb that needs a store which outlives it.
-/// @throws parameter_error  as store_url, or `mem:`    @throws as open_store(url)
+/// The chosen store. While it waits for a server or another process, it says so: see store_wait.
+/// @throws parameter_error  as store_url    @throws as open_store(url)
+[[nodiscard]] std::shared_ptr<store> open_chosen(const store_choice& choice);
+
+/// The same, for a verb that needs a store which outlives it.    @throws parameter_error  also for `mem:`
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
 /// @throws parameter_error  the store knows that a new filter can never fit

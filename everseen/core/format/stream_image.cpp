@@ -73,7 +73,11 @@ stream_reader::stream_reader(byte_source from, const stream_limits& limits)
 
 void stream_reader::read_head() {
   const std::span<std::byte> head = std::span(chunk_).first(head_bytes);
-  read(head, "header");
+  const auto magic = head.first(fields::magic_bytes);
+  read(magic, "header");
+  if (std::memcmp(magic.data(), fields::stream_magic.data(), magic.size()) != 0)
+    throw format_error("it does not begin as a stream of everseen export does");
+  read(head.subspan(magic.size()), "header");
   fields::reader in("export stream",
                     std::span(chunk_).first(head_bytes + max_name_bytes + fields::checksum_bytes));
   in.begin(fields::stream_magic);

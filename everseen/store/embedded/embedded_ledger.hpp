@@ -8,7 +8,8 @@ namespace everseen {
 
 class embedded_filter;
 
-/// The ledger of a job whose filter has its bits in this process. It has no counters; only Redis has them.
+/// The ledger of a job whose filter has its bits in this process. It has counters if the job ends with the
+/// process; those that outlive it are kept by Redis alone.
 ///
 /// Threads: claims of one job are serialised.
 class embedded_ledger final : public ledger {
@@ -20,10 +21,11 @@ class embedded_ledger final : public ledger {
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return job_->description; }
   [[nodiscard]] std::string doubt() const override;
-  /// There are no counters.
-  void visit_counters(const counter_visitor& /*visit*/) const override {}
+  void visit_counters(const counter_visitor& visit) const override;
 
  private:
+  void count_fresh(const claim_batch& batch);
+
   embedded_filter& filter_;
   std::shared_ptr<job_memory> job_;
 };

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +20,7 @@ namespace everseen {
 struct job_memory {
   using lanes = std::map<std::string, std::vector<lane_record>, std::less<>>;
   using checkpoints = std::map<std::string, checkpoint, std::less<>>;
+  using counters = std::map<std::string, std::int64_t, std::less<>>;
 
   /// Events that a partition is about to apply: those after the last one in its record.
   struct step {
@@ -42,6 +45,8 @@ struct job_memory {
   virtual void sync() {}
   /// As ledger::doubt.
   [[nodiscard]] virtual std::string doubt() const { return {}; }
+  /// Whether it has counters. What is stored has none: it would not be one step with the keys.
+  [[nodiscard]] virtual bool has_counters() const noexcept { return true; }
   /// Size of what is stored.
   [[nodiscard]] virtual std::optional<std::uint64_t> stored_bytes() const { return {}; }
 
@@ -57,6 +62,7 @@ struct job_memory {
   const std::string description;
   lanes records{};
   checkpoints reached{};
+  counters counted{};
 };
 
 /// Updates a record with a step.

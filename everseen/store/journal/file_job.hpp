@@ -50,6 +50,7 @@ class file_job final : public job_memory {
   void note_end() override;
   void sync() override;
   [[nodiscard]] std::string doubt() const override;
+  [[nodiscard]] bool has_counters() const noexcept override { return false; }
   [[nodiscard]] std::optional<std::uint64_t> stored_bytes() const override { return lengths_.acknowledged; }
 
   /// The content of a journal, also while it is being written.    @throws format_error, storage_error

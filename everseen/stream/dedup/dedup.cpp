@@ -119,9 +119,12 @@ class worker {
       shared_.end_before(number);
     }
     // Once it is this block's turn, everything that ends the run before it is known.
-    if (const std::uint64_t ahead = shared_.options.blocks_ahead; number >= ahead)
-      shared_.writing.wait_for_those_before(number - ahead + 1);
-    if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
+    if (shared_.options.after_output) {
+      shared_.writing.wait(number);
+      prepare(number);
+    } else if (shared_.options.threads > 1) {
+      shared_.partitions.front().wait(number);
+    }
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});
     shared_.writing.wait(number);
@@ -129,9 +132,20 @@ class worker {
     shared_.writing.leave(number);
   }
 
+  /// The output may have failed since the last block.
+  void prepare(std::uint64_t number) noexcept {
+    if (!shared_.options.before_judging || number >= shared_.end) return;
+    try {
+      shared_.options.before_judging();
+    } catch (...) {
+      shared_.fail(std::current_exception());
+      shared_.end_before(number);
+    }
+  }
+
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
-    if (shared_.options.threads <= 1) {
-      for (const partition_batch& batch : batches) add(batch);
+    if (shared_.options.threads <= 1 || shared_.options.after_output) {
+      if (!batches.empty()) add(batches);
     } else {
       judge_in_order(number, batches);
     }
@@ -145,20 +159,20 @@ class worker {
     for (std::uint32_t p = 0; p < shared_.partitions.size(); ++p) {
       turnstile& gate = shared_.partitions[p];
       gate.wait(number);
-      if (next != batches.end() && next->partition == p) add(*next++);
+      if (next != batches.end() && next->partition == p) add({&*next++, 1});
       gate.leave(number);
     }
   }
 
-  void add(const partition_batch& batch) noexcept {
+  void add(std::span<const partition_batch> batches) noexcept {
     try {
-      if (is_not_asked()) return leave_unknown(batch);
+      if (is_not_asked()) return leave_unknown(batches);
       const auto asked_at = clock::now();
-      batch_result result = shared_.seen.stored().add({&batch, 1});
+      batch_result result = shared_.seen.stored().add(batches);
       judged_ += result ? *result : result.error().done;
       if (result) return;
       if (passes() && is_outage(result.error()))
-        pass(batch, clock::now() - asked_at, std::move(result.error()));
+        pass(batches, clock::now() - asked_at, std::move(result.error()));
       else
         shared_.fail(std::move(result.error()));
     } catch (...) {
@@ -175,36 +189,39 @@ class worker {
     return passes() && clock::now().time_since_epoch().count() < shared_.pass_until;
   }
 
-  void leave_unknown(const partition_batch& batch) noexcept {
-    std::ranges::fill(batch.out, verdict::unknown);
-    judged_.unknown += batch.out.size();
-    if (!shared_.given_up) write_as_fresh(batch);
+  void leave_unknown(std::span<const partition_batch> batches) noexcept {
+    for (const partition_batch& batch : batches) {
+      std::ranges::fill(batch.out, verdict::unknown);
+      judged_.unknown += batch.out.size();
+    }
+    if (!shared_.given_up) write_as_fresh(batches);
   }
 
   /// The next request follows after a pause as long as this one took, so the stream flows at least half of
   /// the time.
-  void pass(const partition_batch& batch, clock::duration took, batch_failure why) {
+  void pass(std::span<const partition_batch> batches, clock::duration took, batch_failure why) {
     shared_.note_passed(std::move(why));
     constexpr clock::duration least = std::chrono::milliseconds(100);
     shared_.pass_until = (clock::now() + std::max(took, least)).time_since_epoch().count();
-    write_as_fresh(batch);
+    write_as_fresh(batches);
   }
 
   /// The counts still say `unknown`.
-  static void write_as_fresh(const partition_batch& batch) noexcept {
-    std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
+  static void write_as_fresh(std::span<const partition_batch> batches) noexcept {
+    for (const partition_batch& batch : batches)
+      std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
   }
 
   void write(std::uint64_t number) noexcept {
     dedup_result& result = shared_.result;  // during this block's turn no other thread uses these members
-    if (result.first_unknown == 0 && judged_.unknown > 0)
-      result.first_unknown = number_of_first(verdict::unknown);
-    if (result.first_late == 0 && judged_.late > 0) result.first_late = number_of_first(verdict::late);
-    const std::string_view wanted = block_.keep_wanted(result.without_key);
-    result.records += block_.records();
     const block& bytes = block_.bytes();
     if (std::exchange(shared_.written_input, bytes.input()) != bytes.input()) shared_.records_of_input = 0;
-    shared_.records_of_input += block_.records();
+    if (judged_.unknown > 0) note_first(verdict::unknown, result.first_unknown, result.first_unknown_place);
+    if (judged_.late > 0) note_first(verdict::late, result.first_late, result.first_late_place);
+    const std::string_view wanted = block_.keep_wanted(result.without_key);
+    result.without_key -= block_.malformed();
+    result.malformed += block_.malformed();
+    result.records += block_.records();
     result.bytes += bytes.text().size();
     try {
       if (!wanted.empty()) shared_.out.write(wanted);
@@ -219,21 +236,24 @@ class worker {
     } catch (...) {
       shared_.fail(std::current_exception());
     }
+    shared_.records_of_input += block_.records();
   }
 
-  /// @return the number, from 1, of the first record of the block with this verdict; 0 if there is none
-  [[nodiscard]] std::uint64_t number_of_first(verdict v) const noexcept {
-    const auto found = block_.first(v);
-    return found ? shared_.result.records + *found + 1 : 0;
+  /// @param number  set once, to the number of the first such record, from 1    @param place  where it is
+  void note_first(verdict v, std::uint64_t& number, std::string& place) const {
+    const auto found = number == 0 ? block_.first(v) : std::nullopt;
+    if (!found) return;
+    number = shared_.result.records + *found + 1;
+    place = place_of(*found);
+  }
+
+  [[nodiscard]] std::string place_of(std::size_t record) const {
+    return record_place(shared_.options.format, shared_.input.name_of(block_.bytes().input()),
+                        shared_.records_of_input + record);
   }
 
   [[noreturn]] void report(const bad_record& unreadable) const {
-    const bool lines = !shared_.options.format.quoted;  // a record of CSV may have several
-    const std::uint64_t header = shared_.options.format.header ? 1 : 0;
-    const std::uint64_t number =
-        shared_.records_of_input - block_.records() + unreadable.position + header + 1;
-    throw format_error((lines ? "line " : "record ") + std::to_string(number) + " of " +
-                       shared_.input.name_of(block_.bytes().input()) + ' ' + to_string(unreadable) +
+    throw format_error(place_of(unreadable.position) + ' ' + to_string(unreadable) +
                        "; --missing-key drop passes over such lines, --missing-key pass prints them");
   }
 
@@ -273,7 +293,9 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
   }
   if (shared.error) std::rethrow_exception(shared.error);
   if (result.first_late > 0 && options.late == dedup_options::fate::fail)
-    throw format_error("line " + std::to_string(result.first_late) + " is older than the window remembers");
+    throw format_error(result.first_late_place +
+                       " is older than the window remembers; --late drop passes over such lines, --late "
+                       "pass prints them");
 }
 
 unsigned useful_dedup_threads(unsigned cores, std::uint32_t partitions) noexcept {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
@@ -62,9 +62,13 @@ struct dedup_options {
   enum class outage : std::uint8_t { fail, pass };
   outage on_outage = outage::fail;
 
-  /// The most blocks that are judged and not yet written. A run whose output fails, or that is killed, leaves
-  /// their keys in the filter without their records. Reading, parsing and hashing run further ahead.
-  std::uint64_t blocks_ahead = std::numeric_limits<std::uint64_t>::max();
+  /// Judge a block only when all records before it are written. A run whose output fails, or that is killed,
+  /// then leaves the keys of at most one block in the filter without their records; else those of a block for
+  /// each thread. Reading, parsing and hashing run ahead in any case. All partitions judge at the same time.
+  bool after_output = false;
+  /// With after_output: called before a block is judged, by one thread at a time. It may wait, and throw,
+  /// which ends the run in order.
+  std::function<void()> before_judging{};
 
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;             ///< useful_dedup_threads() recommends a number
@@ -77,7 +81,9 @@ struct dedup_result {
   tally verdicts;  ///< complete only at the end; records that outage::pass let through are `unknown`
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
-  std::uint64_t first_late = 0;  ///< number, from 1, of the first late record; 0: none
+  std::uint64_t malformed = 0;     ///< that cannot be read at all, as broken JSON
+  std::uint64_t first_late = 0;    ///< number, from 1, of the first late record; 0: none
+  std::string first_late_place{};  ///< and where it is, as in "line 5 of access.csv"
   std::uint64_t bytes = 0;
   /// Set if the filter failed during the run. Nothing was read after that. Of the records read, those with
   /// the wanted verdict were written; the `unknown` ones were neither added nor written. Exception: a server
@@ -86,6 +92,7 @@ struct dedup_result {
   /// With outage::pass: why the first record was written without an answer. The run continued.
   std::optional<batch_failure> passed;
   std::uint64_t first_unknown = 0;  ///< with a failure: number, from 1, of the first record without an answer
+  std::string first_unknown_place{};  ///< and where it is
 };
 
 /// Runs until the input ends or something fails.
@@ -93,8 +100,8 @@ struct dedup_result {
 /// The output after an exception: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a
 /// later record was added; after a failed write, everything written before it. Only after a failed write may
-/// keys have been added whose records were not written, of at most options.blocks_ahead blocks, and as many
-/// as there are threads: doc/dedup.md, "Runs that end early".
+/// keys have been added whose records were not written, of a block for each thread, or of one block with
+/// options.after_output: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail; or a record is late and
 ///         options.late is fail: the other records read have then been judged and written

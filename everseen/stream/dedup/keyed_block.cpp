@@ -26,6 +26,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   times_.clear();
   keyed_.clear();
   keys_.clear();
+  malformed_ = 0;
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
   find_record_ends(bytes_.text(), options_.format, ends_);
   digests_.reserve(ends_.size());
@@ -66,14 +67,19 @@ event_time keyed_block::latest_believed() const noexcept {
 void keyed_block::read_record(std::size_t i, std::string_view record) {
   auto parts = rule_.read(record);
   if (parts && parts->time > latest_believed_) parts = tl::unexpected(record_fault::time_ahead);
-  if (parts && !hash_key(parts->key)) parts = tl::unexpected(record_fault::unfit_key);
+  std::optional<std::string_view> key;
+  if (parts) key = parts->key;
+  if (key && !hash_key(*key)) parts = tl::unexpected(record_fault::unfit_key);
   if (parts) {
     if (wants_keys_) keys_.keep(parts->key);
     if (rule_.has_time()) times_.push_back(parts->time);
     keyed_.push_back(static_cast<std::uint32_t>(i));
   } else if (options_.without_key == dedup_options::fate::fail) {
     unreadable_ = describe(rule_, record, i, parts.error());
+    if (const auto refusal = key ? seen_.refusal_of(*key) : std::nullopt) unreadable_->detail = *refusal;
     ends_.resize(i);  // the records before it in the block are kept
+  } else {
+    malformed_ += is_malformed(parts.error()) ? 1 : 0;
   }
 }
 

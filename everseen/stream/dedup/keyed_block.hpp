@@ -45,7 +45,10 @@ class keyed_block {
   /// Index of the first record with this verdict.
   [[nodiscard]] std::optional<std::size_t> first(verdict v) const noexcept;
 
-  /// Moves the wanted records together, in place.    @param without_key  incremented for each such record
+  /// Records without a key that cannot be read at all.
+  [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
+  /// Moves the wanted records together, in place.    @param without_key  incremented for each such record,
+  ///         malformed ones included
   [[nodiscard]] std::string_view keep_wanted(std::uint64_t& without_key) noexcept;
 
  private:
@@ -74,6 +77,7 @@ class keyed_block {
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;
   std::optional<bad_record> unreadable_;
+  std::uint64_t malformed_ = 0;
 };
 
 }  // namespace everseen

@@ -78,7 +78,7 @@ void file_sink::begin(std::string_view note) {
 
 /// A run that died here may have written a part of the line.
 void file_sink::write_first() {
-  const std::string line = first_ + '\n';
+  const std::string line = first_ + separator_;
   if (shown_ >= line.size() || read(0, shown_) != line.substr(0, shown_)) return;
   if (::lseek(file_.get(), static_cast<off_t>(shown_), SEEK_SET) < 0) throw disk_error("write", path_, errno);
   output(file_.get(), path_).write(std::string_view(line).substr(shown_));
@@ -177,7 +177,7 @@ void file_sink::put(const judged_batch& batch) {
   text_.clear();
   for (std::size_t i = 0; i < batch.verdicts.size(); ++i) {
     if (!batch.goes_out(i)) continue;
-    (text_ += batch.from.records[i].bytes) += '\n';
+    (text_ += batch.from.records[i].bytes) += separator_;
     kept.records.push_back({batch.from.records[i].position, unsettled_.to() + text_.size()});
   }
   if (text_.empty()) return;

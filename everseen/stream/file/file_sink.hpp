@@ -48,6 +48,9 @@ class file_sink final : public sink {
   /// Has begin() give this first line to a file that is empty and that the job has not written to so far.
   void begin_new_with(std::string line) { first_ = std::move(line); }
 
+  /// What stands behind each record, and behind that line; a newline unless it is called.
+  void separate_by(char separator) noexcept { separator_ = separator; }
+
   /// @param note  as returned by commit()
   /// @throws parameter_error  the file is missing, shorter than when it was settled, or a different file; or
   ///         it lacks lines of another job that may be settled
@@ -90,6 +93,7 @@ class file_sink final : public sink {
   std::string path_;
   mark mark_;
   std::string first_;
+  char separator_ = '\n';
   disk& disk_;
   descriptor file_;
   std::uint64_t shown_ = 0;  // length of the file

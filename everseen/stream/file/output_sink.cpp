@@ -3,13 +3,13 @@
 namespace everseen {
 
 void output_sink::begin(std::string_view /*note*/) {
-  if (!text_.empty()) out_.write(text_ + '\n');
+  if (!text_.empty()) out_.write(text_ + separator_);
 }
 
 void output_sink::put(const judged_batch& batch) {
   text_.clear();
   for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
-    if (batch.goes_out(i)) (text_ += batch.from.records[i].bytes) += '\n';
+    if (batch.goes_out(i)) (text_ += batch.from.records[i].bytes) += separator_;
   if (!text_.empty()) out_.write(text_);
 }
 

@@ -10,15 +10,15 @@
 
 namespace everseen {
 
-/// Writes fresh records to a descriptor, each with a newline.
+/// Writes fresh records to a descriptor, each with a separator behind it.
 ///
 /// At least once: after a crash, records that were written after the last settlement are repeated.
 class output_sink final : public sink {
  public:
-  /// @param name  for messages    @param first  written first if it is not empty, with a newline
+  /// @param name  for messages    @param first  written first if it is not empty, with a separator
   /// The caller owns the descriptor.
-  output_sink(int descriptor, std::string name, std::string first = {})
-      : out_(descriptor, std::move(name)), text_(std::move(first)) {}
+  output_sink(int descriptor, std::string name, std::string first = {}, char separator = '\n')
+      : out_(descriptor, std::move(name)), text_(std::move(first)), separator_(separator) {}
 
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
@@ -27,6 +27,7 @@ class output_sink final : public sink {
  private:
   output out_;
   std::string text_;
+  char separator_;
 };
 
 }  // namespace everseen

@@ -82,6 +82,7 @@ event_batch event_reader::read(source_batch records) {
       continue;
     }
     bad_record bad = describe(rule_, all[i].bytes, all[i].position, *fault);
+    bad.detail = std::move(refusal_);
     if (how_.on_bad == bad_events::fail) {
       batch.from.next = bad.position;
       batch.stops_at = std::move(bad);
@@ -101,7 +102,10 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
   const event_time time = rule_.shape().time ? event->time : no_earlier_;
   if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
   const auto hashed = seen_.hash().try_hash(event->key);
-  if (!hashed) return record_fault::unfit_key;
+  if (!hashed) {
+    refusal_ = seen_.refusal_of(event->key).value_or("");
+    return record_fault::unfit_key;
+  }
   into.digests.push_back(*hashed);
   into.positions.push_back(record.position);
   if (seen_.get_spec().window) into.times.push_back(time);

@@ -76,6 +76,8 @@ class event_reader {
   const filter& seen_;
   options how_;
   event_time no_earlier_{event_time::min()};
+  std::string
+      refusal_{};  // why the filter cannot take the key of the last record that add() refused for that
 };
 
 }  // namespace everseen

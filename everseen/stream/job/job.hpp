@@ -70,6 +70,7 @@ struct job_options {
   output* seen_to = nullptr;  ///< repeats are also written there, at least once
   output* late_to = nullptr;
   output* bad_to = nullptr;
+  char separator = '\n';  ///< behind each record there
 
   std::chrono::milliseconds settle_every{100};
   /// Settle earlier once this many events are unsettled: their positions are kept, and written with each

@@ -149,14 +149,14 @@ void job::write_aside(const event_batch& batch) {
     if (to == nullptr) return;
     std::string text;
     for (std::size_t i = 0; i < verdicts_.size(); ++i)
-      if (verdicts_[i] == wanted) (text += batch.from.records[i].bytes) += '\n';
+      if (verdicts_[i] == wanted) (text += batch.from.records[i].bytes) += options_.separator;
     if (!text.empty()) to->write(text);
   };
   write(options_.seen_to, verdict::seen);
   write(options_.late_to, verdict::late);
   if (options_.bad_to == nullptr || batch.bad.empty()) return;
   std::string text;
-  for (const bad_record& bad : batch.bad) (text += bad.bytes) += '\n';
+  for (const bad_record& bad : batch.bad) (text += bad.bytes) += options_.separator;
   options_.bad_to->write(text);
 }
 

@@ -1,8 +1,12 @@
 #include "everseen/stream/port/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,9 +36,35 @@ bool output::is_abandoned() const noexcept {
   return ::poll(&broken, 1, 0) == 1 && (broken.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+namespace {
+
+bool is_fifo(int descriptor) noexcept {
+  struct stat about {};
+  return ::fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
+}  // namespace
+
 bool output::is_pipe() const noexcept {
   struct stat about {};
   return ::fstat(descriptor_, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+}
+
+void output::wait_until_read(const std::function<void()>& while_waiting) const {
+  using namespace std::chrono;
+  microseconds pause{20};  // a reader that keeps up is soon done; one that does not costs no time
+  constexpr microseconds longest{10'000};
+  microseconds waited{0};
+  for (int unread = 0; ::ioctl(descriptor_, FIONREAD, &unread) == 0 && unread > 0 && is_fifo(descriptor_);) {
+    check_reader();
+    std::this_thread::sleep_for(pause);
+    waited += pause;
+    pause = std::min(2 * pause, longest);
+    if (waited < milliseconds(100)) continue;
+    while_waiting();
+    waited = microseconds(0);
+  }
+  if (is_fifo(descriptor_)) check_reader();
 }
 
 void output::check_reader() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ class output {
 
   /// Whether a reader may leave some of what was written unread.
   [[nodiscard]] bool is_pipe() const noexcept;
+
+  /// Waits until the reader of a pipe has taken all that was written. Returns immediately for anything else.
+  /// @param while_waiting  called about ten times a second; may throw
+  /// @throws storage_error  as check_reader
+  void wait_until_read(const std::function<void()>& while_waiting) const;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

@@ -2,13 +2,10 @@
 
 namespace everseen {
 
-namespace {
-
-/// The text for a message: truncated, and with control characters escaped for terminals.
-std::string shown(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   constexpr std::size_t room = 80;
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string result;
+  std::string result = "'";
   for (const char c : text.substr(0, room)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < ' ' || byte == 0x7f)
@@ -16,25 +13,30 @@ std::string shown(std::string_view text) {
     else
       result += c;
   }
-  return text.size() > room ? result + "..." : result;
+  return result + (text.size() > room ? "...'" : "'");
 }
-
-}  // namespace
 
 std::string to_string(const bad_record& bad) {
   std::string text(to_string(bad.why));
+  if (!bad.detail.empty()) text += ": " + bad.detail;
   const std::string name = (bad.field.starts_with('/') ? "" : "field ") + bad.field;
   if (!bad.field.empty() && bad.value)
-    text += ": " + name + " is '" + shown(*bad.value) + "'";
+    text += ": " + name + " is " + quoted_text(*bad.value);
   else if (!bad.field.empty())
     text += ": there is no " + name;
-  return text + "; it is '" + shown(bad.bytes) + "'";
+  return text + "; it is " + quoted_text(bad.bytes);
+}
+
+/// A record of CSV may have several lines.
+std::string record_place(record_format format, const std::string& input, std::uint64_t before) {
+  const std::uint64_t number = before + 1 + (format.header ? 1 : 0);
+  return (format.quoted ? "record " : "line ") + std::to_string(number) + " of " + input;
 }
 
 bad_record describe(const event_rule& rule, std::string_view record, std::uint64_t position,
                     record_fault why) {
   const auto at = why == record_fault::time_ahead ? rule.time_place() : rule.at_fault();
-  bad_record bad{std::string(record), position, why, at.field, {}};
+  bad_record bad{std::string(record), position, why, at.field, {}, {}};
   if (at.value.data() != nullptr) bad.value.emplace(at.value);
   return bad;
 }

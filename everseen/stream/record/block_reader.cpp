@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/stream/record/bad_record.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
@@ -130,7 +131,7 @@ std::string block_reader::take_header() {
       carry_ = all.substr(end + 1);
       return all.substr(0, end);
     }
-    if (got == 0 && ends_in_quotes(all, format_)) refuse_open_quotes();
+    if (got == 0 && ends_in_quotes(all, format_)) refuse_open_quotes(all);
     if (got == 0) return all;
     if (all.size() > longest)
       throw format_error("the first line of " + inputs_[current_].path +
@@ -230,7 +231,7 @@ void block_reader::end_of_input(block& into) {
 void block_reader::must_not_end_in_quotes(block& into) {
   if (!ends_in_quotes(into.text(), format_)) return;
   try {
-    refuse_open_quotes();
+    refuse_open_quotes(into.text().substr(end_of_last_record(into.text(), format_)));
   } catch (...) {
     failure_ = std::current_exception();
     if (!cut(into)) throw;
@@ -238,9 +239,11 @@ void block_reader::must_not_end_in_quotes(block& into) {
   current_ = inputs_.size() - 1;
 }
 
-void block_reader::refuse_open_quotes() const {
+void block_reader::refuse_open_quotes(std::string_view record) const {
   throw format_error(inputs_[current_].path +
-                     " ends between quotation marks: one is not closed, or stands where CSV allows none");
+                     " ends between quotation marks: one is not closed, or stands where CSV allows none, in "
+                     "the record that begins " +
+                     quoted_text(record.substr(0, record.find(format_.separator))));
 }
 
 std::size_t block_reader::read_some(char* to, std::size_t room) {

@@ -119,7 +119,7 @@ class block_reader {
   std::size_t read_some(char* to, std::size_t room);
   void end_of_input(block& into);
   void must_not_end_in_quotes(block& into);
-  [[noreturn]] void refuse_open_quotes() const;
+  [[noreturn]] void refuse_open_quotes(std::string_view record) const;
   /// Ends the block after its last whole record and keeps the rest for the next block. False if it has none.
   bool cut(block& into);
   [[nodiscard]] std::string take_header();

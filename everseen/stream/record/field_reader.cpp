@@ -49,7 +49,7 @@ class field_reader::json {
     simdjson::ondemand::document document;
     const auto length = record.size() + simdjson::SIMDJSON_PADDING;
     if (const auto bad = parser_.iterate(record.data(), record.size(), length).get(document)) return bad;
-    const auto bad = walk_document(document);
+    const auto bad = walk_document(document, record);
     fault = fault_;
     fault_.reset();
     return bad;
@@ -92,12 +92,16 @@ class field_reader::json {
   }
 
   /// A value would not do for the whole: only a document looks whether it ends as it begins.
-  simdjson::error_code walk_document(simdjson::ondemand::document& document) {
+  simdjson::error_code walk_document(simdjson::ondemand::document& document, std::string_view record) {
     simdjson::ondemand::json_type type;
     if (const auto bad = document.type().get(type)) return bad;
-    if (type == simdjson::ondemand::json_type::object) return walk_object(root_, document.get_object());
-    if (type == simdjson::ondemand::json_type::array) return walk_array(root_, document.get_array());
-    return is_json_scalar(document) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+    const bool is_object = type == simdjson::ondemand::json_type::object;
+    if (!is_object && type != simdjson::ondemand::json_type::array)
+      return is_json_scalar(document, record) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+    const auto bad =
+        is_object ? walk_object(root_, document.get_object()) : walk_array(root_, document.get_array());
+    // What is missing may stand behind the document, and two documents on a line are not JSON.
+    return !bad && left_ > 0 && !is_json_end(document) ? simdjson::TAPE_ERROR : bad;
   }
 
   simdjson::error_code walk(node& at, simdjson::ondemand::value value) {

@@ -40,7 +40,7 @@ std::string_view to_string(record_fault fault) noexcept {
     case record_fault::time_ahead:
       return "has a time too far ahead of the clock (see --max-ahead)";
     case record_fault::unfit_key:
-      return "has a key that the filter's funnel cannot take (see everseen info)";
+      return "has a key that the filter cannot take";
     case record_fault::long_value:
       return "has a value of more than 1024 bytes to be counted by";
   }

@@ -27,7 +27,7 @@ enum class record_fault : std::uint8_t {
   not_json,
   not_utf8,         ///< so not JSON
   byte_order_mark,  ///< before the JSON
-  bad_quotes,       ///< not as RFC 4180 has them
+  bad_quotes,       ///< not as RFC 4180 has them; the last of the malformed ones
   no_key,           ///< too few fields, or nothing at the pointer
   null_key,         ///< of an event: two events without a value are not the same event
   no_time,
@@ -36,6 +36,11 @@ enum class record_fault : std::uint8_t {
   unfit_key,   ///< the funnel of another system's filter cannot take it
   long_value,  ///< too many bytes for the name of a counter
 };
+
+/// Whether the record as a whole cannot be read: nothing is known of its fields.
+[[nodiscard]] constexpr bool is_malformed(record_fault fault) noexcept {
+  return fault <= record_fault::bad_quotes;
+}
 
 /// The predicate of a message about a record, as in "has no key".
 [[nodiscard]] std::string_view to_string(record_fault fault) noexcept;

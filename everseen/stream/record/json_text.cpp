@@ -1,5 +1,7 @@
 #include "everseen/stream/record/json_text.hpp"
 
+#include <algorithm>
+
 namespace everseen {
 
 // The parser returns the text of numbers and literals unchecked, up to what follows them: 12a, nul.
@@ -43,18 +45,23 @@ bool is_number(std::string_view text) noexcept {
   return text.empty();
 }
 
+constexpr std::string_view blanks = " \r\t\n";
+
 std::string_view without_blanks(std::string_view token) noexcept {
-  const std::size_t last = token.find_last_not_of(" \r\t\n");
+  const std::size_t last = token.find_last_not_of(blanks);
   return token.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 }  // namespace
 
-bool is_json_scalar(simdjson::ondemand::document& document) {
+bool is_json_end(simdjson::ondemand::document& document) noexcept {
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+bool is_json_scalar(simdjson::ondemand::document& document, std::string_view record) {
   std::string_view token;
-  if (document.get_string().get(token) == simdjson::SUCCESS) return true;
-  if (document.raw_json_token().get(token) != simdjson::SUCCESS) return false;
-  token = without_blanks(token);
+  if (document.get_string().get(token) == simdjson::SUCCESS) return is_json_end(document);
+  token = without_blanks(record.substr(std::min(record.find_first_not_of(blanks), record.size())));
   return is_json_literal(token) || is_number(token);
 }
 

@@ -18,7 +18,10 @@ namespace everseen {
 [[nodiscard]] bool is_json_null(std::string_view given) noexcept;
 
 /// Whether a document that is neither an object nor an array is JSON.
-[[nodiscard]] bool is_json_scalar(simdjson::ondemand::document& document);
+[[nodiscard]] bool is_json_scalar(simdjson::ondemand::document& document, std::string_view record);
+
+/// Whether nothing follows what was read of a document.
+[[nodiscard]] bool is_json_end(simdjson::ondemand::document& document) noexcept;
 
 /// The fault of a record that the parser refused.
 [[nodiscard]] record_fault json_fault(simdjson::error_code code, std::string_view record) noexcept;

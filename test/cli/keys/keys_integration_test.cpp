@@ -32,7 +32,7 @@ TEST_F(Keys, MayBeFieldsOfLines) {
   EXPECT_THAT(sh("everseen check f 'a, b' c d"), Prints("seen\ta, b\nseen\tc\nfresh\td\n", 1));
   EXPECT_THAT(sh("everseen check f --key /name", "{\"name\":\"c\"}\n"), Prints("seen\tc\n"));
   EXPECT_THAT(sh("everseen add f --key 2", "1\tx\n2\n3\ty\n"),
-              Complains(4, "line 2 has no key", "no field 2", "it is '2'"));
+              Complains(4, "line 2 of standard input has no key", "no field 2", "it is '2'"));
   EXPECT_THAT(sh("everseen check f x y"), Prints("seen\tx\nfresh\ty\n", 1)) << "the lines before it";
   EXPECT_THAT(sh("everseen add f --key 2 a b"), Complains(2, "--key", "lines"));
 }
@@ -112,7 +112,7 @@ TEST_F(Keys, ThatFindNoRoomAreCountedAndTheFirstIsNamed) {
   EXPECT_THAT(
       sh("seq 100 | everseen add f"),
       testing::AllOf(
-          Complains(3, "the first key without room was '11' (key 11 of those given), and 89 more had none"),
+          Complains(3, "the first key without room was '11' (line 11 of standard input), and 89 more had none"),
           testing::Field("out", &program_result::out, "10 fresh, 0 seen\n")));
   EXPECT_THAT(sh("seq 100 | everseen add f"),
               testing::Field("out", &program_result::out, "0 fresh, 10 seen\n"));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/shell.hpp"
+#include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 namespace {
@@ -78,12 +79,40 @@ TEST_F(Plan, OfServersGoesByMeasuredConstants) {
 }
 
 TEST_F(Plan, OfServersComplainsOfWhatDoesNotFit) {
-  EXPECT_THAT(sh("everseen plan --store redis --keys 1e9"), Complains(2, "--per-second"));
   EXPECT_THAT(sh("everseen plan --store redis --per-second 1"), Complains(2, "--keys"));
   EXPECT_THAT(sh("everseen plan --store file --keys 1 --per-second 1"), Complains(2, "--store", "redis"));
   EXPECT_THAT(sh("everseen plan --keys 1e9 --error-rate 1e-6 --per-second 1"),
               Complains(2, "--per-second is about servers", "--store redis"));
   EXPECT_THAT(sh("everseen plan --store redis --keys 1 --per-second 1 --bytes 1Mi"), Complains(2, "--bytes"));
+  EXPECT_THAT(sh("everseen plan --store redis --keys 1 --clients 3"),
+              Complains(2, "--clients is about a stream", "--per-second"));
+  EXPECT_THAT(sh("everseen plan --store redis --error-rate 1e-6"), Complains(2, "--keys"));
+  EXPECT_THAT(sh("everseen plan --store mem: --keys 1 --per-second 1"), Complains(2, "--store redis"));
+}
+
+TEST_F(Plan, OfAStoreIsWhatCreateMakesThere) {
+  const redis_server server;
+  const auto made = [&](const std::string& judge) {
+    const std::string store = " --store " + server.url();
+    given("everseen create f -q --capacity 10M" + judge + store + " && everseen add f a -q" + store);
+    const auto info = nlohmann::json::parse(sh("everseen info f --json" + store).out);
+    given("everseen drop f" + store);
+    return info;
+  };
+  for (const std::string& place : {std::string("redis"), server.url()}) {
+    const auto rows =
+        nlohmann::json::parse(sh("everseen plan --keys 10M --json --store " + place).out).at("filters");
+    const auto by_script = made("");
+    EXPECT_EQ(rows.front().at("layout"), by_script.at("spec").at("layout")) << place;
+    EXPECT_EQ(rows.front().at("probes"), by_script.at("spec").at("probes"));
+    EXPECT_EQ(rows.front().at("partitions"), by_script.at("spec").at("partitions"));
+    const auto by_clients = made(" --judge client");
+    EXPECT_EQ(rows.back().at("layout"), by_clients.at("spec").at("layout")) << place;
+    EXPECT_EQ(rows.back().at("partitions"), by_clients.at("spec").at("partitions"));
+  }
+  EXPECT_THAT(sh("everseen plan --keys 10M --store redis"),
+              Prints(ContainsRegex("\nclassic +62.4 MiB .* create, on a plain Redis\n")));
+  EXPECT_THAT(sh("everseen plan --keys 10M --store redis --judge client"), Prints(Not(HasSubstr("classic"))));
 }
 
 TEST_F(Plan, TakesTheErrorRateOfCreateWithKeysOrMemoryAlone) {

@@ -64,7 +64,7 @@ TEST_F(Stream, CountsEachEventOnceHoweverOftenItRuns) {
   EXPECT_THAT(on_redis("everseen counts clicks --format csv"), Prints(rows));
   EXPECT_THAT(on_redis(count), Says("everseen: 0 events: 0 fresh, 0 seen\n"));
   given(R"(echo '{"id":4,"time":"2025-01-01T00:12:00Z","site":"shop"}' >> clicks)");
-  EXPECT_THAT(on_redis(count), Says("everseen: 1 events: 1 fresh, 0 seen\n"));
+  EXPECT_THAT(on_redis(count), Says("everseen: 1 event: 1 fresh, 0 seen\n"));
   EXPECT_THAT(on_redis("everseen counts clicks --by site"),
               Prints(AllOf(HasSubstr("news                2\n"), HasSubstr("shop                2\n"))));
 }
@@ -88,6 +88,26 @@ TEST_F(Stream, WritesFreshEventsToAFileOrToStandardOutput) {
   EXPECT_THAT(on_redis(fresh + "--to - | wc -l"), Field("out", &program_result::out, "3\n"));
 }
 
+TEST_F(Stream, EndsRecordsAsTheInputDoes) {
+  given("printf 'a\\nb\\0c\\0a\\nb\\0' > records");
+  const std::string fresh = "everseen stream -0 --from records --filter f -q ";
+  EXPECT_THAT(sh(fresh + "--to once --seen-to again; tr '\\0\\n' '|,' < once; tr '\\0\\n' '|,' < again").out,
+              "a,b|c|a,b|");
+  EXPECT_THAT(
+      sh("everseen jobs f --end stream -y; everseen reset f -y; " + fresh + "--to - | tr '\\0\\n' '|,'").out,
+      testing::EndsWith("\na,b|c|"));
+}
+
+TEST_F(Stream, SaysNothingWhereItIsQuiet) {
+  const program_result quiet = on_redis(std::string(count) + "-q");
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_THAT(quiet.err, Not(HasSubstr("events")));
+  EXPECT_EQ(on_redis("everseen counts clicks --json").out,
+            on_redis("everseen counts clicks --format json").out);
+  EXPECT_THAT(on_redis("everseen counts clicks --json --format csv"),
+              Complains(2, "--json is --format json"));
+}
+
 TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
   const program_result dry =
       sh("everseen stream --from clicks --key-json /id --count 10m:/time,/site --dry-run --filter clicks");
@@ -109,7 +129,7 @@ TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
   EXPECT_THAT(on_redis(count).err,
               AllOf(HasSubstr("2 events"), HasSubstr("line 3 of "),
                     HasSubstr("clicks is not JSON; it is '{no event'"), HasSubstr("--bad-events skip")));
-  EXPECT_THAT(on_redis(std::string(count) + "--bad-events skip"), Says(HasSubstr("1 events: 1 fresh")));
+  EXPECT_THAT(on_redis(std::string(count) + "--bad-events skip"), Says(HasSubstr("1 event: 1 fresh")));
   EXPECT_THAT(on_redis("everseen drop clicks; " + std::string(count) + "--bad-events bad; cat bad"),
               AllOf(Field("out", &program_result::out, "{no event\n"),
                     Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 record was no event"))));

@@ -1,11 +1,16 @@
 #include "everseen/store/memory/memory_store.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/spec.hpp"
+
+#include "test/support/claimed_events.hpp"
 
 namespace everseen {
 namespace {
@@ -52,6 +57,22 @@ TEST(MemoryStore, KnowsWhoAsksAFilterThatEndedAndWasMadeAgain) {
   place.remove_expired();
   (void)place.create("old", small());
   EXPECT_THROW(place.drop("old"), parameter_error);
+}
+
+TEST(MemoryStore, CountsTheFreshEventsOfAJobOnce) {
+  memory_store place;
+  const auto filter = place.create("f", small());
+  const auto job = filter->open_ledger("job", "what");
+  test::random_digests source(1);
+  auto events = test::new_events(source, 0, 3);
+  events[2].key = events[0].key;
+  for (test::event& each : events) each.counters = {"all", each.position == 1 ? "odd" : "even"};
+  const auto first = test::claim_events(*job, small(), {"lane", 0}, events);
+  EXPECT_EQ(test::text_of(first.verdicts), "001");
+  const std::map<std::string, std::int64_t> once = {{"all", 2}, {"even", 1}, {"odd", 1}};
+  EXPECT_EQ(test::counters_of(*job), once);
+  EXPECT_EQ(test::claim_events(*job, small(), {"lane", 0}, events).verdicts, first.verdicts);
+  EXPECT_EQ(test::counters_of(*job), once) << "the same events again";
 }
 
 }  // namespace

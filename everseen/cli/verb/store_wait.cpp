@@ -1,0 +1,53 @@
+#include "everseen/cli/verb/store_wait.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/text/numbers.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// Shorter waits are not reported.
+constexpr std::chrono::seconds short_wait{1};
+/// More is "as long as it takes".
+constexpr std::chrono::hours long_wait{24 * 365};
+
+}  // namespace
+
+bool store_wait::tries_again(const outage& now) {
+  if (is_signalled()) return false;
+  const auto limit = limit_.value_or(now.limit);
+  if (now.lasted >= limit) return false;
+  if (now.lasted >= short_wait) show(now.why, limit);
+  return true;
+}
+
+void store_wait::on_silence(const std::string& why) {
+  show(why, std::chrono::milliseconds(0));
+}
+
+void store_wait::show(const std::string& why, std::chrono::milliseconds limit) {
+  const std::scoped_lock alone(lock_);
+  // Without the advice, which the error at the end repeats, it is one line.
+  std::string text = "waiting: " + why.substr(0, why.find(';'));
+  if (limit.count() > 0 && limit < long_wait)
+    text += fmt::format(" (for {} at most)", format_duration(limit));
+  if (::isatty(STDERR_FILENO) == 0) {
+    if (!has_said_) fmt::print(stderr, "everseen: {}\n", text);
+  } else {
+    if (!line_) line_.emplace(std::nullopt, std::string(), false);
+    line_->show(text);
+  }
+  has_said_ = true;
+}
+
+void store_wait::on_recovered() {
+  const std::scoped_lock alone(lock_);
+  line_.reset();  // erases it
+  has_said_ = false;
+}
+
+}  // namespace everseen::cli

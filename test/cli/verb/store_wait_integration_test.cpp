@@ -1,0 +1,114 @@
+// How verbs wait for a store, and what they say meanwhile.
+
+#include <csignal>
+#include <thread>
+
+#include "test/cli/shell.hpp"
+
+namespace everseen::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class StoreWait : public Shell {
+ protected:
+  /// A process that has the filter f open for writing until its input ends.
+  class writer {
+   public:
+    explicit writer(program_setup setup)
+        : adds_({EVERSEEN_PROGRAM, "add", "f", "--verdicts"}, [&] {
+            setup.piped_input = true;
+            return setup;
+          }()) {
+      adds_.write("a\n");
+      EXPECT_TRUE(adds_.waits_to_say("\ta\n"));
+    }
+    void close() {
+      adds_.close_input();
+      EXPECT_EQ(adds_.wait().exit_code, 0);
+    }
+
+   private:
+    running_program adds_;
+  };
+
+  void SetUp() override { given("everseen create f -q; echo b > b; everseen create other -q"); }
+};
+
+// Promise: a filter in files has one writer at a time, and the error of a second one names the first (files,
+// Readers and writers).
+TEST_F(StoreWait, NamesTheProcessThatIsWriting) {
+  writer first(setup());
+  for (const char* verb : {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f b", "rename f g",
+                           "stream --filter f --from b --to -"})
+    EXPECT_THAT(
+        sh(std::string("everseen ") + verb).err,
+        AllOf(ContainsRegex("process [0-9]+ \\(everseen\\) is writing to .*/store/f"), HasSubstr("--wait")))
+        << verb;
+  EXPECT_THAT(sh("everseen check f a"), Prints("seen\ta\n"));
+  first.close();
+}
+
+TEST_F(StoreWait, EndsWithTheOtherWriter) {
+  for (const char* verb :
+       {"add f b -q --wait", "dedup --filter f b --wait", "stream --filter f --from b --to - --wait",
+        "jobs f --end stream --wait", "rename f g --wait && everseen rename g f"}) {
+    writer first(setup());
+    running_program second({"bash", "-c", std::string("everseen ") + verb}, setup());
+    std::this_thread::sleep_for(1500ms);
+    EXPECT_FALSE(second.has_ended()) << verb;
+    first.close();
+    const program_result done = second.wait();
+    EXPECT_EQ(done.exit_code, 0) << verb;
+    EXPECT_THAT(done.err, ContainsRegex("everseen: waiting: process [0-9]+ \\(everseen\\) is writing to "))
+        << verb;
+  }
+}
+
+TEST_F(StoreWait, IsAsLongAsItIsTold) {
+  writer first(setup());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(sh("everseen add f b --wait=500ms"), Complains(3, "is writing to"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 500ms);
+  EXPECT_THAT(sh("everseen add f b --wait=soon"), Complains(2, "--wait soon is not a length of time"));
+  EXPECT_THAT(sh("everseen reset f -y --wait 5s"), Complains(2, "write --wait=5s"));
+  first.close();
+}
+
+TEST_F(StoreWait, EndsByASignal) {
+  writer first(setup());
+  running_program second({EVERSEEN_PROGRAM, "add", "f", "b", "--wait"}, setup());
+  std::this_thread::sleep_for(300ms);
+  second.send(SIGINT);
+  EXPECT_EQ(second.wait(10s).exit_code, 128 + SIGINT);
+  first.close();
+}
+
+TEST_F(StoreWait, IsSaidAfterASecondAndNotBefore) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THAT(sh("everseen info f --store redis://127.0.0.1:1 --timeout 500ms").err,
+              Not(HasSubstr("waiting")));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  for (const char* verb : {"info f", "list", "add f a", "check f a", "create g", "export f -o x", "counts f",
+                           "dedup --filter f b", "stream --from b --to - --filter f"})
+    EXPECT_THAT(
+        sh(std::string("everseen ") + verb + " --store redis://127.0.0.1:1 --timeout 1500ms").err,
+        AllOf(HasSubstr("everseen: waiting: redis at 127.0.0.1:1: cannot connect"), HasSubstr("tried for")))
+        << verb;
+}
+
+TEST_F(StoreWait, IsSaidOfAServerThatAcceptsAndSaysNothing) {
+  const program_result silent = sh(R"(python3 -c '
+import socket, subprocess
+s = socket.create_server(("127.0.0.1", 0))
+port = s.getsockname()[1]
+subprocess.run(["everseen", "list", "--store", "redis://127.0.0.1:%d" % port, "--timeout", "2s"])')");
+  EXPECT_THAT(silent.err, HasSubstr(": no answer yet"));
+}
+
+}  // namespace
+}  // namespace everseen::test
