@@ -346,8 +346,9 @@ TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {
   dedup.close_input();
   const program_result result = dedup.wait();
   EXPECT_EQ(result.out, "a\nb\n");
-  EXPECT_THAT(result, Complains(3, "redis at " + server.address(),
-                                "line 3 is the first of 2 without an answer", "may remember"));
+  EXPECT_THAT(result,
+              Complains(3, "redis at " + server.address(),
+                        "line 3 of standard input is the first of 2 without an answer", "may remember"));
 }
 
 }  // namespace

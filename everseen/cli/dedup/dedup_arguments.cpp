@@ -120,7 +120,7 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
              "print the repeats instead of the first occurrences; with --count, the lines that have any");
   add_switch(known, "-c,--count", into.count,
              "print how often each line occurs before it, as uniq -c does, when the input has ended; keeps "
-             "each different line in memory, with about 75 bytes more");
+             "each different line in memory, with about 60 bytes more");
   add_switch(known, "-q,--quiet", into.quiet, "print no notes and no progress on standard error");
   add_count(known, "--threads", into.threads, {1, 256},
             {"COUNT", "threads to use",

@@ -17,7 +17,7 @@ namespace everseen {
 /// and `progress`.    @param result  a new one: `fresh` are the different keys, `seen` their repeats
 /// @throws storage_error  reading or writing failed
 /// @throws format_error   a record has no key and options.without_key is fail; nothing was written
-/// Cost: about 75 bytes for each different key and its first record. Threads: one.
+/// Cost: about 60 bytes for each different key and its first record. Threads: one.
 void count_records(block_reader& input, output& out, const dedup_options& options, dedup_result& result);
 
 }  // namespace everseen

@@ -144,8 +144,10 @@ class worker {
   }
 
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
-    if (shared_.options.threads <= 1 || shared_.options.after_output) {
+    if (shared_.options.after_output) {
       if (!batches.empty()) add(batches);
+    } else if (shared_.options.threads <= 1) {
+      for (const partition_batch& batch : batches) add({&batch, 1});
     } else {
       judge_in_order(number, batches);
     }

@@ -80,7 +80,8 @@ TEST_F(DedupFilter, OfTwoRunsOnOneFilterRefusesTheSecondAndSaysWhatToDo) {
   first.write("a\n");
   ASSERT_TRUE(first.waits_to_say("a\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls", "b\n"),
-              AllOf(Complains(3, "another process", "urls", "wait"), Field(&test::program_result::out, "")));
+              AllOf(Complains(3, "(everseen) is writing to", "urls", "--wait"),
+                    Field(&test::program_result::out, "")));
   first.close_input();
   EXPECT_THAT(first.wait(), Prints("a\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls", "a\nb\n"), Prints("b\n"));

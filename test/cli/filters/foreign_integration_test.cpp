@@ -148,7 +148,7 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
       "120000; echo 1x) > lines");
   EXPECT_THAT(sh("everseen add users < lines"),
               AllOf(testing::Field(&program_result::out, HasSubstr(" fresh, ")),
-                    Complains(2, "'oops'", "key 60,001 of those given", "nor are 1 more",
+                    Complains(2, "'oops'", "line 60001 of standard input", "nor are 1 more",
                               "the other 120,000 were judged")));
   EXPECT_THAT(sh("seq 120000 | everseen check users -q"), Prints(IsEmpty()));
   EXPECT_THAT(sh("everseen add users --verdicts 1 oops 2"),
@@ -159,8 +159,9 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
 
 TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q; everseen add users -q 1");
-  EXPECT_THAT(sh("printf '2\\noops\\n' | everseen rebuild users"),
-              Complains(2, "'oops'", "key 2 of those given", "nothing that the filter knew is forgotten"));
+  EXPECT_THAT(
+      sh("printf '2\\noops\\n' | everseen rebuild users"),
+      Complains(2, "'oops'", "line 2 of standard input", "nothing that the filter knew is forgotten"));
   EXPECT_THAT(sh("everseen check users 1"), Prints("seen\t1\n"));
 }
 
@@ -192,10 +193,10 @@ TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
       "lines");
   EXPECT_THAT(
       sh("everseen dedup --filter users lines"),
-      testing::AllOf(
-          testing::Field(&program_result::exit_code, 4), testing::Field(&program_result::out, "1\n2\n"),
-          testing::Field(&program_result::err,
-                         HasSubstr("line 3 of lines has a key that the filter's funnel cannot take"))));
+      testing::AllOf(testing::Field(&program_result::exit_code, 4),
+                     testing::Field(&program_result::out, "1\n2\n"),
+                     testing::Field(&program_result::err,
+                                    HasSubstr("line 3 of lines has a key that the filter cannot take"))));
   EXPECT_THAT(sh("everseen reset users </dev/null; everseen dedup --filter users --key-field 1 --missing-key "
                  "pass lines"),
               Prints("1\n2\nx7\n3\n"));
@@ -355,7 +356,7 @@ TEST_F(Migrate, TakesAKeyThatTheOldOneCannotForOneThatItDoesNotKnow) {
   EXPECT_THAT(sh("everseen migrate old new --keys ids 2> /dev/null"),
               Prints(HasSubstr("3 keys given, 3 of them different, 1 unknown to old")));
   EXPECT_THAT(sh("everseen migrate old other --keys ids --as guava32"),
-              Complains(2, "'id'", "key 1 of those given", "nothing was made"));
+              Complains(2, "'id'", "line 1 of ids", "nothing was made"));
   EXPECT_THAT(sh("everseen list | grep -c other; true"), Prints("0\n"));
 }
 

@@ -112,7 +112,8 @@ TEST_F(Keys, ThatFindNoRoomAreCountedAndTheFirstIsNamed) {
   EXPECT_THAT(
       sh("seq 100 | everseen add f"),
       testing::AllOf(
-          Complains(3, "the first key without room was '11' (line 11 of standard input), and 89 more had none"),
+          Complains(3,
+                    "the first key without room was '11' (line 11 of standard input), and 89 more had none"),
           testing::Field("out", &program_result::out, "10 fresh, 0 seen\n")));
   EXPECT_THAT(sh("seq 100 | everseen add f"),
               testing::Field("out", &program_result::out, "0 fresh, 10 seen\n"));

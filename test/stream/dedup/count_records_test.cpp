@@ -7,7 +7,7 @@
 
 #include "everseen/core/base/error.hpp"
 
-#include "test/support/memory_file.hpp"
+#include "test/support/model/memory_file.hpp"
 
 namespace everseen {
 namespace {
