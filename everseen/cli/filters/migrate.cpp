@@ -83,7 +83,9 @@ struct outcome {
 
 /// --time is for the filters that have a window.
 std::vector<event_time> times_for(const spec& s, const options& o) {
-  return key_options{.time = s.window ? o.time : std::nullopt}.times_for(s);
+  key_options clock;
+  if (s.window) clock.time = o.time;
+  return clock.times_for(s);
 }
 
 outcome read_keys(const options& o, key_source& source, const filter& old, filter& made) {
