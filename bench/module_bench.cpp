@@ -142,10 +142,10 @@ void packed(benchmark::State& state, bool unix_socket, layout_kind layout, what 
   unsigned probes = 0;
   for (auto _ : state) {
     judged_filter f(unix_socket ? server().unix_url() : server().url(), mib, partitions, layout);
-    require(f.store.open("judged", access::read)->access_path() == "redis, script", "an unused handle");
+    require(f.store.open("judged", access::read)->path().text == "redis, script", "an unused handle");
     probes = f.filter->get_spec().probes;
     if (asked != what::add_new) (void)f.run(digests, true);
-    require(f.filter->access_path() == "redis, module", "not judged by the module");
+    require(f.filter->path().text == "redis, module", "not judged by the module");
     tally got;
     double took = 0;
     cpu += server_ns(count, [&] {

@@ -52,7 +52,9 @@
 /// - everseen/filter/open_store.hpp               stores by URL: mem:, file:DIRECTORY, redis://HOST
 /// - everseen/filter/deduplicator.hpp             events that take effect once, whatever crashes
 /// - everseen/filter/foreign_file.hpp             import and export of Guava and RedisBloom filters
-/// - everseen/store/port/store.hpp                a store: list, drop, rename, rebuild, link
+/// - everseen/store/port/store.hpp                a store: create, open, list
+/// - everseen/store/port/filter_admin.hpp         the rest of a store: drop, rename, expire, rebuild, link
+/// - everseen/store/port/stored_filter.hpp        an open filter as its store has it
 /// - everseen/store/port/ledger.hpp               the memory of a job
 /// - everseen/store/port/retry_policy.hpp         how long calls wait for a server
 /// - everseen/core/layout/sizing.hpp              the arithmetic: bits, rates, capacities
@@ -86,6 +88,8 @@
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/key_range.hpp"
 #include "everseen/filter/open_store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/ledger.hpp"
 #include "everseen/store/port/retry_policy.hpp"
 #include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"

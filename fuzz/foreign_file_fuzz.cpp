@@ -21,7 +21,11 @@ using bytes = std::span<const std::byte>;
 /// The size that a pipe announces is trusted up to the available room.
 class small_store final : public memory_store {
  public:
-  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return std::uint64_t{1} << 20; }
+  [[nodiscard]] store_traits traits() const override {
+    store_traits mine;
+    mine.room_bytes = std::uint64_t{1} << 20;
+    return mine;
+  }
 };
 
 foreign_source pipe_of(bytes& rest, std::size_t at_a_time) {

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "everseen/filter/open_store.hpp"
 #include "everseen/server/http/http_routes.hpp"
 
 namespace {
@@ -60,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   o.threads = 1;
   o.store_threads = 1;
   o.max_memory_bytes = 1 << 20;
-  service all(o, open_place("mem:"));
+  service all(o, everseen::open_store("mem:"));
   http_request create;
   create.method = http_method::post;
   create.target = "/api/v1/filters";

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/filter/open_store.hpp"
 #include "everseen/server/resp/session.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ std::string answers(std::string_view bytes, std::size_t piece) {
   o.store_threads = 1;
   o.max_memory_bytes = 1 << 20;
   o.request = {.arguments = 64, .argument_bytes = 1 << 10, .request_bytes = 4 << 10, .inline_bytes = 256};
-  service all(o, open_place("mem:"));
+  service all(o, everseen::open_store("mem:"));
   auto who = std::make_shared<client>();
   all.clients().add(who);
   std::promise<void> woken;

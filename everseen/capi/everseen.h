@@ -214,7 +214,8 @@ EVERSEEN_API everseen_status everseen_open_job(everseen_filter* filter, const ch
                                                const char* description, everseen_job** job);
 EVERSEEN_API void everseen_close_job(everseen_job* job);
 
-/* Removes a job and what it remembers; the keys that it added stay. Errors: EVERSEEN_INVALID if there is none. */
+/* Removes a job and what it remembers; the keys that it added stay. Errors: EVERSEEN_INVALID if there is none, or the
+ * filter was opened for checks only. */
 EVERSEEN_API everseen_status everseen_end_job(everseen_filter* filter, const char* name);
 
 /* Claims events of one source, in ascending order of position, and writes a verdict for each: have the effects

@@ -71,8 +71,7 @@ filter opened(store& in, std::string_view name, const everseen_options& o, makin
   const spec_request request = request_of(o);
   const auto life = life_of(o);
   if (how == making::open_or_create) return open_or_create(in, name, request, life);
-  const spec planned = in.plan(request);
-  return {std::string(name), life ? in.create_expiring(name, planned, *life) : in.create(name, planned)};
+  return {std::string(name), in.create(name, in.plan(request), life)};
 }
 
 everseen_status make(const char* url, const char* name, const everseen_options* options, making how,
@@ -86,7 +85,8 @@ everseen_status make(const char* url, const char* name, const everseen_options* 
     const std::shared_ptr<store> place = open_store(url);
     filter f = opened(*place, known_as, known_options(options), how);
     const bool has_window = f.get_spec().window.has_value();
-    *into = new everseen_filter{place, std::move(f), has_window};
+    *into = new everseen_filter{place, std::move(f), has_window,
+                                how == making::read ? access::read : access::write};
   });
 }
 

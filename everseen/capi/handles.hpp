@@ -19,6 +19,7 @@ struct everseen_filter {
   std::shared_ptr<everseen::store> place;
   everseen::filter filter;
   bool has_window;
+  everseen::access how;
 };
 
 struct everseen_job {

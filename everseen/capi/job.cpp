@@ -90,7 +90,9 @@ everseen_status everseen_end_job(everseen_filter* filter, const char* name) {
   return capi::guarded([&] {
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(name, "name");
-    filter->filter.stored().end_job(everseen::typed_name(name));
+    if (filter->how == everseen::access::read)
+      throw everseen::parameter_error("the filter was opened for checks; open it for writing to end a job");
+    filter->place->end_job(filter->filter.name(), everseen::typed_name(name));
   });
 }
 

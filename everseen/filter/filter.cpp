@@ -193,9 +193,9 @@ filter_info filter::info() const {
       info.max_layers = std::max(info.max_layers, static_cast<std::uint32_t>(slice.layers.size()));
     }
     info.partitions.push_back(std::move(state));
-    info.places.push_back(stored_->place_of(p));
   }
-  info.expires_at = stored_->expires_at();
+  info.places = stored_->path().places;
+  info.places.resize(info.spec.partitions);
   return info;
 }
 
@@ -216,8 +216,7 @@ filter open_or_create(store& in, std::string_view name, const spec_request& requ
     } catch (const no_filter&) {
     }
     try {
-      const spec planned = in.plan(request);
-      return {std::string(name), life ? in.create_expiring(name, planned, *life) : in.create(name, planned)};
+      return {std::string(name), in.create(name, in.plan(request), life)};
     } catch (const name_taken&) {
       if (tries == most_tries) throw;
     }

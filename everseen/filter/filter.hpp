@@ -29,8 +29,7 @@ struct filter_info {
   double error_rate_now = 0;       ///< probability that a key never added is called seen now
   double expected_false_seen = 0;  ///< fresh keys called seen, expected over the keys still remembered
   std::vector<partition_state> partitions;
-  std::vector<std::string> places;       ///< per partition: the server that has it; empty: this machine
-  std::optional<event_time> expires_at;  ///< when the filter expires
+  std::vector<std::string> places;  ///< per partition: the server that has it; empty: this machine
 };
 
 /// A named filter: the answer to *has this key ever been seen?*

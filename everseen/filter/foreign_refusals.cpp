@@ -12,12 +12,13 @@ namespace everseen {
 void must_have_room(const store& into, std::span<const std::uint64_t> segments) {
   if (segments.empty()) return;
   const std::uint64_t longest = *std::ranges::max_element(segments);
-  if (const auto most = into.longest_segment_bytes(); most && longest > *most)
+  const store_traits has = into.traits();
+  if (const auto most = has.longest_segment_bytes; most && longest > *most)
     throw parameter_error("the filter has a bit array of " + std::to_string(longest) +
                           " bytes, which cannot be divided, and the store keeps " + std::to_string(*most) +
                           " in one at most; take a file: store, or migrate the keys");
   const std::uint64_t bytes = std::accumulate(segments.begin(), segments.end(), std::uint64_t{0});
-  const auto room = into.room_bytes();
+  const auto room = has.room_bytes;
   if (!room || bytes <= *room) return;
   throw parameter_error("the file is of a filter of " + std::to_string(bytes) +
                         " bytes, and the store has room for " + std::to_string(*room) +

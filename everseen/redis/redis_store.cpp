@@ -7,9 +7,10 @@
 
 #include "everseen/redis/admin/filter_rebuild.hpp"
 #include "everseen/redis/admin/filter_restore.hpp"
-#include "everseen/redis/admin/linking.hpp"
 #include "everseen/redis/admin/planning.hpp"
+#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"
+#include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/refusal.hpp"
@@ -49,21 +50,13 @@ std::shared_ptr<session_pool> redis_store::servers(fleet_use use) const {
   const session_pool::lease with = named_->take();
   fleet_ = use == fleet_use::found ? found_fleet(*with, named_->url()) : find_fleet(*with, named_->url());
   if (!fleet_) return named_;
-  ordered_ = std::make_shared<session_pool>(fleet_->url);
-  ordered_->wait_with(waiting_);
+  ordered_ = std::make_shared<session_pool>(fleet_->url, *named_);
   return ordered_;
 }
 
 std::optional<server_fleet> redis_store::fleet() const {
   const std::scoped_lock alone(lock_);
   return fleet_;
-}
-
-void redis_store::wait_with(std::shared_ptr<retry_policy> p) {
-  const std::scoped_lock alone(lock_);
-  waiting_ = p;
-  if (ordered_) ordered_->wait_with(p);
-  named_->wait_with(std::move(p));
 }
 
 spec redis_store::plan(const spec_request& request) const {
@@ -86,17 +79,8 @@ bool redis_store::has_module() const {
   return forced ? *forced == gear_kind::module : have_module(*named_->take());
 }
 
-std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s) {
-  return make(name, s, {});
-}
-
-std::shared_ptr<stored_filter> redis_store::create_expiring(std::string_view name, const spec& s,
-                                                            std::chrono::milliseconds life) {
-  return make(name, s, life);
-}
-
-std::shared_ptr<stored_filter> redis_store::make(std::string_view name, const spec& s,
-                                                 std::optional<std::chrono::milliseconds> life) const {
+std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s,
+                                                   std::optional<std::chrono::milliseconds> life) {
   validate(s);
   validate_filter_name(name);
   if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
@@ -113,19 +97,46 @@ std::vector<bitmap> redis_store::attach(std::string_view name, const attachment&
   return redis::attach(*named_, *pool->take(), directory_, name, a, fleet(), missing);
 }
 
+filter_facts redis_store::facts(std::string_view name) const {
+  const filter_header h = directory_.look_up(*servers()->take(), name, false).header;
+  return {h.expires_at, filter_keys::to_text(h.origin)};
+}
+
+void redis_store::expire_at(std::string_view name, std::optional<event_time> when) {
+  const auto pool = servers();
+  const session_pool::lease with = pool->take();
+  const found_filter f = directory_.look_up(*with, name, true);
+  require_own(name, f.header, "that program says when it ends");
+  redis::expire_at(*with, std::string(name), f.identity, when);
+}
+
+std::vector<std::string> redis_store::jobs(std::string_view name) const {
+  const auto pool = servers();
+  const session_pool::lease with = pool->take();
+  const filter_identity f = directory_.open(*with, name, false);
+  return job_list(std::string(name), f).names(*with);
+}
+
+void redis_store::end_job(std::string_view name, std::string_view job) {
+  const auto pool = servers();
+  const session_pool::lease with = pool->take();
+  const filter_identity f = directory_.open(*with, name, true);
+  job_list(std::string(name), f).end(*with, job);
+}
+
 void redis_store::link(std::string_view older, std::string_view newer,
                        std::optional<std::chrono::milliseconds> life) {
-  redis::link(*servers()->take(), directory_, older, newer, life);
+  directory_.link(*servers()->take(), older, newer, life);
 }
 
 void redis_store::unlink(std::string_view newer) {
-  redis::unlink(*servers()->take(), directory_, newer);
+  directory_.unlink(*servers()->take(), newer);
 }
 
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
   const auto pool = servers();
   const session_pool::lease with = pool->take();
-  const auto older = directory_.links().of(*with, name).asks;
+  const auto older = asked_first(directory_.links().all(*with), name);
   return older ? open_linked(*with, name, *older, how) : open_alone(*with, name, how);
 }
 
@@ -187,10 +198,6 @@ std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name
   return std::make_unique<filter_restore>(servers(fleet_use::found), directory_, name, s);
 }
 
-std::optional<std::uint64_t> redis_store::longest_segment_bytes() const {
-  return partition_keys::max_segment_bytes;
-}
-
 namespace {
 
 using doubts = std::vector<std::string>;
@@ -226,12 +233,15 @@ doubts ask_servers(session_pool& pool, doubts warnings_about(std::string_view wh
 
 }  // namespace
 
-std::vector<std::string> redis_store::warnings() const {
-  return ask_servers(*named_, warnings_about);
+store_traits redis_store::traits() const {
+  store_traits mine;
+  mine.is_remote = mine.batches_wait = true;
+  mine.longest_segment_bytes = partition_keys::max_segment_bytes;
+  return mine;
 }
 
-std::vector<std::string> redis_store::job_warnings() const {
-  return ask_servers(*named_, warnings_about_jobs);
+std::vector<std::string> redis_store::warnings(concern about) const {
+  return ask_servers(*named_, about == concern::jobs ? warnings_about_jobs : warnings_about);
 }
 
 }  // namespace everseen::redis

@@ -21,45 +21,49 @@ namespace everseen::redis {
 /// Filters on plain Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
 /// A filter is a name in the index, which leads to an id, and the keys of that id: doc/format.md, "In Redis".
-/// Any number of clients may use, fill and grow a filter concurrently; creating, renaming, replacing and dropping
-/// it are atomic for all of them.
+/// Any number of clients may use, fill and grow a filter concurrently; creating, renaming, replacing and
+/// dropping it are atomic for all of them.
 class redis_store final : public store {
  public:
   /// Does not connect yet.
   explicit redis_store(redis_url url);
 
+  /// The longest segment is the limit of Redis strings, 512 MiB.
+  [[nodiscard]] store_traits traits() const override;
+  [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
+  void wait_with(std::shared_ptr<retry_policy> p) override { named_->wait_with(std::move(p)); }
   /// Asks the servers whether they have the module, unless the request or the URL decides.
   [[nodiscard]] spec plan(const spec_request& request) const override;
-  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
   /// The header has the expiry time, by the clock of its server; use does not extend it.
-  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
-                                                 std::chrono::milliseconds life) override;
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
+                                        std::optional<std::chrono::milliseconds> life = {}) override;
+  /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
+  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  [[nodiscard]] bool exists(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> list() const override;
+
   /// Gives a filter that another program keeps on these servers a name; see attached_filter.hpp.
   /// @throws  as redis::attach
   std::vector<bitmap> attach(std::string_view name, const attachment& a, missing_key missing);
   /// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.    @throws
   /// as open, about its header
   [[nodiscard]] std::optional<attachment> attachment_of(std::string_view name) const;
+
+  [[nodiscard]] filter_facts facts(std::string_view name) const override;
+  /// @throws parameter_error  also: it is being rebuilt, or has jobs
+  void expire_at(std::string_view name, std::optional<event_time> when) override;
+  [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;
+  void end_job(std::string_view name, std::string_view job) override;
   /// By the clock of the servers. A backend_error if scripts are forbidden.
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
-  /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
-  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
-  [[nodiscard]] bool exists(std::string_view name) const override;
-  [[nodiscard]] std::vector<std::string> list() const override;
   /// An attached filter only loses its name here: none of its own program's keys is touched.
   void drop(std::string_view name) override;
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_expired() override;
   /// Partition by partition, each in one step that no batch interleaves with; clients continue undisturbed.
   void reset(std::string_view name) override;
-  [[nodiscard]] std::vector<std::string> warnings() const override;
-  [[nodiscard]] std::vector<std::string> job_warnings() const override;
-  [[nodiscard]] bool is_remote() const noexcept override { return true; }
-  void wait_with(std::shared_ptr<retry_policy> p) override;
-  /// The limit of Redis strings, 512 MiB.
-  [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                          std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
@@ -70,8 +74,6 @@ class redis_store final : public store {
   [[nodiscard]] std::shared_ptr<session_pool> servers(fleet_use use = fleet_use::look) const;
   [[nodiscard]] std::optional<server_fleet> fleet() const;
   [[nodiscard]] bool has_module() const;
-  std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
-                                      std::optional<std::chrono::milliseconds> life) const;
   std::shared_ptr<stored_filter> open_alone(session& with, std::string_view name, access how);
   std::shared_ptr<stored_filter> open_linked(session& with, std::string_view name, const predecessor& older,
                                              access how);
@@ -80,7 +82,6 @@ class redis_store final : public store {
   mutable std::mutex lock_;                    // guards what follows
   mutable std::shared_ptr<session_pool> ordered_{};
   mutable std::optional<server_fleet> fleet_{};
-  std::shared_ptr<retry_policy> waiting_{};
   filter_directory directory_;
 };
 

@@ -89,7 +89,7 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
           e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes)});
       });
   e.reason = reason_of(e);
-  const auto older = f.stored().asks_first();
+  const auto older = f.stored().path().asks_first;
   if (older && e.answer == verdict::seen && std::ranges::none_of(e.segments, &explained_segment::holds))
     e.reason = quoted_name(older->name) + ", the older filter that it is linked to, has it";
   return e;

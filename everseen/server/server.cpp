@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "everseen/server/net/asio_loop.hpp"
 #include "everseen/server/service/service.hpp"
 #include "everseen/server/service/startup_check.hpp"
+#include "everseen/store/disk/lock_file.hpp"
 
 namespace everseen::server {
 
@@ -50,6 +52,12 @@ void must_have_directory(const listen_address& where) {
                           directory.string());
 }
 
+/// Only one server at a time can use the filters of a directory.
+std::optional<lock_file> occupied(const std::filesystem::path& directory) {
+  if (directory.empty()) return std::nullopt;
+  return reserve_to_serve(directory);
+}
+
 /// Null without a certificate; must_be_safe has then refused TLS listeners.
 std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
   if (o.tls.cert_file.empty()) return nullptr;
@@ -79,10 +87,10 @@ void must_be_able_to_begin(const options& o) {
 /// The parts of the server, in the order of their construction.
 class filter_server::runtime {
  public:
-  runtime(const options& o, const store_place& where)
-      : occupied_(where.store->occupy()),
-        was_store_there_(is_available(*where.store, o.log.get())),
-        all_(o, where),
+  runtime(const options& o, const std::shared_ptr<store>& place)
+      : occupied_(occupied(place->traits().directory)),
+        was_store_there_(is_available(*place, o.log.get())),
+        all_(o, place),
         tls_(make_tls(o)) {
     for (unsigned i = 0; i < o.threads; ++i) loops_.push_back(std::make_unique<loop>());
     for (const listen_address& each : o.listen) listen(each, protocol::resp);
@@ -154,7 +162,7 @@ class filter_server::runtime {
     }
   }
 
-  const std::shared_ptr<void> occupied_;
+  const std::optional<lock_file> occupied_;
   const bool was_store_there_;
   // Loops hold connections, which use the service until the loops' threads have ended.
   service all_;
@@ -164,10 +172,10 @@ class filter_server::runtime {
   bool has_ended_ = false;
 };
 
-filter_server::filter_server(const options& o, const store_place& where) {
+filter_server::filter_server(const options& o, const std::shared_ptr<store>& place) {
   must_be_safe(o);
   raise_descriptor_limit();
-  runtime_ = std::make_unique<runtime>(completed(o), where);
+  runtime_ = std::make_unique<runtime>(completed(o), place);
 }
 
 filter_server::~filter_server() = default;

@@ -17,7 +17,7 @@ void must_be_able_to_begin(const options& o);
 
 /// A server of filters over the Redis protocol and HTTP: listens, serves, and ends in order.
 ///
-///     filter_server server(options, open_place("file:/var/lib/everseen"));
+///     filter_server server(options, open_store("file:/var/lib/everseen"));
 ///     server.run_until([] { return is_signalled(); });
 ///
 /// Connections are distributed over threads with one event loop each. Filters in memory are judged there;
@@ -28,7 +28,7 @@ class filter_server {
   /// @throws parameter_error  the options are invalid, or expose the server without a password
   /// @throws storage_error    an address is taken, or another server has the store
   /// @throws error            the store refuses access; an unavailable one is retried while serving
-  filter_server(const options& o, const store_place& where);
+  filter_server(const options& o, const std::shared_ptr<store>& place);
   ~filter_server();
   filter_server(const filter_server&) = delete;
   filter_server& operator=(const filter_server&) = delete;

@@ -254,6 +254,12 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   CHECK(everseen_claim(again, "clicks/1", events, positions, 3, NULL, 0, verdicts, NULL) == EVERSEEN_OK);
   CHECK(verdicts[1] == EVERSEEN_SEEN);
   everseen_close_job(again);
+  if (strcmp(url, "mem:") != 0) {
+    everseen_filter* reader = NULL;
+    CHECK(everseen_open_to_read(url, "jobs", &reader) == EVERSEEN_OK);
+    CHECK(everseen_end_job(reader, "count") == EVERSEEN_INVALID);
+    everseen_close(reader);
+  }
   CHECK(everseen_end_job(f, "count") == EVERSEEN_OK);
   CHECK(everseen_end_job(f, "count") == EVERSEEN_INVALID);
   everseen_close_job(NULL);

@@ -212,7 +212,11 @@ TEST_F(ForeignFile, OfRedisBloomWithTheHashOf32BitsIsRefused) {
 /// A store whose segments end early, as Redis's do.
 class short_store final : public memory_store {
  public:
-  [[nodiscard]] std::optional<std::uint64_t> longest_segment_bytes() const override { return 64; }
+  [[nodiscard]] store_traits traits() const override {
+    store_traits mine;
+    mine.longest_segment_bytes = 64;
+    return mine;
+  }
 };
 
 TEST_F(ForeignFile, LongerThanTheStoreKeepsIsRefused) {

@@ -148,7 +148,7 @@ TEST_P(AnyStore, GoesOnWithAChainOfManyLayersOrNamesTheLimit) {
   filter ours("r", store_->create("r", planned));
   for (int i = 0; theirs.layers.size() < 80; ++i) {
     const std::string key = std::to_string(i);
-    if (store_->is_remote() && theirs.layers.back().probes == 64 && theirs.layers.back().keys == 2 &&
+    if (store_->traits().is_remote && theirs.layers.back().probes == 64 && theirs.layers.back().keys == 2 &&
         !theirs.may_contain(key)) {
       EXPECT_THAT([&] { (void)ours.add(key); }, ThrowsMessage<full_error>(HasSubstr("64 bits a key")));
       EXPECT_EQ(ours.add("1"), verdict::seen);
@@ -159,11 +159,11 @@ TEST_P(AnyStore, GoesOnWithAChainOfManyLayersOrNamesTheLimit) {
   EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
   add_all(theirs, {"a", "b", "c", "d", "e", "f"});
   const auto import = [&] { import_redisbloom(*store_, "imported", pipe_of(commands_of(theirs))); };
-  if (store_->is_remote())
+  if (store_->traits().is_remote)
     EXPECT_THAT(import, ThrowsMessage<parameter_error>(HasSubstr("64 bits a key")));
   else
     EXPECT_NO_THROW(import());
-  EXPECT_EQ(store_->exists("imported"), !store_->is_remote());
+  EXPECT_EQ(store_->exists("imported"), !store_->traits().is_remote);
 }
 
 TEST_P(AnyStore, RefusesKeysAsAChainThatDoesNotScale) {

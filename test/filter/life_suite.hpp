@@ -28,7 +28,7 @@ class AnyStoreLife : public AnyStoreLinks {
     return add_all(f, {key}).front();
   }
   void expire_at(const std::string& name, std::optional<event_time> when) const {
-    store_->open(name, access::write)->expire_at(when);
+    store_->expire_at(name, when);
   }
 };
 
@@ -111,16 +111,16 @@ TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
   using std::chrono::floor;
   const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
   create("a", {.capacity = 100}, {"x"});
-  EXPECT_EQ(store_->open("a", access::read)->expires_at(), std::nullopt);
+  EXPECT_EQ(store_->facts("a").expires_at, std::nullopt);
   const event_time later = now() + 1h;
   expire_at("a", later);
-  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later);
+  EXPECT_EQ(store_->facts("a").expires_at, later);
   expire_at("a", later - 10min);
-  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later - 10min);
+  EXPECT_EQ(store_->facts("a").expires_at, later - 10min);
   expire_at("a", later + 10min);
-  EXPECT_EQ(store_->open("a", access::read)->expires_at(), later + 10min);
+  EXPECT_EQ(store_->facts("a").expires_at, later + 10min);
   expire_at("a", std::nullopt);
-  EXPECT_EQ(store_->open("a", access::read)->expires_at(), std::nullopt);
+  EXPECT_EQ(store_->facts("a").expires_at, std::nullopt);
   EXPECT_EQ(add_one("a", "x"), verdict::seen);
 
   const event_time soon = now() + 1'500ms;
@@ -141,15 +141,15 @@ TEST_P(AnyStoreLife, EndGoesWithTheFilterToItsNewName) {
       std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
   expire_at("a", later);
   store_->rename("a", "b", refuse);
-  EXPECT_EQ(store_->open("b", access::read)->expires_at(), later);
+  EXPECT_EQ(store_->facts("b").expires_at, later);
   expire_at("b", std::nullopt);
-  EXPECT_EQ(store_->open("b", access::read)->expires_at(), std::nullopt);
+  EXPECT_EQ(store_->facts("b").expires_at, std::nullopt);
   EXPECT_EQ(add_one("b", "x"), verdict::seen);
 }
 
 TEST_P(AnyStoreLife, NameOfAFilterThatHasEndedIsFree) {
   {
-    filter made("a", store_->create_expiring("a", spec_of({.capacity = 100, .error_rate = rare}), 1s));
+    filter made("a", store_->create("a", spec_of({.capacity = 100, .error_rate = rare}), 1s));
     EXPECT_THAT(add_all(made, {"x"}), ElementsAre(verdict::fresh));
   }
   create("b", {.capacity = 100}, {"y"});

@@ -123,13 +123,13 @@ TEST_P(AnyStoreLinks, KeysOfAWindowAreJudgedByTheirTime) {
 TEST_P(AnyStoreLinks, FilterSaysWhomItAsks) {
   create("old");
   create("new");
-  EXPECT_EQ(opened(*store_, "new", access::read).stored().asks_first(), std::nullopt);
+  EXPECT_EQ(opened(*store_, "new", access::read).stored().path().asks_first, std::nullopt);
   store_->link("old", "new", {});
-  EXPECT_EQ(opened(*store_, "new", access::read).stored().asks_first(), predecessor{"old"});
+  EXPECT_EQ(opened(*store_, "new", access::read).stored().path().asks_first, predecessor{"old"});
   store_->link("old", "new", 720h);
-  const auto asked = opened(*store_, "new", access::read).stored().asks_first();
+  const auto asked = opened(*store_, "new", access::read).stored().path().asks_first;
   ASSERT_TRUE(asked && asked->until);
-  EXPECT_EQ(opened(*store_, "old", access::read).stored().asks_first(), std::nullopt);
+  EXPECT_EQ(opened(*store_, "old", access::read).stored().path().asks_first, std::nullopt);
 }
 
 // Promise: the older filter cannot be dropped while it is asked (foreign-filters, Linked filters).

@@ -9,6 +9,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/scratch_directory.hpp"
@@ -65,16 +66,19 @@ TEST(OpenOrCreate, FilterThatHasExpiredIsCreatedAgain) {
   {
     filter f = open_or_create(url, "f", asked);
     ASSERT_EQ(f.add("a"), verdict::fresh);
-    f.stored().expire_at(event_time(1ms));
   }
+  open_store(url)->expire_at("f", event_time(1ms));
   EXPECT_EQ(open_or_create(url, "f", {.capacity = 9}).add("a"), verdict::fresh);
 }
 
 TEST(OpenOrCreate, NewFilterHasTheLifeThatIsAskedFor) {
   memory_store filters;
-  EXPECT_TRUE(open_or_create(filters, "f", asked, 1h).info().expires_at);
-  EXPECT_TRUE(open_or_create(filters, "f", asked).info().expires_at);
-  EXPECT_FALSE(open_or_create(filters, "g", asked).info().expires_at);
+  (void)open_or_create(filters, "f", asked, 1h);
+  EXPECT_TRUE(filters.facts("f").expires_at);
+  (void)open_or_create(filters, "f", asked);
+  EXPECT_TRUE(filters.facts("f").expires_at);
+  (void)open_or_create(filters, "g", asked);
+  EXPECT_FALSE(filters.facts("g").expires_at);
 }
 
 TEST(OpenOrCreate, RefusesAnImpossibleRequestWhetherTheFilterExistsOrNot) {

@@ -307,7 +307,7 @@ TEST_F(BadClaim, TheRightOneIsTakenOnce) {
 }
 
 TEST_F(BadClaim, OfAJobThatWasEndedIsRefused) {
-  filter_->end_job("count");
+  redis::redis_store(redis::parse_redis_url(server_.unix_url("?gear=module"))).end_job("f", "count");
   before_ = content(server_);
   EXPECT_EQ(run(right()), "J");
   auto words = right();

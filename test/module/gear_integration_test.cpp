@@ -32,7 +32,7 @@ TEST(ModuleGear, IsFoundByItself) {
   const auto keys = random_digests(3).take(1000);
   EXPECT_EQ(add_keys(*filter, keys).result->unknown, 0U);
   EXPECT_EQ(check_keys(*filter, keys).result->seen, 1000U);
-  EXPECT_EQ(filter->access_path(), "redis, module");
+  EXPECT_EQ(filter->path().text, "redis, module");
   EXPECT_EQ(calls_of(server, "evalsha"), "0");
 }
 
@@ -74,7 +74,7 @@ TEST(ModuleGear, IsUsedWhereEveryServerHasIt) {
     EXPECT_EQ(add_keys(*filter, keys).result->fresh, 3000U);
     EXPECT_EQ(add_keys(*filter, keys).result->seen, 3000U);
     EXPECT_EQ(calls_of(a, "evalsha") == "0", calls_of(a, "everseen.add") != "0");
-    const std::string access_path = filter->access_path();
+    const std::string access_path = filter->path().text;
     store.drop("f");
     return access_path;
   };
@@ -170,13 +170,13 @@ TEST(ModuleGear, SaysSoWhereTheModuleHasGone) {
                                                   HasSubstr("open the filter again"), printable_text()));
   }
   const auto again = store.open("f", access::write);
-  EXPECT_EQ(again->access_path(), "redis, script");
+  EXPECT_EQ(again->path().text, "redis, script");
   EXPECT_EQ(check_keys(*again, first).result->seen, 500U) << "nothing was lost";
   EXPECT_EQ(add_keys(*again, second).result->fresh, 500U) << "and nothing was added";
 
   ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
   EXPECT_EQ(check_keys(*filter, second).result->seen, 500U) << "of use again";
-  EXPECT_EQ(store.open("f", access::write)->access_path(), "redis, module");
+  EXPECT_EQ(store.open("f", access::write)->path().text, "redis, module");
 }
 
 TEST(ModuleGear, OfAJobSaysSoWhereTheModuleHasGone) {

@@ -77,7 +77,7 @@ TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
   const auto first = random_.take(10), keys = random_.take(50);
   ASSERT_TRUE(add_keys(*filter, first).result);
   ASSERT_TRUE(check_keys(*filter, first).result);  // so that it knows the segment which that made
-  filter->wait_with(std::make_shared<unloading>(server_));
+  cut_->wait_with(std::make_shared<unloading>(server_));
   proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   const auto got = add_keys(*filter, keys);
   ASSERT_FALSE(got.result) << redis::outcome(got);

@@ -203,7 +203,7 @@ TEST_F(PlainCommands, DoNotKnowWhatTheFilterBeforeItHolds) {
 
 TEST_F(PlainCommands, AnswerNothingForAFilterThatHasEnded) {
   redis::redis_store store(redis::parse_redis_url(server_.url()));
-  (void)store.create_expiring("f", store.plan({.capacity = 1000, .error_rate = 1e-9}), 1s);
+  (void)store.create("f", store.plan({.capacity = 1000, .error_rate = 1e-9}), 1s);
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
   test::wait_until(
       [&] {

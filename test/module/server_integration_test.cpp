@@ -105,7 +105,7 @@ TEST(Server, KeepsItsFiltersWhenTheModuleGoesAndComes) {
 
   const auto other = redis::redis_store(redis::parse_redis_url(server.url())).open("f", access::write);
   EXPECT_EQ(check_keys(*other, keys).result->seen, 500U);
-  EXPECT_EQ(other->access_path(), "redis, script");
+  EXPECT_EQ(other->path().text, "redis, script");
   const auto more = random_digests(4).take(500);
   EXPECT_EQ(add_keys(*other, more).result->fresh, 500U);
   EXPECT_FALSE(check_keys(*filter, keys).result) << "its URL asks for the module";

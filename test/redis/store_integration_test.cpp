@@ -500,7 +500,7 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   const auto keys = random_digests(1).take(300);
   ASSERT_TRUE(add_keys(*f, keys).result);
   // Not the server of partition 0, which has the header, too: without it the filter is gone, not damaged.
-  const std::string lost = f->place_of(1);
+  const std::string lost = f->path().places.at(1);
   for (const redis_server* each : {&one, &two, &three})
     if (each->address() == lost) each->run({"FLUSHALL"});
   EXPECT_THAT(message_of<format_error>([&] { (void)store_at(url)->open("clicks", access::write); }),
@@ -509,7 +509,7 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
   ASSERT_FALSE(got.result);
   EXPECT_THAT(got.result.error().message, HasSubstr("} is missing"));
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const bool is_lost = f->place_of(partition_of(keys[i], 3)) == lost;
+    const bool is_lost = f->path().places.at(partition_of(keys[i], 3)) == lost;
     EXPECT_EQ(got.verdicts[i], is_lost ? verdict::unknown : verdict::seen) << i;
   }
 }

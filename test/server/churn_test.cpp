@@ -15,6 +15,7 @@
 
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/open_store.hpp"
 #include "everseen/server/server.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
@@ -37,7 +38,7 @@ class served {
     o.listen = {parse_listen_address("unix:" + path())};
     o.threads = 3;
     o.store_threads = 4;
-    server_ = std::make_unique<filter_server>(o, open_place(store));
+    server_ = std::make_unique<filter_server>(o, open_store(store));
     thread_ = std::jthread(
         [this](const std::stop_token& end) { server_->run_until([&] { return end.stop_requested(); }); });
   }

@@ -110,7 +110,7 @@ TEST_F(LongNames, OfAnOlderFilterAreAskedFirst) {
   make(slashes);
   (void)store_.create(others, small());
   store_.link(slashes, others, {});
-  const auto asked = store_.open(others, access::read)->asks_first();
+  const auto asked = store_.open(others, access::read)->path().asks_first;
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->name, slashes);
   EXPECT_THAT(message_of<parameter_error>([&] { store_.drop(slashes); }), HasSubstr("asks"));

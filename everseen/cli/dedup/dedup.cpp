@@ -97,13 +97,12 @@ struct watched_run {
   output& lines;
 
   void operator()(dedup_result& result) {
-    progress_line progress(input.total_bytes(), seen->stored().access_path());
+    progress_line progress(input.total_bytes(), seen->stored().path().text);
     if (given.quiet) progress.hide();
     const auto ends = [this] { return is_signalled() || lines.is_abandoned(); };
-    const watched_store watched(seen->stored(),
-                                std::make_shared<outage_watch>(
-                                    given.on_outage.value_or(outage_watch::policy::fail),
-                                    [&](const std::string& text) { progress.say(text); }, ends));
+    const watched_store watched(seen.home(), std::make_shared<outage_watch>(
+                                                 given.on_outage.value_or(outage_watch::policy::fail),
+                                                 [&](const std::string& text) { progress.say(text); }, ends));
     bool has_warned = false;
     options.progress = [&](const dedup_result& now) {
       if (is_signalled() && may_have_lost_answers(now) && !std::exchange(has_warned, true))

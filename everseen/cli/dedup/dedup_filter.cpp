@@ -67,7 +67,7 @@ void must_have_window(const dedup_arguments& given, bool window) {
 dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& input)
     : kept_(given.filter_name.has_value()), home_(store_of(given)) {
   make_or_open(given, input);
-  if (!made_) must_agree(given, *seen_);
+  if (!made_) must_agree(given, *home_, *seen_);
   must_have_window(given, seen_->get_spec().window.has_value());
 }
 
@@ -108,15 +108,15 @@ bool dedup_filter::open(const std::string& name) {
   return false;
 }
 
-unsigned dedup_filter::useful_threads() const noexcept {
+unsigned dedup_filter::useful_threads() const {
   const unsigned cores = std::thread::hardware_concurrency();
   const std::uint32_t partitions = seen_->get_spec().partitions;
-  return home_->is_remote() ? useful_remote_dedup_threads(cores, partitions)
-                            : useful_dedup_threads(cores, partitions);
+  return home_->traits().is_remote ? useful_remote_dedup_threads(cores, partitions)
+                                   : useful_dedup_threads(cores, partitions);
 }
 
 void dedup_filter::discard_if_unused() noexcept {
-  if (!kept_ || !made_ || home_->is_remote()) return;
+  if (!kept_ || !made_ || home_->traits().is_remote) return;
   try {
     if (seen_->info().keys > 0) return;
     const std::string name = seen_->name();

@@ -23,12 +23,13 @@ class dedup_filter {
   [[nodiscard]] filter& operator*() noexcept { return *seen_; }
   [[nodiscard]] filter* operator->() noexcept { return &*seen_; }
 
+  [[nodiscard]] store& home() noexcept { return *home_; }
   /// Whether the filter outlives the run.
   [[nodiscard]] bool is_kept() const noexcept { return kept_; }
   /// Whether it is on servers.
-  [[nodiscard]] bool is_remote() const noexcept { return home_->is_remote(); }
+  [[nodiscard]] bool is_remote() const { return home_->traits().is_remote; }
   /// Recommended number of threads if the user gives none.
-  [[nodiscard]] unsigned useful_threads() const noexcept;
+  [[nodiscard]] unsigned useful_threads() const;
 
   /// After a failed run: drops the filter if this run created it and added nothing, so that the next attempt
   /// may create a different one. Not on servers, where another process may have opened it in the meantime.

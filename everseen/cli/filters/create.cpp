@@ -28,7 +28,7 @@ exit_code run(const options& o, printer& out) {
   const auto store = chosen_store(o.store);
   const spec s = store->plan(request_of(o.of));
   must_have_room(*store, s);
-  o.expire ? store->create_expiring(o.name, s, *o.expire) : store->create(o.name, s);
+  store->create(o.name, s, o.expire);
   warn_of(*store);
   if (o.quiet) return exit_code::done;
   const std::uint64_t slice_bytes = growth::plan_layer(s, 0).shape.bytes * s.partitions;

@@ -143,7 +143,7 @@ bool is_elsewhere(const filter_info& info) {
   return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
 }
 
-void print_json(const filter_info& info, const std::optional<predecessor>& older,
+void print_json(const filter_info& info, const filter_facts& known, const std::optional<predecessor>& older,
                 const std::vector<std::string>& warnings, printer& out) {
   nlohmann::ordered_json json = {{"name", shown_name(info.name)},
                                  {"spec", spec_json(info.spec)},
@@ -167,7 +167,7 @@ void print_json(const filter_info& info, const std::optional<predecessor>& older
     json["being_rebuilt"] = older->name == info.name;
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
-  if (info.expires_at) json["ends_at"] = format_event_time(*info.expires_at);
+  if (known.expires_at) json["ends_at"] = format_event_time(*known.expires_at);
   json["parts"] = parts_json(info);
   json["warnings"] = warnings;
   // A server's own text need not be UTF-8.
@@ -215,7 +215,8 @@ void print_slices(const filter_info& info, printer& out) {
               format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
 }
 
-void print_text(const filter_info& info, const std::optional<predecessor>& older, printer& out) {
+void print_text(const filter_info& info, const filter_facts& known, const std::optional<predecessor>& older,
+                printer& out) {
   const spec& s = info.spec;
   out.print("name          {}\n", shown_name(info.name));
   if (older && older->name == info.name)
@@ -251,18 +252,17 @@ void print_text(const filter_info& info, const std::optional<predecessor>& older
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
-  if (info.expires_at) out.print("ends          {}\n", format_event_time(*info.expires_at));
+  if (known.expires_at) out.print("ends          {}\n", format_event_time(*known.expires_at));
   if (s.window && info.segments > 0) print_slices(info, out);
   if (is_elsewhere(info)) print_parts(info, out);
 }
 
 exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter asked =
-      with_known_filter(*place, o.name, [&] { return filter(o.name, place->open(o.name, access::read)); });
+  const filter asked = known_filter(*place, o.name, access::read);
   if (attached_behind(asked) != nullptr) {
     if (o.json) {
-      print_attached_json(asked, place->warnings(), out);
+      print_attached_json(asked, place->warnings(store::concern::keys), out);
     } else {
       print_attached_info(asked, out);
       warn_of(*place);
@@ -270,14 +270,15 @@ exit_code run(const options& o, printer& out) {
     return exit_code::done;
   }
   const filter_info info = asked.info();
-  const auto older = asked.stored().asks_first();
-  const bool has_jobs = !asked.stored().jobs().empty();
+  const filter_facts known = place->facts(o.name);
+  const auto older = asked.stored().path().asks_first;
+  const auto about = place->jobs(o.name).empty() ? store::concern::keys : store::concern::jobs;
   if (o.json) {
-    print_json(info, older, has_jobs ? place->job_warnings() : place->warnings(), out);
+    print_json(info, known, older, place->warnings(about), out);
   } else {
-    print_text(info, older, out);
+    print_text(info, known, older, out);
     out.flush();
-    has_jobs ? warn_of_jobs(*place) : warn_of(*place);
+    warn_of(*place, about);
   }
   return exit_code::done;
 }

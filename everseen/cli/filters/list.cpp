@@ -17,7 +17,6 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/store/file/file_store.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
@@ -94,17 +93,15 @@ void print_table(const std::vector<entry>& entries, printer& out) {
 /// A directory that the user named must exist: its name may be mistyped. The default one may be missing, as
 /// the first create makes it.    @throws storage_error
 void must_exist(const store& place, const store_choice& choice) {
-  const auto* const files = dynamic_cast<const file_store*>(&place);
+  const std::filesystem::path path = place.traits().directory;
   const char* const named = std::getenv("EVERSEEN_STORE");
-  if (files == nullptr || (!choice.url && (named == nullptr || *named == '\0'))) return;
+  if (path.empty() || (!choice.url && (named == nullptr || *named == '\0'))) return;
   std::error_code unknown;
-  if (std::filesystem::status(files->directory(), unknown).type() != std::filesystem::file_type::not_found)
-    return;
-  const std::string path = files->directory();
+  if (std::filesystem::status(path, unknown).type() != std::filesystem::file_type::not_found) return;
   throw storage_error(
-      "cannot list " + path +
+      "cannot list " + path.string() +
           ": No such file or directory; is the name right? The first everseen create makes it",
-      ENOENT, path);
+      ENOENT, path.string());
 }
 
 exit_code run(const options& o, printer& out) {

@@ -89,7 +89,7 @@ std::vector<event_time> times_for(const spec& s, const options& o) {
 }
 
 outcome read_keys(const options& o, key_source& source, const filter& old, filter& made) {
-  progress_line progress(source.total_bytes(), old.stored().access_path());
+  progress_line progress(source.total_bytes(), old.stored().path().text);
   progress_line::position at;
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;

@@ -14,20 +14,20 @@ namespace everseen::cli {
 namespace {
 
 /// A run that failed before it added anything may have left an empty filter.
-std::string remedy(const filter& f) {
-  if (f.info().keys > 0 || !f.stored().jobs().empty() || f.stored().asks_first()) return {};
+std::string remedy(const store& in, const filter& f) {
+  if (f.info().keys > 0 || !in.jobs(f.name()).empty() || f.stored().path().asks_first) return {};
   return fmt::format("; it is empty, and everseen drop {} removes it", name_argument(f.name()));
 }
 
 }  // namespace
 
-void must_agree(const filter_options& given, const filter& f) {
+void must_agree(const filter_options& given, const store& in, const filter& f) {
   const spec& s = f.get_spec();
   const auto differs = [&](std::string_view option, const auto& has) {
     throw parameter_error(
         fmt::format("{} does not fit the filter {}, which was created with {}; leave it out, or use "
                     "another --filter{}",
-                    option, quoted_name(f.name()), has, remedy(f)));
+                    option, quoted_name(f.name()), has, remedy(in, f)));
   };
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
   if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);

@@ -24,7 +24,7 @@ struct filter_options {
 };
 
 /// Checks the options against the existing filter.    @throws parameter_error  it was created otherwise
-void must_agree(const filter_options& given, const filter& f);
+void must_agree(const filter_options& given, const store& in, const filter& f);
 
 /// Opens a filter that must exist, because a restarted process was using it. If a lost filter were created
 /// again, every key would be fresh once more.

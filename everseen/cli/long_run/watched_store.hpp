@@ -7,11 +7,10 @@
 
 namespace everseen::cli {
 
-/// Makes a store, or a filter of one, wait by `by` during this object's lifetime.
-template <typename Watched>
+/// Makes a store and its filters wait by `by` during this object's lifetime.
 class watched_store {
  public:
-  watched_store(Watched& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
+  watched_store(store& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
     watched_.wait_with(std::move(by));
   }
   ~watched_store() { watched_.wait_with(nullptr); }
@@ -19,7 +18,7 @@ class watched_store {
   watched_store& operator=(const watched_store&) = delete;
 
  private:
-  Watched& watched_;
+  store& watched_;
 };
 
 }  // namespace everseen::cli

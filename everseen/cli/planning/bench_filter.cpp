@@ -46,8 +46,8 @@ void must_be(bool right, const std::string& what, const tally& got) {
 
 bench_filter::bench_filter(store& place, const spec_request& request)
     : place_(place), name_("everseen-bench-" + redis::random_name()) {
-  filter_ = std::make_unique<filter>(
-      name_, place_.create_expiring(name_, place_.plan(request), std::chrono::hours(1)));
+  filter_ =
+      std::make_unique<filter>(name_, place_.create(name_, place_.plan(request), std::chrono::hours(1)));
 }
 
 bench_filter::~bench_filter() {
@@ -60,8 +60,8 @@ bench_filter::~bench_filter() {
 
 void bench_filter::stay() {
   const auto now = std::chrono::steady_clock::now();
-  if (const std::optional<event_time> end = filter_->stored().expires_at())
-    filter_->stored().expire_at(*end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
+  if (const std::optional<event_time> end = place_.facts(name_).expires_at)
+    place_.expire_at(name_, *end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
   since_ = now;
 }
 

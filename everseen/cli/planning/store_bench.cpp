@@ -41,7 +41,7 @@ double own_cpu_us() {
 class measurement {
  public:
   measurement(const std::string& url, std::uint64_t keys) : url_(url), keys_(keys), place_(open_store(url)) {
-    if (!place_->is_remote()) return;
+    if (!place_->traits().is_remote) return;
     if (keys > most_keys_on_servers)
       throw parameter_error(fmt::format(
           "--keys may be at most {} on servers, so that the filters outlive what is measured with them",
@@ -90,7 +90,7 @@ class measurement {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const double own = own_cpu_us() - own_before;
     const auto keys = static_cast<double>(count);
-    key_cost cost{of->stored().access_path(), what, of->get_spec().error_rate, keys / seconds, own / keys};
+    key_cost cost{of->stored().path().text, what, of->get_spec().error_rate, keys / seconds, own / keys};
     if (cost.judged.empty()) cost.judged = url_without_password(url_);
     if (watch_) {
       const server_use used = watch_->now() - before;

@@ -31,7 +31,7 @@ void tell_addresses(const server::filter_server& server, const serve_options& o,
 exit_code run(const serve_options& o, printer& out) {
   const server::options settings = settings_of(o);
   server::must_be_able_to_begin(settings);
-  const server::store_place place = server::open_place(store_url(o.store.url));
+  const auto place = open_store(store_url(o.store.url));
   if (o.check_config) return exit_code::done;
   note_signals();
   telemetry::event_log& log = *settings.log;

@@ -62,24 +62,24 @@ count_query query_of(const options& o) {
 }
 
 /// The job that was named, or else the only job of the filter.
-std::string job_of(const options& o, const filter& f) {
-  const std::vector<std::string> jobs = f.stored().jobs();
+std::string job_of(const options& o, const std::vector<std::string>& jobs) {
   const std::string there = jobs_text(jobs);
   if (o.job) {
     if (std::find(jobs.begin(), jobs.end(), *o.job) != jobs.end()) return *o.job;
     throw parameter_error(
-        fmt::format("the filter {} has no job {}; {}", quoted_name(f.name()), quoted_name(*o.job), there));
+        fmt::format("the filter {} has no job {}; {}", quoted_name(o.name), quoted_name(*o.job), there));
   }
   if (jobs.size() == 1) return jobs.front();
   throw parameter_error(
-      fmt::format("say which job of the filter {} is meant, as in --job {}; {}", quoted_name(f.name()),
+      fmt::format("say which job of the filter {} is meant, as in --job {}; {}", quoted_name(o.name),
                   jobs.empty() ? std::string(default_job) : name_argument(jobs.front()), there));
 }
 
 exit_code run(const options& o, printer& out) {
   if (o.json && o.format) throw parameter_error("--json is --format json; give one of them");
-  const filter f = chosen_filter(o.store, o.name, access::read);
-  const auto book = f.stored().open_ledger(job_of(o, f), {});
+  const auto place = chosen_store(o.store);
+  const filter f = known_filter(*place, o.name, access::read);
+  const auto book = f.stored().open_ledger(job_of(o, place->jobs(o.name)), "");
   const count_table counts = count(*book, query_of(o));
   switch (o.format.value_or(o.json ? count_format::json : count_format::table)) {
     case count_format::table:

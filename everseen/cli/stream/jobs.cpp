@@ -43,8 +43,8 @@ struct known_job {
 
 /// @param f  opened for reading; if it were open for writing, this would begin a job
 known_job look_at(const filter& f, const std::string& name) {
-  const auto book = f.stored().open_ledger(name, {});
-  known_job job{name, book->description(), {}, {}, {}, f.stored().size_of_job(name)};
+  const auto book = f.stored().open_ledger(name, "");
+  known_job job{name, book->description(), {}, {}, {}, book->size()};
   for (const auto& [source, at] : book->checkpoints()) {
     if (source == job_marks::last_settled)
       job.settled = event_time(std::chrono::milliseconds(at.position));
@@ -100,9 +100,10 @@ nlohmann::ordered_json json_of(const known_job& job) {
 }
 
 exit_code list(const options& o, printer& out) {
-  const filter f = chosen_filter(o.store, o.name, access::read);
+  const auto place = chosen_store(o.store);
+  const filter f = known_filter(*place, o.name, access::read);
   auto all = nlohmann::ordered_json::array();
-  for (const std::string& name : f.stored().jobs()) {
+  for (const std::string& name : place->jobs(o.name)) {
     const known_job job = look_at(f, name);
     if (o.json)
       all.push_back(json_of(job));
@@ -115,17 +116,17 @@ exit_code list(const options& o, printer& out) {
 }
 
 /// @throws parameter_error  there is no such job; names the existing ones
-void must_be_there(const filter& f, const std::string& job) {
-  const std::vector<std::string> jobs = f.stored().jobs();
+void must_be_there(const options& o, const std::vector<std::string>& jobs, const std::string& job) {
   if (std::ranges::find(jobs, job) != jobs.end()) return;
-  throw parameter_error(fmt::format("the filter {} has no job {}; {}", quoted_name(f.name()),
-                                    quoted_name(job), jobs_text(jobs)));
+  throw parameter_error(
+      fmt::format("the filter {} has no job {}; {}", quoted_name(o.name), quoted_name(job), jobs_text(jobs)));
 }
 
 /// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
 std::string show(const options& o, printer& out) try {
-  const filter f = chosen_filter(o.store, o.name, access::read);
-  must_be_there(f, *o.end);
+  const auto place = chosen_store(o.store);
+  const filter f = known_filter(*place, o.name, access::read);
+  must_be_there(o, place->jobs(o.name), *o.end);
   const known_job job = look_at(f, *o.end);
   print_text(job, out);
   out.flush();

@@ -1,6 +1,5 @@
 #include "everseen/cli/stream/stream_run.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +44,7 @@ filter dry_filter(const stream_arguments& given, store& memory) {
   if (given.filter_name)
     if (const auto place = open_chosen(given.store); place->exists(*given.filter_name)) {
       const filter real(*given.filter_name, place->open(*given.filter_name, access::read));
-      must_agree(given, real);
+      must_agree(given, *place, real);
       say(fmt::format("judging by an empty filter like {}: the keys that it holds are not asked",
                       quoted_name(real.name())));
       return {real.name(), memory.create(real.name(), real.get_spec())};
@@ -112,19 +111,19 @@ stream_run::stream_run(const stream_arguments& given, stream_source from, event_
 
 filter stream_run::open_filter(store& place) const {
   if (given_.dry_run) return dry_filter(given_, place);
-  if (!given_.counts.empty() && !place.is_remote())
+  if (!given_.counts.empty() && !place.traits().is_remote)
     throw parameter_error(
         "counters are kept by Redis alone, in one step with the keys: give --store redis://HOST:PORT, or "
         "leave "
         "--count out and put fresh events out, as in --to fresh.jsonl");
   if (given_.existing) {
     filter opened = existing_filter(place, *given_.filter_name);
-    must_agree(given_, opened);
+    must_agree(given_, place, opened);
     return opened;
   }
   if (place.exists(*given_.filter_name)) {
     filter opened(*given_.filter_name, place.open(*given_.filter_name, access::write));
-    must_agree(given_, opened);
+    must_agree(given_, place, opened);
     return opened;
   }
   must_have_room(place, place.plan(request_of(given_)));
@@ -136,8 +135,7 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
   const std::string what = describe_job(events_);
   const std::string name = given_.job.value_or(std::string(default_job));
   if (given_.dry_run) return seen.stored().open_ledger(name, what);
-  const auto there = seen.stored().jobs();
-  if (given_.existing && std::ranges::find(there, name) == there.end())
+  if (given_.existing && !seen.stored().open_ledger(name, std::nullopt))
     throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(seen.name())));
   return std::make_unique<deferred_ledger>(
       seen.stored(), name, what, [name, what, filter = seen.name()](const std::string& begun_with) {
@@ -168,14 +166,14 @@ job_options stream_run::options_for(const filter& seen) const {
 /// Prints once a job what the store's settings could lose; and what a power loss may have taken from files,
 /// until the job has settled again.
 void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
-  if (book.checkpoints().empty()) warn_of_jobs(place);
+  if (book.checkpoints().empty()) warn_of(place, store::concern::jobs);
   if (const std::string doubt = book.doubt(); !doubt.empty())
     fmt::print(stderr, "everseen: warning: {}\n", doubt);
 }
 
 void stream_run::operator()(printer& out) {
   const auto place = given_.dry_run ? open_store("mem:") : open_chosen(given_.store);
-  const bool is_new = !given_.dry_run && !place->is_remote() && !place->exists(*given_.filter_name);
+  const bool is_new = !given_.dry_run && !place->traits().is_remote && !place->exists(*given_.filter_name);
   try {
     run_on(*place, out);
   } catch (const backend_error&) {
@@ -194,13 +192,13 @@ void stream_run::discard_if_unused(store& place) const noexcept {
     const std::string& name = *given_.filter_name;
     if (!place.exists(name)) return;
     const filter made(name, place.open(name, access::read));
-    if (made.stored().jobs().empty() && made.info().keys == 0) place.drop(name);
+    if (place.jobs(name).empty() && made.info().keys == 0) place.drop(name);
   } catch (const error&) {  // the original error is reported
   }
 }
 
 void stream_run::run_on(store& place, printer& out) {
-  std::optional<watched_store<store>> held;
+  std::optional<watched_store> held;
   if (given_.on_outage == outage_watch::policy::hold)
     held.emplace(place, std::make_shared<outage_watch>(outage_watch::policy::hold, say, is_signalled));
   filter seen = open_filter(place);
@@ -224,11 +222,12 @@ void stream_run::run_on(store& place, printer& out) {
   options.late_to = late_to_.get();
   options.bad_to = bad_to_.get();
   options.separator = given_.records.format().separator;
-  run({seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().access_path());
+  run(place, {seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().path().text);
   if (given_.dry_run) print_table(count(*book, {}), out);
 }
 
-void stream_run::run(const job_parts& parts, job_options options, const std::string& access_path) {
+void stream_run::run(store& place, const job_parts& parts, job_options options,
+                     const std::string& access_path) {
   progress_line progress(from_.total_bytes, access_path, given_.to == "-");
   if (given_.quiet) progress.hide();
   job* running = nullptr;
@@ -252,7 +251,7 @@ void stream_run::run(const job_parts& parts, job_options options, const std::str
   const auto how = given_.on_outage.value_or(outage_watch::policy::fail);
   const auto watching = std::make_shared<outage_watch>(
       how, [&](const std::string& text) { progress.say(text); }, ends);
-  const watched_store watched(parts.seen.stored(), std::make_shared<notifying_policy>(watching, parts.to));
+  const watched_store watched(place, std::make_shared<notifying_policy>(watching, parts.to));
   std::optional<watched_ends> held;
   if (how == outage_watch::policy::hold) held.emplace(parts, watching);
   const auto begin = std::chrono::steady_clock::now();

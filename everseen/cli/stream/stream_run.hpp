@@ -48,7 +48,7 @@ class stream_run {
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(const filter& seen) const;
   [[nodiscard]] job_options options_for(const filter& seen) const;
   void must_lose_nothing(const store& place, const ledger& book) const;
-  void run(const job_parts& parts, job_options options, const std::string& access_path);
+  void run(store& place, const job_parts& parts, job_options options, const std::string& access_path);
   void tell(const job_result& result, std::chrono::duration<double> lasted, progress_line* progress) const;
 
   const stream_arguments& given_;

@@ -70,7 +70,7 @@ std::shared_ptr<store> chosen_store(const store_choice& choice) {
 }
 
 void must_have_room(const store& where, const spec& s) {
-  const auto room = where.room_bytes();
+  const auto room = where.traits().room_bytes;
   const double wanted = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;
   if (!room || wanted <= static_cast<double>(*room)) return;
   throw parameter_error(fmt::format(
@@ -79,12 +79,8 @@ void must_have_room(const store& where, const spec& s) {
       format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
 }
 
-void warn_of(const store& place) {
-  for (const std::string& warning : place.warnings()) fmt::print(stderr, "everseen: warning: {}\n", warning);
-}
-
-void warn_of_jobs(const store& place) {
-  for (const std::string& warning : place.job_warnings())
+void warn_of(const store& place, store::concern about) {
+  for (const std::string& warning : place.warnings(about))
     fmt::print(stderr, "everseen: warning: {}\n", warning);
 }
 
@@ -106,9 +102,12 @@ no_filter unknown_filter(const store& in, std::string_view name) {
                                              : fmt::format("did you mean {}?", quoted_name(meant))));
 }
 
+filter known_filter(store& in, std::string_view name, access how) {
+  return with_known_filter(in, name, [&] { return filter(std::string(name), in.open(name, how)); });
+}
+
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
-  const auto place = chosen_store(choice);
-  return with_known_filter(*place, name, [&] { return filter(std::string(name), place->open(name, how)); });
+  return known_filter(*chosen_store(choice), name, how);
 }
 
 }  // namespace everseen::cli

@@ -42,11 +42,7 @@ void add_store_url(option_set& known, store_choice& target);
 /// @throws parameter_error  the store knows that a new filter can never fit
 void must_have_room(const store& where, const spec& s);
 /// Prints a store's warnings on standard error.    @throws  as store::warnings
-void warn_of(const store& place);
-
-/// Prints on standard error what a crash could take from the jobs of a store.
-/// @throws  as store::job_warnings
-void warn_of_jobs(const store& place);
+void warn_of(const store& place, store::concern about = store::concern::keys);
 
 /// Asks the user at a terminal; without a terminal the answer is yes.
 [[nodiscard]] bool confirmed(const std::string& question);
@@ -66,6 +62,8 @@ decltype(auto) with_known_filter(const store& in, std::string_view name, Call ca
   }
 }
 
+/// A filter of a store.    @throws  as store::open; an unknown name as unknown_filter()
+[[nodiscard]] filter known_filter(store& in, std::string_view name, access how);
 /// A filter of the chosen store.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 

@@ -17,7 +17,7 @@
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/link/linking.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen::redis {
@@ -218,7 +218,7 @@ void filter_directory::drop(session& with, std::string_view name) const {
     if (!id) throw no_such_filter(name);
     require_here(name, servers_of(with, keys_of(*id)));
     make_way_of_asker(with, name);
-    require_unasked(name, links().of(with, name).asked_by);
+    require_unasked(links().all(with), name);
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(with, name, *id, name_index::while_asked::no)) continue;
     return half_done_as(
@@ -232,14 +232,13 @@ void filter_directory::drop(session& with, std::string_view name) const {
 
 /// An expired filter no longer asks another one.
 void filter_directory::make_way_of_asker(session& with, std::string_view name) const {
-  if (const std::string by = links().of(with, name).asked_by; !by.empty()) make_way(with, by);
+  if (const std::string by = asker_of(links().all(with), name); !by.empty()) make_way(with, by);
 }
 
 /// A linked filter must keep its name.
 void filter_directory::require_unlinked(session& with, std::string_view name) const {
   make_way_of_asker(with, name);
-  const links_of_filter has = links().of(with, name);
-  everseen::require_unlinked({std::string(name), false, has.asks ? has.asks->name : "", has.asked_by});
+  everseen::require_unlinked(links().all(with), name);
 }
 
 void filter_directory::rename(session& with, std::string_view from, std::string_view to, bool replace) const {

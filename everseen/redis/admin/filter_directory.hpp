@@ -74,8 +74,13 @@ class filter_directory {
   [[nodiscard]] filter_identity open(session& with, std::string_view name, bool to_write) const {
     return look_up(with, name, to_write).identity;
   }
-  /// The links between filters.
+  /// The links between filters, for both kinds of judges. Linked filters are neither dropped nor renamed.
   [[nodiscard]] link_hash links() const { return link_hash(prefix_); }
+  /// @throws  as filter_admin::link    @throws backend_error  also if scripts are forbidden
+  void link(session& with, std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) const;
+  /// @throws  as filter_admin::unlink
+  void unlink(session& with, std::string_view newer) const;
   /// @throws no_filter
   /// @throws parameter_error  another filter asks it first, or it is spread over other servers
   /// @throws backend_error  its name is removed, but not all of its keys

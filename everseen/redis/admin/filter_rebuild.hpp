@@ -10,7 +10,7 @@
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/admin/segment_draft.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
 
@@ -19,9 +19,9 @@ namespace everseen::redis {
 /// The new filter takes the old one's place immediately, and asks it first until commit(); keys that it is
 /// given are `seen` from then on. An abandoned rebuild leaves both filters in use; the next rebuild or a
 /// reset resolves that.
-class filter_rebuild final : public store::rebuild {
+class filter_rebuild final : public filter_admin::rebuild {
  public:
-  /// @throws  as store::begin_rebuild
+  /// @throws  as filter_admin::begin_rebuild
   filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in, std::string_view name,
                  const spec& s, std::span<const partition_state> base);
 

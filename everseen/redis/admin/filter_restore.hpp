@@ -9,7 +9,7 @@
 namespace everseen::redis {
 
 /// A filter made from segments.
-class filter_restore final : public store::restore {
+class filter_restore final : public filter_admin::restore {
  public:
   /// @throws name_taken, parameter_error, backend_error
   filter_restore(std::shared_ptr<session_pool> pool, const filter_directory& into, std::string_view name,

@@ -7,7 +7,7 @@
 
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
 

@@ -105,21 +105,14 @@ attached_task::commands attached_filter::commands_now(const session& with) const
   const auto& gear = pool_->url().gear;
   const bool by_script = gear != gear_kind::bitfield && !no_scripts_;
   return {with.name(), by_script || names_.to.shape == attachment::form::growing,
-          by_script && gear != gear_kind::script, newest_};
+          by_script && gear != gear_kind::script, newest_, pool_->keeps_answers()};
 }
 
-std::string attached_filter::access_path() const {
-  return commands_now(*pool_->take()).by_script ? "redis, attached, script" : "redis, attached, bitfield";
-}
-
-void attached_filter::wait_with(std::shared_ptr<retry_policy> p) {
-  names_.keeps_answers = p ? answers_kept_in_an_outage : answers_kept;
-  pool_->wait_with(std::move(p));
-}
-
-std::string attached_filter::place_of(std::uint32_t /*partition*/) const {
+batch_path attached_filter::path() const {
   const session_pool::lease with = pool_->take();
-  return to_string(with->server_of({places_of(names_.to, 0).front().key, 0}));
+  return {commands_now(*with).by_script ? "redis, attached, script" : "redis, attached, bitfield",
+          {to_string(with->server_of({places_of(names_.to, 0).front().key, 0}))},
+          {}};
 }
 
 std::vector<bitmap> attached_filter::survey() const {

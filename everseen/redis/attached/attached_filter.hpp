@@ -15,7 +15,7 @@
 #include "everseen/redis/attached/bitmaps.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen::redis {
 
@@ -46,9 +46,7 @@ class attached_filter final : public stored_filter {
   /// Each string is a layer, as long as it is: Redis omits the zeros after the last bit.
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
-  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  void wait_with(std::shared_ptr<retry_policy> p) override;
-  [[nodiscard]] std::string access_path() const override;
+  [[nodiscard]] batch_path path() const override;
 
   [[nodiscard]] const attachment& what() const noexcept { return names_.to; }
 
@@ -86,7 +84,7 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] attached_task::commands commands_now(const session& with) const;
 
   std::shared_ptr<session_pool> pool_;
-  attached_names names_;
+  const attached_names names_;
   const spec spec_;
   const access how_;
   mutable std::atomic<bool> no_scripts_{false};   // the server forbids them

@@ -95,7 +95,7 @@ std::vector<std::string> attached_task::script_arguments() const {
   if (purpose_ == purpose::check) return {most, keys, std::move(records), newest, config_text(names_.to)};
   const std::uint64_t reached = grows() ? how.bits - 1 : last_position(from_, count());
   return {sequence_,
-          std::to_string(names_.keeps_answers.count()),
+          std::to_string(commands_.keeps_answers.count()),
           most,
           keys,
           std::move(records),
@@ -113,7 +113,7 @@ request attached_task::ask_script() {
   const script& s =
       purpose_ == purpose::add ? attached_scripts::add(probes) : attached_scripts::check(probes);
   const repetition remembered =
-      purpose_ == purpose::add ? repetition(names_.keeps_answers) : repetition(true);
+      purpose_ == purpose::add ? repetition(commands_.keeps_answers) : repetition(true);
   request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
   r.what = &s;
   return r;

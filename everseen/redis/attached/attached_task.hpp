@@ -20,7 +20,6 @@ namespace everseen::redis {
 struct attached_names {
   attachment to;
   std::string own;  ///< begins the names of the keys that everseen keeps for it
-  std::chrono::milliseconds keeps_answers = answers_kept;
 };
 
 /// The keys of one string, or chain of strings, on their way through a server: a state machine for drive()
@@ -42,6 +41,7 @@ class attached_task {
     bool by_script = true;     ///< or by BITFIELD
     bool may_change = false;   ///< to BITFIELD, where scripts are forbidden
     std::uint64_t newest = 0;  ///< string of a chain, as far as is known
+    std::chrono::milliseconds keeps_answers = answers_kept;
   };
 
   /// @param out  for the whole batch: located_keys::origin has each key's place in it

@@ -7,6 +7,7 @@
 
 #include "everseen/redis/attached/stored_config.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
 
@@ -95,7 +96,7 @@ std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> poo
   require_gear(pool->url(), a);
   require_topology(pool->url(), a);
   if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
-    pool = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances));
+    pool = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances), *pool);
   return std::make_shared<attached_filter>(std::move(pool), a, own_names(f.identity.keys), how);
 }
 

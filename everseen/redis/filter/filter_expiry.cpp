@@ -14,7 +14,7 @@
 #include "everseen/redis/keyspace/job_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
 

@@ -140,17 +140,6 @@ batch_result followed_filter::check(keys batches) const {
   });
 }
 
-std::optional<event_time> followed_filter::expires_at() const {
-  for (int i = 0;; ++i) {
-    const auto now = generations_.in_place({});
-    try {
-      return now->newest->expires_at();
-    } catch (const storage_error&) {
-      if (i == most_generations || !generations_.was_rebuilt(now)) throw;
-    }
-  }
-}
-
 sealable_filter& followed_filter::opened() const {
   if (!generations_.opened_is_in_place())
     throw filter_is_succeeded(generations_.opened()->identity().keys.header());
@@ -181,24 +170,15 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
   opened().visit_segments(partition, visit);
 }
 
-bool followed_filter::is_called(std::string_view name) const {
-  return generations_.include(name);
+batch_path followed_filter::path() const {
+  const auto now = generations_.in_place({});
+  batch_path path = now->newest->path();
+  if (!now->before.empty()) path.asks_first = predecessor{generations_.name(), {}};
+  return path;
 }
 
-std::optional<predecessor> followed_filter::asks_first() const {
-  if (generations_.in_place({})->before.empty()) return std::nullopt;
-  return predecessor{generations_.name(), {}};
-}
-
-void followed_filter::expire_at(std::optional<event_time> when) {
-  opened().expire_at(when);
-}
-
-std::string followed_filter::place_of(std::uint32_t partition) const {
-  return opened().place_of(partition);
-}
-
-std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job, std::string_view description) {
+std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job,
+                                                     std::optional<std::string_view> description) {
   try {
     return opened().open_ledger(job, description);
   } catch (const storage_error&) {
@@ -206,18 +186,6 @@ std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job, std::
       throw filter_is_succeeded(generations_.opened()->identity().keys.header());
     throw;
   }
-}
-
-std::vector<std::string> followed_filter::jobs() const {
-  return opened().jobs();
-}
-
-job_size followed_filter::size_of_job(std::string_view job) const {
-  return opened().size_of_job(job);
-}
-
-void followed_filter::end_job(std::string_view job) {
-  opened().end_job(job);
 }
 
 }  // namespace everseen::redis

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "everseen/redis/filter/generations.hpp"
 
@@ -29,29 +28,18 @@ class followed_filter final : public stored_filter {
   /// During a rebuild, keys of the previous generation are `seen`, and added to the new one all the same.
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// @throws storage_error  the filter was rebuilt since it was opened; the same holds for the functions
-  ///   below
+  /// @throws storage_error  the filter was rebuilt since it was opened; the same holds for visit_segments
+  ///   and open_ledger
   /// @throws format_error   a part of it is lost or damaged
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// @throws storage_error  it is being rebuilt
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
-  /// Also true if the filter was rebuilt meanwhile.
-  [[nodiscard]] bool is_called(std::string_view name) const override;
-  /// During a rebuild: the filter itself, as it was before.
-  [[nodiscard]] std::optional<predecessor> asks_first() const override;
-  [[nodiscard]] std::optional<event_time> expires_at() const override;
-  /// @throws parameter_error  it is being rebuilt
-  void expire_at(std::optional<event_time> when) override;
-  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  void wait_with(std::shared_ptr<retry_policy> p) override { generations_.opened()->wait_with(std::move(p)); }
-  [[nodiscard]] std::string access_path() const override { return generations_.opened()->access_path(); }
+  /// Of the generation in place. During a rebuild it asks the filter itself first, as it was before.
+  [[nodiscard]] batch_path path() const override;
   /// @throws parameter_error  it is being rebuilt
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
-                                                    std::string_view description) override;
-  [[nodiscard]] std::vector<std::string> jobs() const override;
-  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
-  void end_job(std::string_view job) override;
+                                                    std::optional<std::string_view> description) override;
 
  private:
   using keys = std::span<const partition_batch>;

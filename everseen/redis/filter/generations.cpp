@@ -26,15 +26,6 @@ bool generations::opened_is_in_place() const {
   return in_place_->newest == opened_;
 }
 
-bool generations::include(std::string_view name) const {
-  const filter_identity& opened = opened_->identity();
-  const session_pool::lease with = pool_->take();
-  const auto id = name_index(opened.keys.prefix()).find(*with, name);
-  if (!id || *id == opened.id) return id.has_value();
-  const auto h = read_filter_header(*with, {{opened.keys.prefix(), *id}, {}, *id});
-  return h && h->origin == origin_;
-}
-
 /// A filter and those that it asks. Reuses those that are open already.
 generations::pointer generations::generation_of(redis::session& with, std::shared_ptr<sealable_filter> newest,
                                                 const generation* known) const {

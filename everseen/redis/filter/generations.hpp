@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 
 #include "everseen/redis/filter/generation.hpp"
 
@@ -26,8 +25,6 @@ class generations {
   [[nodiscard]] const std::shared_ptr<sealable_filter>& opened() const noexcept { return opened_; }
   /// Whether the generation that was opened is still in place, as far as is known.
   [[nodiscard]] bool opened_is_in_place() const;
-  /// Whether the filter of this name is one of these generations.    @throws backend_error, format_error
-  [[nodiscard]] bool include(std::string_view name) const;
 
   /// The generation in place, known to be so at most some time ago. Older knowledge is refreshed: whether it
   /// asks others is looked up again.

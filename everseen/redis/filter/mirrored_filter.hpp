@@ -39,7 +39,7 @@ class mirrored_filter final : public sealable_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  [[nodiscard]] std::string access_path() const override { return "redis, judged here"; }
+  [[nodiscard]] batch_path path() const override { return path_by("redis, judged here"); }
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;

@@ -4,13 +4,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "everseen/core/spec/window.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/transport/session.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen::redis {
 
@@ -32,19 +31,9 @@ class sealable_filter : public stored_filter {
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   /// Does nothing: the durability of acknowledged writes is configured on the server.
   void sync() override {}
-  /// Asks the server, as another client may have changed it.
-  [[nodiscard]] std::optional<event_time> expires_at() const override;
-  void expire_at(std::optional<event_time> when) override;
-  [[nodiscard]] std::string place_of(std::uint32_t partition) const override;
-  /// Applies to all filters of the store, as they share connections.
-  void wait_with(std::shared_ptr<retry_policy> p) override { pool_->wait_with(std::move(p)); }
   /// For a filter opened for reading: only an existing job, to be read.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
-                                                    std::string_view description) override;
-  [[nodiscard]] std::vector<std::string> jobs() const override;
-  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
-  /// @throws storage_error  the filter was opened for reading
-  void end_job(std::string_view job) override;
+                                                    std::optional<std::string_view> description) override;
 
  protected:
   sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
@@ -53,6 +42,8 @@ class sealable_filter : public stored_filter {
   /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
   virtual void require_life(session& with) const = 0;
 
+  /// The servers of all partitions, and this text.    @throws backend_error
+  [[nodiscard]] batch_path path_by(std::string text) const;
   [[nodiscard]] session_pool::lease session_now() const { return pool_->take(); }
   [[nodiscard]] const std::shared_ptr<session_pool>& pool() const noexcept { return pool_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }

@@ -40,7 +40,7 @@ batch_result served_filter::check(std::span<const partition_batch> batches) cons
 }
 
 command_set served_filter::commands(const session& with) const {
-  return {identity(), by_, with.name(), keeps_answers_};
+  return {identity(), by_, with.name(), pool()->keeps_answers()};
 }
 
 batch_result served_filter::run(std::span<const partition_batch> batches,
@@ -100,13 +100,8 @@ void served_filter::move_window_to(window::slice_index newest) {
   if (const auto failure = drive_all(*with, tasks)) failure->raise();
 }
 
-std::string served_filter::access_path() const {
-  return by_ == gear_kind::module ? "redis, module" : "redis, script";
-}
-
-void served_filter::wait_with(std::shared_ptr<retry_policy> p) {
-  keeps_answers_ = p ? answers_kept_in_an_outage : answers_kept;
-  sealable_filter::wait_with(std::move(p));
+batch_path served_filter::path() const {
+  return path_by(by_ == gear_kind::module ? "redis, module" : "redis, script");
 }
 
 remote_partition served_filter::load(session& with, std::uint32_t partition) const {

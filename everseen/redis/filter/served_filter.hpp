@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,7 +9,6 @@
 
 #include "everseen/redis/filter/sealable_filter.hpp"
 #include "everseen/redis/keyspace/filter_life.hpp"
-#include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/command_set.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 
@@ -37,9 +34,7 @@ class served_filter final : public sealable_filter {
   /// @throws format_error  a segment is missing, or has another type or length
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  /// An outage may then last for hours, so the servers remember their answers for a day.
-  void wait_with(std::shared_ptr<retry_policy> p) override;
-  [[nodiscard]] std::string access_path() const override;
+  [[nodiscard]] batch_path path() const override;
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
@@ -54,7 +49,6 @@ class served_filter final : public sealable_filter {
   void require_gone(session& with, const remote_partition& then, const segment_id& id) const;
 
   const gear_kind by_;
-  std::atomic<std::chrono::milliseconds> keeps_answers_{answers_kept};
   mutable filter_life life_{identity()};
   mutable std::mutex lock_;  // guards what follows
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;

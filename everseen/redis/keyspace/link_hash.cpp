@@ -44,20 +44,13 @@ return redis.call('HDEL', KEYS[1], ARGV[1])
   return s;
 }
 
-std::string entry_of(const stored_link& l) {
-  return filter_keys::to_text(l.id) + ' ' + (l.older.until ? to_text(*l.older.until) : "-") + ' ' +
-         l.older.name;
-}
-
-stored_link link_in(std::string_view newer, std::string_view entry, const std::string& key) {
-  stored_link l{std::string(newer), {}, {}};
-  constexpr std::size_t id_length = 32;
-  const std::size_t end = entry.find(' ', id_length + 1);
-  const auto id = filter_keys::parse_id(entry.substr(0, id_length));
-  bool is_whole = id && end != std::string_view::npos && entry[id_length] == ' ';
-  if (id) l.id = *id;
-  if (is_whole && entry.substr(id_length + 1, end - id_length - 1) != "-") {
-    const auto until = read_number(entry.substr(id_length + 1, end - id_length - 1));
+filter_link link_in(std::string_view newer, std::string_view entry, const std::string& key) {
+  filter_link l{std::string(newer), {}, std::string(entry.substr(0, entry.find(' ')))};
+  const std::size_t from = l.id.size() + 1;
+  const std::size_t end = entry.find(' ', from);
+  bool is_whole = filter_keys::parse_id(l.id) && end != std::string_view::npos;
+  if (is_whole && entry.substr(from, end - from) != "-") {
+    const auto until = read_number(entry.substr(from, end - from));
     is_whole = until.has_value();
     l.older.until = event_time(std::chrono::milliseconds(until.value_or(0)));
   }
@@ -68,39 +61,33 @@ stored_link link_in(std::string_view newer, std::string_view entry, const std::s
 
 }  // namespace
 
-std::vector<stored_link> link_hash::all(session& with) const {
+filter_links link_hash::all(session& with) const {
   const std::string wire = encode({"HGETALL", at_.key}) + encode({"TIME"});
   const answer a = exchange_all(with, {{at_, wire, 2, true}}).front();
   const event_time now = time_in(a->back());
   const reply& fields = a->front();
-  std::vector<stored_link> links;
+  filter_links links;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-    stored_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);
+    filter_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);
     if (!l.older.is_over(now)) links.push_back(std::move(l));
   }
   return links;
 }
 
 std::optional<predecessor> link_hash::asked_first(session& with, const image::filter_id& id) const {
-  for (stored_link& l : all(with))
-    if (l.id == id) return std::move(l.older);
+  for (filter_link& l : all(with))
+    if (l.id == filter_keys::to_text(id)) return std::move(l.older);
   return std::nullopt;
 }
 
-links_of_filter link_hash::of(session& with, std::string_view name) const {
-  links_of_filter found;
-  for (stored_link& l : all(with)) {
-    if (l.older.name == name) found.asked_by = l.newer;
-    if (l.newer == name) found.asks = std::move(l.older);
-  }
-  return found;
-}
-
-bool link_hash::put(session& with, const stored_link& link, const image::filter_id& older) const {
+bool link_hash::put(session& with, const filter_link& link, const image::filter_id& newer,
+                    const image::filter_id& older) const {
+  const std::string entry = filter_keys::to_text(newer) + ' ' +
+                            (link.older.until ? to_text(*link.older.until) : "-") + ' ' + link.older.name;
   return run_script(with, {&put_link(),
                            at_,
                            {at_.key, index_},
-                           {link.newer, link.older.name, entry_of(link), bytes_of(link.id), bytes_of(older)}})
+                           {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)}})
              .integer() == 1;
 }
 

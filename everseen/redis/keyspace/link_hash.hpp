@@ -3,27 +3,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/format/predecessor.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
+#include "everseen/store/link/linking.hpp"
 
 namespace everseen::redis {
-
-/// A filter that asks another one first.
-struct stored_link {
-  std::string newer;
-  image::filter_id id{};  ///< of the newer one
-  predecessor older;
-};
-
-/// The links of one filter.
-struct links_of_filter {
-  std::optional<predecessor> asks{};  ///< the one that it asks first
-  std::string asked_by{};             ///< the one that asks it first; empty: none
-};
 
 /// The links under a prefix: doc/format.md, "Links".
 ///
@@ -38,14 +25,14 @@ class link_hash {
       : at_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
 
   /// Those that have not expired.
-  [[nodiscard]] std::vector<stored_link> all(session& with) const;
-  [[nodiscard]] links_of_filter of(session& with, std::string_view name) const;
-  /// The same for a filter that may have been renamed.
+  [[nodiscard]] filter_links all(session& with) const;
+  /// The filter that one asks first which may have been renamed.
   [[nodiscard]] std::optional<predecessor> asked_first(session& with, const image::filter_id& id) const;
   /// Writes a link; replaces one between the same two filters.
-  /// @param older  the id of the older one
+  /// @param newer, older  the ids of the two
   /// @return false  one of the names leads to another filter, or one of the filters has another link
-  [[nodiscard]] bool put(session& with, const stored_link& link, const image::filter_id& older) const;
+  [[nodiscard]] bool put(session& with, const filter_link& link, const image::filter_id& newer,
+                         const image::filter_id& older) const;
   /// Removes the link of this filter; keeps that of another filter of the same name.
   void forget(session& with, std::string_view newer, const image::filter_id& id) const;
 

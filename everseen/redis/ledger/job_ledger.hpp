@@ -33,6 +33,7 @@ class job_ledger : public ledger {
   bool settle(std::span<const checkpoint> reached) final;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const final;
   [[nodiscard]] const std::string& description() const noexcept final { return kept_.description; }
+  [[nodiscard]] job_size size() const final { return jobs_.size(*pool_->take(), job_); }
   void visit_counters(const counter_visitor& visit) const final;
 
  protected:

@@ -13,6 +13,7 @@
 #include "everseen/redis/ledger/job_scripts.hpp"
 #include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/wire/command.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
 

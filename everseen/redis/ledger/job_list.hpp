@@ -11,7 +11,6 @@
 #include "everseen/redis/keyspace/job_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/port/ledger.hpp"
-#include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 

@@ -6,6 +6,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/transport/dispatcher.hpp"
 #include "everseen/redis/wire/random_name.hpp"
 
@@ -68,23 +69,29 @@ endpoint session::server_of(const route& to) {
   return *std::move(found);
 }
 
-session_pool::session_pool(redis_url url) : url_(std::move(url)) {
+session_pool::session_pool(redis_url url, std::shared_ptr<waiting> shared)
+    : url_(std::move(url)), waiting_(std::move(shared)) {
   idle_.push_back(std::make_unique<session>(url_));
 }
 
+session_pool::session_pool(redis_url url) : session_pool(std::move(url), std::make_shared<waiting>()) {}
+
+session_pool::session_pool(redis_url url, const session_pool& beside)
+    : session_pool(std::move(url), beside.waiting_) {}
+
 session_pool::lease session_pool::take() {
   std::unique_ptr<session> taken;
-  std::shared_ptr<retry_policy> waiting;
+  std::shared_ptr<retry_policy> by;
   {
-    const std::scoped_lock alone(lock_);
-    waiting = waiting_;
+    const std::scoped_lock alone(lock_, waiting_->lock);
+    by = waiting_->by;
     if (!idle_.empty()) {
       taken = std::move(idle_.back());
       idle_.pop_back();
     }
   }
   if (!taken) taken = std::make_unique<session>(url_);
-  taken->wait_with(std::move(waiting));
+  taken->wait_with(std::move(by));
   return lease(taken.release(), giving_back{this});
 }
 
@@ -98,8 +105,13 @@ void session_pool::giving_back::operator()(session* s) const noexcept {
 }
 
 void session_pool::wait_with(std::shared_ptr<retry_policy> p) {
-  const std::scoped_lock alone(lock_);
-  waiting_ = std::move(p);
+  const std::scoped_lock alone(waiting_->lock);
+  waiting_->by = std::move(p);
+}
+
+std::chrono::milliseconds session_pool::keeps_answers() const {
+  const std::scoped_lock alone(waiting_->lock);
+  return waiting_->by && waiting_->by->may_take_hours() ? answers_kept_in_an_outage : answers_kept;
 }
 
 }  // namespace everseen::redis

@@ -133,6 +133,8 @@ class session_pool {
  public:
   /// @throws parameter_error  the certificates or the key of the URL cannot be read
   explicit session_pool(redis_url url);
+  /// Shares the wait_with() of the other pool.
+  session_pool(redis_url url, const session_pool& beside);
   session_pool(const session_pool&) = delete;
   session_pool& operator=(const session_pool&) = delete;
 
@@ -149,12 +151,20 @@ class session_pool {
 
   /// session::wait_with for every session that is taken from now on.
   void wait_with(std::shared_ptr<retry_policy> p);
+  /// How long servers must remember their answers, as a call may be retried for that long.
+  [[nodiscard]] std::chrono::milliseconds keeps_answers() const;
 
  private:
+  struct waiting {
+    std::mutex lock{};  // guards what follows
+    std::shared_ptr<retry_policy> by{};
+  };
+  session_pool(redis_url url, std::shared_ptr<waiting> shared);
+
   const redis_url url_;
+  const std::shared_ptr<waiting> waiting_;
   std::mutex lock_;                               // guards what follows
   std::vector<std::unique_ptr<session>> idle_{};  // the one used last is likely to be connected: at the end
-  std::shared_ptr<retry_policy> waiting_{};
 };
 
 }  // namespace everseen::redis

@@ -119,7 +119,7 @@ json info_json(const shared_filter& f) {
   json all = summary_json(f, info);
   all["segments"] = info.segments;
   all["expected_false_seen"] = info.expected_false_seen;
-  all["asks_first"] = predecessor_json(f.handle.stored().asks_first());
+  all["asks_first"] = predecessor_json(f.handle.stored().path().asks_first);
   all["instances"] = instances_json(figures_of(info));
   auto partitions = json::array();
   for (std::size_t p = 0; p < info.partitions.size(); ++p) partitions.push_back(partition_json(info, p));

@@ -143,7 +143,7 @@ std::optional<event_time> parse_expiry(std::string_view text) {
 http_response expire(http_call& c) {
   const auto when = parse_expiry(c.from.body);
   const auto f = need_filter(c);
-  f->expire_at(when);
+  c.all.filters().expire_at(*f, when);
   return json_response(info_json(*f));
 }
 

@@ -128,7 +128,7 @@ void ask(http_call& c, const std::shared_ptr<asked_keys>& a) {
   if (a->asks == question::add && c.all.filters().is_full())
     throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};
   const auto when = time_of(*a->of, a->when_ms);
-  if (c.all.filters().batches_wait())
+  if (c.all.filters().traits().batches_wait)
     return a->of->queue(a->asks).submit(
         a->batch, when, [a] { finish(*a); }, a->of);
   judge(a->of->counted(), a->asks, a->batch, when);

@@ -36,7 +36,7 @@ json counters_json(const std::string& key, const filter_record& f) {
 }
 
 std::string_view kind_of(const filter_registry& filters) {
-  return filters.is_memory() ? "memory" : filters.place().is_remote() ? "servers" : "files";
+  return filters.traits().is_memory ? "memory" : filters.traits().is_remote ? "servers" : "files";
 }
 
 json addresses_json(const service& all) {

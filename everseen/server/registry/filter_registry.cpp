@@ -7,7 +7,6 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/open_store.hpp"
 #include "everseen/server/base/outage.hpp"
 
 namespace everseen::server {
@@ -31,24 +30,17 @@ std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
 
 }  // namespace
 
-store_place open_place(std::string_view url) {
-  store_place p{open_store(url), false, url == "mem:"};
-  p.batches_wait = p.store->is_remote() || url.ends_with("?sync=always");
-  return p;
-}
-
-filter_registry::filter_registry(const store_place& where, const options& o, threads by, batch_stats& stats)
-    : place_(where.store),
+filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads by,
+                                 batch_stats& stats)
+    : place_(std::move(place)),
       threads_(by),
       stats_(stats),
       joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
       serving_threads_(std::max(1U, o.threads)),
-      batches_wait_(where.batches_wait),
-      is_memory_(where.is_memory),
       redisbloom_layout_(o.redisbloom_layout),
       hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
-      follows_room_(!o.max_memory_bytes && !is_memory_),
-      room_(o.max_memory_bytes.value_or(place_->room_bytes().value_or(no_limit))),
+      follows_room_(!o.max_memory_bytes && !traits_.is_memory),
+      room_(o.max_memory_bytes.value_or(traits_.room_bytes.value_or(no_limit))),
       listing_(*place_) {}
 
 std::shared_ptr<shared_filter> filter_registry::find(std::string_view key) const {
@@ -80,14 +72,14 @@ std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, acce
       if (found) return found;
       // A filter that has expired, or was forgotten.
       if (close_if_over(key)) return forget_record(key), found;
-      std::shared_ptr<stored_filter> stored;
+      opened_filter opened;
       try {
-        stored = place_->open(key, how);
+        opened = open_stored(key, how);
       } catch (const filter_expired&) {  // just now
         return forget_record(key), found;
       }
-      return how == access::write ? put(key, std::move(stored), {}, filter_budget::share(room_))
-                                  : aside(key, std::move(stored));
+      return how == access::write ? put(key, std::move(opened), {}, filter_budget::share(room_))
+                                  : aside(key, std::move(opened));
     });
   } catch (const error& why) {
     if (is_outage(why)) stats_.note_outage(std::string(key), why.what());
@@ -95,27 +87,31 @@ std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, acce
   }
 }
 
-std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key,
-                                                      std::shared_ptr<stored_filter> stored) {
-  filter seen(std::string(key), std::move(stored));
+/// Asked first: if another filter gets the name meanwhile, the open one differs from what is known of it.
+filter_registry::opened_filter filter_registry::open_stored(std::string_view name, access how) const {
+  filter_facts known = place_->facts(name);
+  return {place_->open(name, how), std::move(known)};
+}
+
+std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key, opened_filter opened) {
+  filter seen(std::string(key), std::move(opened.stored));
   auto record = std::make_shared<filter_record>(seen.get_spec());
-  return std::make_shared<shared_filter>(std::string(key), std::move(seen), requested_options{},
+  return std::make_shared<shared_filter>(std::string(key), std::move(seen), opened.known, requested_options{},
                                          std::move(record), filter_budget::share(room_), threads_.batches,
                                          joined_, stats_);
 }
 
-std::shared_ptr<shared_filter> filter_registry::put(std::string_view key,
-                                                    std::shared_ptr<stored_filter> stored,
+std::shared_ptr<shared_filter> filter_registry::put(std::string_view key, opened_filter opened,
                                                     requested_options w, filter_budget::share taken) {
-  filter opened(std::string(key), std::move(stored));
+  filter handle(std::string(key), std::move(opened.stored));
   std::shared_ptr<filter_record> record;
   {
     const std::scoped_lock alone(lock_);
-    record = record_of(key, opened.get_spec());
+    record = record_of(key, handle.get_spec());
   }
-  auto [made, closed] =
-      with_end(std::make_unique<shared_filter>(std::string(key), std::move(opened), w, std::move(record),
-                                               std::move(taken), threads_.batches, joined_, stats_));
+  auto [made, closed] = with_end(
+      std::make_unique<shared_filter>(std::string(key), std::move(handle), opened.known, w, std::move(record),
+                                      std::move(taken), threads_.batches, joined_, stats_));
   const std::scoped_lock alone(lock_);
   open_.insert_or_assign(std::string(key), slot{made, std::move(closed)});
   return std::move(made);
@@ -141,6 +137,15 @@ std::shared_future<void> filter_registry::take_off(std::string_view key) {
   ours = std::move(found->second.filter);
   if (ours) ours->is_gone = true;
   return found->second.closed;
+}
+
+std::optional<event_time> filter_registry::expiry_of(const shared_filter& f) const {
+  return place_->facts(f.handle.name()).expires_at;
+}
+
+void filter_registry::expire_at(shared_filter& f, std::optional<event_time> when) {
+  place_->expire_at(f.handle.name(), when);
+  f.set_expiry(when);
 }
 
 bool filter_registry::exists(std::string_view key) const {

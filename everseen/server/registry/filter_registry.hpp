@@ -26,15 +26,6 @@
 
 namespace everseen::server {
 
-/// A store, and what its URL implies.
-struct store_place {
-  std::shared_ptr<everseen::store> store;
-  bool batches_wait = false;  ///< a batch waits for a round trip or a sync
-  bool is_memory = false;     ///< filters are lost when this process ends
-};
-/// @throws error  as everseen::open_store
-[[nodiscard]] store_place open_place(std::string_view url);
-
 /// The filters of a store by their keys on the protocol; each is opened once and shared by all clients.
 ///
 /// Only find() never waits; every other function may wait for the store. Threads: any number.
@@ -48,7 +39,7 @@ class filter_registry {
     worker_pool& batches;
   };
   /// @param stats  records the results of batches; outlives the registry
-  filter_registry(const store_place& where, const options& o, threads by, batch_stats& stats);
+  filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads by, batch_stats& stats);
 
   /// An open filter, or null.    Cost: a shared lock and a look-up.
   [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
@@ -87,6 +78,12 @@ class filter_registry {
   void load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes);
   /// Makes the filter available.    @pre all chunks were loaded
   void finish_load(std::string_view key, load whole);
+
+  /// When an open filter expires. Asks the store, as another client may have changed it.
+  /// @throws error  as store::facts
+  [[nodiscard]] std::optional<event_time> expiry_of(const shared_filter& f) const;
+  /// Sets the expiry of an open filter; nothing: never.    @throws error  as store::expire_at
+  void expire_at(shared_filter& f, std::optional<event_time> when);
 
   [[nodiscard]] bool exists(std::string_view key) const;
   /// @return false  there was none
@@ -128,19 +125,23 @@ class filter_registry {
     room_.set_most(most);
   }
 
-  /// Whether a batch waits for a round trip or a sync, so that it must not be judged on the thread of a
+  /// Of the store, as it was in the beginning. A batch that waits must not be judged on the thread of a
   /// connection.
-  [[nodiscard]] bool batches_wait() const noexcept { return batches_wait_; }
-  /// Whether filters are lost when this process ends.
-  [[nodiscard]] bool is_memory() const noexcept { return is_memory_; }
+  [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
   [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
 
  private:
   [[nodiscard]] spec plan(const request& asked) const;
-  std::shared_ptr<shared_filter> put(std::string_view key, std::shared_ptr<stored_filter> stored,
-                                     requested_options w, filter_budget::share taken);
-  [[nodiscard]] std::shared_ptr<stored_filter> make(std::string_view name, const spec& s,
-                                                    std::optional<std::chrono::milliseconds> life) const;
+  /// A filter of the store, and what the store knew of it before.
+  struct opened_filter {
+    std::shared_ptr<stored_filter> stored;
+    filter_facts known{};
+  };
+  [[nodiscard]] opened_filter open_stored(std::string_view name, access how) const;
+  std::shared_ptr<shared_filter> put(std::string_view key, opened_filter opened, requested_options w,
+                                     filter_budget::share taken);
+  [[nodiscard]] opened_filter make(std::string_view name, const spec& s,
+                                   std::optional<std::chrono::milliseconds> life) const;
   /// Hides the filter from find().    @return ready once no thread holds it; invalid: it is not open
   [[nodiscard]] std::shared_future<void> take_off(std::string_view key);
   /// The open filter, even if it has expired.
@@ -162,8 +163,7 @@ class filter_registry {
   [[nodiscard]] bool counts(const shared_filter& f) const;
   [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access how);
   /// A filter that is not kept.
-  [[nodiscard]] std::shared_ptr<shared_filter> aside(std::string_view key,
-                                                     std::shared_ptr<stored_filter> stored);
+  [[nodiscard]] std::shared_ptr<shared_filter> aside(std::string_view key, opened_filter opened);
   /// @pre lock_ is held
   [[nodiscard]] std::shared_ptr<filter_record> record_of(std::string_view key, const spec& s);
   void forget_record(std::string_view key);
@@ -174,13 +174,12 @@ class filter_registry {
     std::shared_future<void> closed{};        ///< ready after its destructor has run, on any thread
   };
 
-  std::shared_ptr<everseen::store> place_;
+  const std::shared_ptr<everseen::store> place_;
+  const store_traits traits_ = place_->traits();
   const threads threads_;
   batch_stats& stats_;
   const join_queue::limits joined_;
   const unsigned serving_threads_;
-  const bool batches_wait_;
-  const bool is_memory_;
   const bool redisbloom_layout_;
   const hash_kind hash_;  // the default
   /// No limit is set: it is the free disk space, which others use, too, plus what the open filters already

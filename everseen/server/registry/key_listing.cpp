@@ -17,7 +17,7 @@ std::vector<std::string> key_listing::keys() {
     std::sort(keys.begin(), keys.end());
     const std::scoped_lock alone(lock_);
     keys_ = keys;
-    if (place_.is_remote() && changes == changes_)
+    if (place_.traits().is_remote && changes == changes_)
       good_until_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     return keys;
   });

@@ -54,7 +54,7 @@ void filter_registry::finish_load(std::string_view key, load whole) {
   whole.loader.reset();
   forget_listing();
   try {
-    put(key, place_->open(key, access::write), {}, std::move(whole.room));
+    put(key, open_stored(key, access::write), {}, std::move(whole.room));
   } catch (const error&) {
     // It exists; the next request for it reports why it cannot be opened.
   }
@@ -72,19 +72,21 @@ open_filter filter_registry::create(std::string_view key, const request& r) {
   return open_filter(std::move(made));
 }
 
-std::shared_ptr<stored_filter> filter_registry::make(std::string_view name, const spec& s,
+filter_registry::opened_filter filter_registry::make(std::string_view name, const spec& s,
                                                      std::optional<std::chrono::milliseconds> life) const {
-  if (!life) return place_->create(name, s);
-  if (*life >= shortest_life) return place_->create_expiring(name, s, *life);
-  auto made = place_->create(name, s);
+  const bool is_short = life && *life < shortest_life;
+  opened_filter made{place_->create(name, s, is_short ? std::nullopt : life)};
   try {
-    made->expire_at(wall_clock() + *life);
+    made.known = place_->facts(name);
+    if (!is_short) return made;
+    made.known.expires_at = wall_clock() + *life;
+    place_->expire_at(name, made.known.expires_at);
+    return made;
   } catch (const error&) {
-    made.reset();  // a store does not drop a filter that is open for writing
-    place_->drop(name);
+    made.stored.reset();  // a store does not drop a filter that is open for writing
+    if (is_short) place_->drop(name);
     throw;
   }
-  return made;
 }
 
 open_filter filter_registry::open_or_create(std::string_view key, const request& r) {
@@ -109,7 +111,7 @@ spec filter_registry::plan(const request& asked) const {
     return place_->plan(r);
   }
   spec s = place_->plan(r);
-  if (place_->is_remote() || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
+  if (traits_.is_remote || r.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
   r.partitions = std::max(s.partitions, serving_threads_ > 1 ? partitions_a_thread * serving_threads_ : 1);
   return place_->plan(r);
 }
@@ -171,7 +173,7 @@ void filter_registry::rename(std::string_view from, std::string_view to, eversee
       records_[std::string(key)] = record;
     }
     try {
-      put(key, place_->open(key, access::write), requested, std::move(taken));
+      put(key, open_stored(key, access::write), requested, std::move(taken));
     } catch (const error&) {
       // It exists; the next request for it reports why it cannot be opened.
     }

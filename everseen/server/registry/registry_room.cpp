@@ -45,12 +45,12 @@ void filter_registry::remove_expired() {
 
 /// A filter that is only read must not stop writes to others.
 bool filter_registry::counts(const shared_filter& f) const {
-  return is_memory_ || f.room.bytes() > 0 || f.record->count.batches(question::add) > 0;
+  return traits_.is_memory || f.room.bytes() > 0 || f.record->count.batches(question::add) > 0;
 }
 
 void filter_registry::look_at(shared_filter& f) const {
   // Servers limit their own memory, and asking them costs a round trip.
-  f.bytes = place_->is_remote() ? 0 : f.handle.info().bytes;
+  f.bytes = traits_.is_remote ? 0 : f.handle.info().bytes;
   if (counts(f))
     f.room.set(std::max(f.planned_bytes, f.bytes.load()) + bytes_beside_bits(f.handle.get_spec().partitions));
 }
@@ -58,7 +58,7 @@ void filter_registry::look_at(shared_filter& f) const {
 /// If other clients may rename filters, names are checked once a second.
 void filter_registry::maintain_names() {
   const auto now = std::chrono::steady_clock::now();
-  if (!place_->is_remote() || now - names_looked_at_ < std::chrono::seconds(1) || stats_.gives_up()) return;
+  if (!traits_.is_remote || now - names_looked_at_ < std::chrono::seconds(1) || stats_.gives_up()) return;
   if (is_looking_at_names_.exchange(true)) return;
   names_looked_at_ = now;
   threads_.workers.submit([this] {
@@ -75,8 +75,12 @@ void filter_registry::look_at_names() {
   }
   for (const auto& each : all) {
     const auto f = each.lock();
+    if (!f) continue;
     try {
-      if (f && !f->handle.stored().is_called(f->handle.name())) forget(f);
+      if (place_->facts(f->handle.name()).identity != f->identity) forget(f);
+    } catch (const filter_expired&) {  // it is taken off like any other
+    } catch (const no_filter&) {
+      forget(f);
     } catch (const error&) {
       // The next check retries.
     }
@@ -105,7 +109,7 @@ void filter_registry::maintain() {
       there += f->bytes;
     }
   if (follows_room_)
-    if (const auto room = place_->room_bytes())
+    if (const auto room = place_->traits().room_bytes)
       room_.set_most(*room > no_limit - there ? no_limit : *room + there);
   if (!has_expired || is_removing_.exchange(true)) return;
   removed_ = std::chrono::steady_clock::now();

@@ -32,8 +32,8 @@ struct filter_record {
 
 /// An open filter, shared by all clients of the server. Threads: any number.
 struct shared_filter {
-  /// Waits for the store if it must be asked for the expiry.
-  shared_filter(std::string key, everseen::filter opened, requested_options w,
+  /// @param known  of the store, from before it was opened
+  shared_filter(std::string key, everseen::filter opened, const filter_facts& known, requested_options w,
                 std::shared_ptr<filter_record> r, filter_budget::share taken, worker_pool& workers,
                 join_queue::limits joined, batch_stats& of_all);
 
@@ -43,29 +43,31 @@ struct shared_filter {
   [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
   [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
 
+  static constexpr std::int64_t no_expiry = INT64_MAX;
+
   const std::string key;  ///< its name for clients
   everseen::filter handle;
+  const std::string identity;  ///< filter_facts::identity
   const requested_options requested;
   const std::uint64_t planned_bytes;     ///< of the first layer, which a store may create later
   std::atomic<std::uint64_t> bytes = 0;  ///< as last measured
   std::atomic<bool> is_new = true;       ///< never measured
   filter_budget::share room;             ///< as last measured; at first 0 for a filter that was only opened
-  std::atomic<std::int64_t> expires_at_ms;  ///< ms since 1970, as last asked; never: no_expiry
-  std::atomic<bool> is_gone = false;        ///< dropped, or to be reopened
+  std::atomic<std::int64_t> expires_at_ms = no_expiry;  ///< ms since 1970, as last asked; never: no_expiry
+  std::atomic<bool> is_gone = false;                    ///< dropped, or to be reopened
   const std::shared_ptr<filter_record> record;
   batch_stats& of_all;
   join_queue adds;
   join_queue checks;
-
-  static constexpr std::int64_t no_expiry = INT64_MAX;
 
   /// Whether it has expired. Cost: a load; if it has an expiry, also a clock read.
   [[nodiscard]] bool has_expired() const {
     const std::int64_t end = expires_at_ms.load(std::memory_order_relaxed);
     return end != no_expiry && wall_clock().time_since_epoch().count() >= end;
   }
-  /// Sets its expiry; nothing: never. Waits for the store.    @throws error  as stored_filter::expire_at
-  void expire_at(std::optional<event_time> when);
+  void set_expiry(std::optional<event_time> when) noexcept {
+    expires_at_ms = when ? when->time_since_epoch().count() : no_expiry;
+  }
 };
 
 /// A filter that exists: never null. While it is held, the filter is open and cannot be dropped.

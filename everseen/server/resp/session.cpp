@@ -145,7 +145,7 @@ bool session::hold_filter(std::string_view key) {
 
 bool session::flush() {
   if (gathered_.is_empty()) return true;
-  if (!all_.filters().batches_wait()) {
+  if (!all_.filters().traits().batches_wait) {
     gathered_.judge(all_);
     gathered_.write_replies(all_, reply_);
     return true;

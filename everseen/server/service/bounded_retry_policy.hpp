@@ -19,6 +19,7 @@ class bounded_retry_policy final : public retry_policy {
 
   bool tries_again(const outage& now) override;
   void on_recovered() override { leave(); }
+  [[nodiscard]] bool may_take_hours() const noexcept override { return false; }
 
   /// Called by a thread when its work is done, successful or not.
   void leave() noexcept;

@@ -21,13 +21,13 @@ bool is_same(std::string_view secret, std::string_view tried) noexcept {
 
 }  // namespace
 
-service::service(server::options o, const store_place& where)
+service::service(server::options o, std::shared_ptr<store> place)
     : settings_(std::move(o)),
       started_(now()),
       stats_(settings_.log),
       retry_policy_(std::make_shared<bounded_retry_policy>(
           std::max(1U, settings_.store_threads / 2), [this] { return is_stopping_ || stats_.gives_up(); })),
-      filters_(where, settings_, {workers_, batches_}, stats_),
+      filters_(std::move(place), settings_, {workers_, batches_}, stats_),
       health_(filters_, check_threads, [p = retry_policy_] { p->leave(); }),
       workers_(settings_.store_threads, [p = retry_policy_] { p->leave(); }),
       batches_(settings_.store_threads, [p = retry_policy_] { p->leave(); }) {

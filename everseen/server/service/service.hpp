@@ -33,7 +33,7 @@ namespace everseen::server {
 /// What all sessions of a server share. It has no sockets. Threads: any number.
 class service {
  public:
-  service(options o, const store_place& where);
+  service(options o, std::shared_ptr<store> place);
   ~service();
   service(const service&) = delete;
   service& operator=(const service&) = delete;

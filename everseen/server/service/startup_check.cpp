@@ -46,7 +46,7 @@ bool is_available(store& place, telemetry::event_log* log) {
 }
 
 void log_warnings(const store& of, telemetry::event_log* log) {
-  for (const std::string& warning : of.warnings())
+  for (const std::string& warning : of.warnings(store::concern::keys))
     if (log != nullptr) log->write(telemetry::log_level::warning, "store_warning", {{"why", warning}});
 }
 

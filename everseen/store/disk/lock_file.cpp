@@ -91,4 +91,22 @@ lock_file lock_file::take(const std::filesystem::path& path) {
   return *lock(path, LOCK_EX, O_CREAT);
 }
 
+lock_file reserve_to_serve(const std::filesystem::path& of) {
+  const std::filesystem::path directory = std::filesystem::absolute(of);
+  make_directories(disk::real(), directory);
+  // Filter names do not start with a dot.
+  const std::filesystem::path path = directory / ".served";
+  if (auto lock = lock_file::try_take(path)) {
+    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the next server's error message
+    return *std::move(lock);
+  }
+  long holder = 0;
+  std::ifstream(path) >> holder;
+  throw storage_error("another everseen serve" +
+                          (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
+                          " has the filters in " + directory.string() +
+                          "; be a client of that one, stop it, or give this one a --store of its own",
+                      EWOULDBLOCK, directory.string());
+}
+
 }  // namespace everseen

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen {
 

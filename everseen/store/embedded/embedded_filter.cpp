@@ -12,6 +12,7 @@
 #include "everseen/core/partition/prediction.hpp"
 #include "everseen/store/embedded/embedded_ledger.hpp"
 #include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/unanswered.hpp"
 
 namespace everseen {
@@ -91,19 +92,13 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
     }
 }
 
-namespace {
-
-parameter_error unknown_job(std::string_view job) {
-  return parameter_error("the filter has no job " + quoted_name(job));
-}
-
-}  // namespace
-
-std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job, std::string_view description) {
+std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job,
+                                                     std::optional<std::string_view> description) {
   validate_job_name(job);
   const std::scoped_lock alone(jobs_lock_);
   auto found = jobs_.find(job);
-  if (found == jobs_.end()) found = jobs_.emplace(std::string(job), make_job(job, description)).first;
+  if (found == jobs_.end() && !description) return nullptr;
+  if (found == jobs_.end()) found = jobs_.emplace(std::string(job), make_job(job, *description)).first;
   return std::make_unique<embedded_ledger>(*this, found->second);
 }
 
@@ -114,18 +109,10 @@ std::vector<std::string> embedded_filter::jobs() const {
   return names;
 }
 
-job_size embedded_filter::size_of_job(std::string_view job) const {
-  const std::scoped_lock alone(jobs_lock_);
-  const auto found = jobs_.find(job);
-  if (found == jobs_.end()) throw unknown_job(job);
-  const std::scoped_lock in_order(found->second->lock);
-  return {0, found->second->stored_bytes()};
-}
-
 void embedded_filter::end_job(std::string_view job) {
   const std::scoped_lock alone(jobs_lock_);
   const auto found = jobs_.find(job);
-  if (found == jobs_.end()) throw unknown_job(job);
+  if (found == jobs_.end()) throw parameter_error("the filter has no job " + quoted_name(job));
   const std::shared_ptr<job_memory> ended = found->second;
   const std::scoped_lock in_order(ended->lock);
   forget_job(job);

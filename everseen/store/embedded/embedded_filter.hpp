@@ -8,12 +8,13 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/store/embedded/job_memory.hpp"
 #include "everseen/store/port/lifetime.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen {
 
@@ -33,15 +34,17 @@ class embedded_filter : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  [[nodiscard]] std::optional<event_time> expires_at() const override { return life_.expires_at(); }
-  void expire_at(std::optional<event_time> when) override;
-  [[nodiscard]] bool has_expired() const { return life_.has_expired(); }
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::optional<std::string_view> description) override;
 
-  std::unique_ptr<ledger> open_ledger(std::string_view job, std::string_view description) override;
-  [[nodiscard]] std::vector<std::string> jobs() const override;
-  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
+  /// For the store of this filter; as filter_admin.
+  [[nodiscard]] std::optional<event_time> expires_at() const { return life_.expires_at(); }
+  void expire_at(std::optional<event_time> when);
+  [[nodiscard]] bool has_expired() const { return life_.has_expired(); }
+  [[nodiscard]] std::vector<std::string> jobs() const;
   /// @pre no ledger of this job is in use
-  void end_job(std::string_view job) override;
+  void end_job(std::string_view job);
+
   /// One step per partition: predicts the verdicts, records them, and adds the keys.
   /// @pre the job's lock is held    @return as ledger::claim
   virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);

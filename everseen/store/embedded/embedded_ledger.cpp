@@ -65,4 +65,9 @@ std::string embedded_ledger::doubt() const {
   return job_->doubt();
 }
 
+job_size embedded_ledger::size() const {
+  const std::scoped_lock in_order(job_->lock);
+  return {job_->counted.size(), job_->stored_bytes()};
+}
+
 }  // namespace everseen

@@ -21,6 +21,7 @@ class embedded_ledger final : public ledger {
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return job_->description; }
   [[nodiscard]] std::string doubt() const override;
+  [[nodiscard]] job_size size() const override;
   void visit_counters(const counter_visitor& visit) const override;
 
  private:

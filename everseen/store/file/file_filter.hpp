@@ -75,18 +75,14 @@ class file_reader final : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  [[nodiscard]] std::vector<std::string> jobs() const override;
-  [[nodiscard]] job_size size_of_job(std::string_view job) const override;
-  /// Read-only: it claims and settles nothing.    @throws parameter_error  there is no such job
+  /// Read-only: it claims and settles nothing.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
-                                                    std::string_view description) override;
+                                                    std::optional<std::string_view> description) override;
   void sync() override {}  // a reader has no unsynced data
-  [[nodiscard]] std::optional<event_time> expires_at() const override;
 
  private:
   class view;  // the segments of one manifest
 
-  void require_job(std::string_view job, std::span<const std::string> all) const;
   [[nodiscard]] std::shared_ptr<const view> newest() const;
   [[nodiscard]] std::shared_ptr<const view> load(const view* before) const;
 

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
-#include <vector>
 
 #include <fcntl.h>
 
@@ -13,8 +12,8 @@
 #include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/link/linking.hpp"
 #include "everseen/store/port/damage.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {
 
@@ -81,14 +80,16 @@ std::optional<predecessor> file_links::asked_in(const std::filesystem::path& dir
   return older;
 }
 
-std::string file_links::asked_by(std::string_view name) const {
+filter_links file_links::all() const {
+  filter_links live;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(store_, code)) {
     try {
-      const auto other = name_of_directory(entry.path());
-      if (!other || *other == name) continue;
-      const auto older = asked_in(entry.path());
-      if (older && older->name == name && is_filter(entry.path())) return *other;
+      auto newer = name_of_directory(entry.path());
+      if (!newer) continue;
+      auto older = asked_in(entry.path());
+      if (older && older->name != *newer && is_filter(entry.path()))
+        live.push_back({*std::move(newer), *std::move(older)});
     } catch (const format_error&) {
       // it cannot be opened either
     } catch (const storage_error& e) {
@@ -97,24 +98,24 @@ std::string file_links::asked_by(std::string_view name) const {
     }
   }
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", store_);
-  return {};
+  return live;
 }
 
-link_facts file_links::facts_of(std::string_view name) const {
+spec file_links::spec_of(std::string_view name) const {
   const std::filesystem::path directory = directory_of(name);
   require_filter(directory, name);
   const auto manifest = read_manifest::from(directory);
   if (!manifest) throw damaged(directory / manifest_name, "is missing");
-  const auto older = of(name);
-  return {std::string(name), manifest->content().spec.window.has_value(), older ? older->name : "",
-          asked_by(name)};
+  (void)of(name);
+  return manifest->content().spec;
 }
 
 void file_links::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) const {
   require_filter(directory_of(older), older);  // a store without filters may have no directory
   const lock_file alone = lock_store(store_);
-  require_linkable(facts_of(older), facts_of(newer));
+  const spec old = spec_of(older), next = spec_of(newer);
+  require_linkable(all(), {older, old}, {newer, next});
   write_record(disk_, directory_of(newer),
                image::encode_link(predecessor{std::string(older), end_of_link(now_(), life)}));
 }

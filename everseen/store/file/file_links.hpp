@@ -8,11 +8,10 @@
 
 #include "everseen/core/format/predecessor.hpp"
 #include "everseen/store/disk/disk.hpp"
+#include "everseen/store/link/linking.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen {
-
-struct link_facts;
 
 /// The links of a file store: which filter asks which other filter first. The link is a record in the
 /// directory of the newer filter. Every filter has one, so a missing record is damage.
@@ -35,12 +34,13 @@ class file_links {
   /// @throws storage_error
   [[nodiscard]] std::optional<predecessor> of(std::string_view name) const;
 
-  /// The filter that asks this one first now; empty: none. A filter with a damaged record asks none.
+  /// Those that have not ended. A filter with a damaged record asks none.
   /// Cost: one open(2) per filter of the store.
-  [[nodiscard]] std::string asked_by(std::string_view name) const;
+  [[nodiscard]] filter_links all() const;
 
-  /// The input of the link rules for a filter.    @throws no_filter, format_error, storage_error
-  [[nodiscard]] link_facts facts_of(std::string_view name) const;
+  /// The spec of a filter whose link may be changed.
+  /// @throws no_filter, storage_error    @throws format_error  it or its record is damaged
+  [[nodiscard]] spec spec_of(std::string_view name) const;
 
  private:
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;

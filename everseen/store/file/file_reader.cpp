@@ -9,6 +9,7 @@
 #include "everseen/store/journal/file_job.hpp"
 #include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/damage.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/unanswered.hpp"
 
 namespace everseen {
@@ -31,7 +32,7 @@ class file_reader::view final : private reader_files, public embedded_filter {
 
   [[nodiscard]] bool is_current() const noexcept { return manifest.is_current(); }
   [[nodiscard]] const image::filter_id& id() const noexcept { return bits->id(); }
-  [[nodiscard]] std::vector<std::string> jobs() const override { return manifest.content().jobs; }
+  [[nodiscard]] const std::vector<std::string>& listed_jobs() const { return manifest.content().jobs; }
   [[nodiscard]] bool was_closed_in_order() const noexcept { return manifest.content().clean; }
   [[nodiscard]] std::uint64_t keys(const segment_id& id) const { return bits->keys(id); }
   void sync() override {}
@@ -57,7 +58,7 @@ file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {
-  static_cast<void>(expires_at());  // reports damage here
+  static_cast<void>(read_expiry(directory_));  // reports damage here
 }
 
 file_reader::~file_reader() = default;
@@ -67,7 +68,7 @@ namespace {
 /// A snapshot of a job's journal.
 class ledger_to_read final : public ledger {
  public:
-  explicit ledger_to_read(job_journal::content known) : known_(std::move(known)) {}
+  ledger_to_read(job_journal::content known, std::uint64_t bytes) : known_(std::move(known)), bytes_(bytes) {}
 
   batch_result claim(const origin& /*from*/, std::span<const claim_batch> batches) override {
     forget_verdicts(batches);
@@ -78,6 +79,7 @@ class ledger_to_read final : public ledger {
     return known_.reached;
   }
   [[nodiscard]] const std::string& description() const noexcept override { return known_.begun.description; }
+  [[nodiscard]] job_size size() const override { return {0, bytes_}; }
   void visit_counters(const counter_visitor& /*visit*/) const override {
     throw parameter_error("files keep no counters; count into a Redis store: --store redis://HOST:PORT");
   }
@@ -86,36 +88,26 @@ class ledger_to_read final : public ledger {
   static constexpr const char* refusal =
       "the filter was opened for reading; open it for writing to go on with a job";
   job_journal::content known_;
+  std::uint64_t bytes_;
 };
 
 }  // namespace
 
-std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job, std::string_view /*description*/) {
+std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job,
+                                                 std::optional<std::string_view> description) {
   const auto now = newest();
-  require_job(job, now->jobs());
-  return std::make_unique<ledger_to_read>(file_job::read(
-      directory_, job, {now->id(), get_spec().partitions, now->was_closed_in_order(), disk_.boot()}));
-}
-
-void file_reader::require_job(std::string_view job, std::span<const std::string> all) const {
-  if (!std::ranges::binary_search(all, job)) throw no_such_job(presumed_name(directory_), job);
-}
-
-job_size file_reader::size_of_job(std::string_view job) const {
-  require_job(job, newest()->jobs());
+  if (!std::ranges::binary_search(now->listed_jobs(), job)) {
+    if (!description) return nullptr;
+    throw no_such_job(presumed_name(directory_), job);
+  }
   std::error_code code;
   const std::filesystem::path path = job_path(directory_, job);
   const auto bytes = std::filesystem::file_size(path, code);
   check_disk(code.value(), "look at", path);
-  return {0, bytes};
-}
-
-std::optional<event_time> file_reader::expires_at() const {
-  return read_expiry(directory_);
-}
-
-std::vector<std::string> file_reader::jobs() const {
-  return newest()->jobs();
+  return std::make_unique<ledger_to_read>(
+      file_job::read(directory_, job,
+                     {now->id(), get_spec().partitions, now->was_closed_in_order(), disk_.boot()}),
+      bytes);
 }
 
 batch_result file_reader::add(std::span<const partition_batch> batches) {

@@ -7,7 +7,7 @@
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen {
@@ -18,7 +18,7 @@ class file_writer;
 ///
 /// It holds the writer's lock of the old filter, so no keys are added meanwhile. Readers continue until the
 /// exchange; then they get an error and must reopen the filter.
-class file_rebuild final : public store::rebuild {
+class file_rebuild final : public filter_admin::rebuild {
  public:
   /// @param lock  the writer's lock of the old filter    @throws storage_error
   file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,

@@ -8,12 +8,12 @@
 
 #include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {
 
 /// A filter made from segments that exist elsewhere. They are written to a staged filter until commit.
-class file_restore final : public store::restore {
+class file_restore final : public filter_admin::restore {
  public:
   /// @param store_directory  of the store that gets the filter
   file_restore(disk& on, const std::filesystem::path& store_directory, std::string_view name, const spec& s);

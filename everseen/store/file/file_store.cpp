@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <system_error>
 #include <thread>
-
-#include <unistd.h>
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
@@ -20,15 +17,11 @@
 #include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
 #include "everseen/store/journal/file_job.hpp"
-#include "everseen/store/link/linking.hpp"
 #include "everseen/store/port/damage.hpp"
 
 namespace everseen {
 
 namespace {
-
-/// File names of filters do not start with a dot.
-constexpr std::string_view occupied_name = ".served";
 
 /// Whether a filter may have a directory of this name.
 bool may_be_filter(const std::string& file_name) {
@@ -44,23 +37,47 @@ file_store::file_store(std::filesystem::path directory, sync_policy policy, disk
       now_(std::move(now)),
       links_(disk_, directory_, now_) {}
 
-std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s) {
-  return make(name, s, std::nullopt);
-}
-
-std::shared_ptr<stored_filter> file_store::create_expiring(std::string_view name, const spec& s,
-                                                           std::chrono::milliseconds life) {
-  return make(name, s, end_after(now_(), life));
-}
-
-std::shared_ptr<stored_filter> file_store::make(std::string_view name, const spec& s,
-                                                std::optional<event_time> end) {
+std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s,
+                                                  std::optional<std::chrono::milliseconds> life) {
+  std::optional<event_time> end;
+  if (life) end = end_after(now_(), *life);
   validate(s);
   make_way_for(name);
   make_directories(disk_, std::filesystem::absolute(directory_));
   staged_filter staged(disk_, directory_, end);
-  lock_file lock = staged.commit(name, new_manifest(s));
-  return std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
+  return write(name, staged.commit(name, new_manifest(s)));
+}
+
+std::shared_ptr<file_writer> file_store::write(std::string_view name, lock_file lock) const {
+  auto opened = std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
+  const std::scoped_lock alone(writing_);
+  writers_.insert_or_assign(std::string(name), opened);
+  return opened;
+}
+
+std::shared_ptr<file_writer> file_store::writer_of(std::string_view name) const {
+  require(name);
+  {
+    const std::scoped_lock alone(writing_);
+    if (const auto known = writers_.find(name); known != writers_.end())
+      if (auto open = known->second.lock()) return open;
+  }
+  return write(name, lock_to_write(name));
+}
+
+filter_facts file_store::facts(std::string_view name) const {
+  require(name);
+  return {read_expiry(directory_of(name)), {}};
+}
+
+void file_store::expire_at(std::string_view name, std::optional<event_time> when) {
+  writer_of(name)->expire_at(when);
+}
+
+std::vector<std::string> file_store::jobs(std::string_view name) const {
+  require(name);
+  const auto manifest = read_manifest::from(directory_of(name));
+  return manifest ? manifest->content().jobs : std::vector<std::string>();
 }
 
 std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
@@ -73,16 +90,14 @@ std::shared_ptr<stored_filter> file_store::open(std::string_view name, access ho
 }
 
 std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, access how) const {
-  const std::filesystem::path directory = directory_of(name);
   require(name);
-  if (how == access::write)
-    return std::make_shared<file_writer>(disk_, directory, lock_to_write(name), policy_, now_);
-  return std::make_shared<file_reader>(disk_, directory, now_);
+  if (how == access::write) return write(name, lock_to_write(name));
+  return std::make_shared<file_reader>(disk_, directory_of(name), now_);
 }
 
 void file_store::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) {
-  require_no_jobs(newer, jobs_of(newer), "ask an older one first");
+  require_no_jobs(newer, jobs(newer), "ask an older one first");
   links_.link(older, newer, life);
 }
 
@@ -148,8 +163,8 @@ std::shared_ptr<retry_policy> file_store::policy_for_waiting() const {
   return waiting_;
 }
 
-std::vector<std::string> file_store::job_warnings() const {
-  if (policy_ == sync_policy::always) return {};
+std::vector<std::string> file_store::warnings(concern about) const {
+  if (about == concern::keys || policy_ == sync_policy::always) return {};
   const std::string when = policy_ == sync_policy::interval ? "once a second" : "when the kernel likes";
   return {"the store writes to the disk " + when +
           ": after a power loss, events of the last moments may be lost or come twice; sync=always keeps "
@@ -158,36 +173,21 @@ std::vector<std::string> file_store::job_warnings() const {
           directory_.string() + "?sync=always"};
 }
 
-std::optional<std::uint64_t> file_store::room_bytes() const {
+store_traits file_store::traits() const {
+  store_traits mine;
+  mine.directory = directory_;
+  mine.batches_wait = policy_ == sync_policy::always;
   std::error_code unknown;
   std::filesystem::path there = std::filesystem::absolute(directory_, unknown);
   while (there.has_relative_path() && !std::filesystem::exists(there, unknown)) there = there.parent_path();
   const auto room = std::filesystem::space(there, unknown);
-  if (unknown) return std::nullopt;
-  return room.available;
-}
-
-std::shared_ptr<void> file_store::occupy() {
-  const std::filesystem::path directory = std::filesystem::absolute(directory_);
-  make_directories(disk_, directory);
-  const std::filesystem::path path = directory / occupied_name;
-  if (auto lock = lock_file::try_take(path)) {
-    std::ofstream(path, std::ios::trunc) << ::getpid() << '\n';  // for the next server's error message
-    return std::make_shared<lock_file>(*std::move(lock));
-  }
-  long holder = 0;
-  std::ifstream(path) >> holder;
-  throw storage_error("another everseen serve" +
-                          (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
-                          " has the filters in " + directory.string() +
-                          "; be a client of that one, stop it, or give this one a --store of its own",
-                      EWOULDBLOCK, directory.string());
+  if (!unknown) mine.room_bytes = room.available;
+  return mine;
 }
 
 void file_store::drop(std::string_view name) {
   require(name);
-  remove_filter(disk_, directory_of(name), lock_to_write(name),
-                [&] { require_unasked(name, links_.asked_by(name)); });
+  remove_filter(disk_, directory_of(name), lock_to_write(name), [&] { require_unasked(links_.all(), name); });
 }
 
 void file_store::rename(std::string_view from, std::string_view to, namesake there) {
@@ -198,12 +198,18 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
   std::optional<lock_file> other;
   if (is_filter(directory_of(to))) other = lock_to_write(to);
   move_filter(disk_, directory_, from, to, mine, other ? &*other : nullptr, [&] {
-    require_unlinked(links_.facts_of(from));
-    if (other) require_unasked(to, links_.asked_by(to));
+    (void)links_.spec_of(from);
+    const filter_links all = links_.all();
+    require_unlinked(all, from);
+    if (other) require_unasked(all, to);
   });
 }
 
 void file_store::remove_expired() {
+  {
+    const std::scoped_lock alone(writing_);
+    std::erase_if(writers_, [](const auto& each) { return each.second.expired(); });
+  }
   const auto is_over = [&](const std::filesystem::path& directory) {
     return has_expired(directory) || is_replaced(directory);
   };
@@ -245,7 +251,7 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_to_write(name);
   if (const auto now = read_manifest::from(directory_of(name))) require_rebuildable(now->content().spec, s);
-  require_no_jobs(name, jobs_of(name), "be rebuilt");
+  require_no_jobs(name, jobs(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }
 
@@ -256,13 +262,8 @@ std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name,
   return std::make_unique<file_restore>(disk_, directory_, name, s);
 }
 
-std::vector<std::string> file_store::jobs_of(std::string_view name) const {
-  const auto manifest = read_manifest::from(directory_of(name));
-  return manifest ? manifest->content().jobs : std::vector<std::string>();
-}
-
 void file_store::end_job(std::string_view name, std::string_view job) try {
-  store::end_job(name, job);
+  writer_of(name)->end_job(job);
 } catch (const format_error&) {
   // An unreadable journal blocks the whole filter. Ending its job discards the journal.
   const std::filesystem::path directory = directory_of(name);

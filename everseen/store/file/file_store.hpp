@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen {
+
+class file_writer;
 
 /// Filters in a directory of this machine, mapped into memory: `file:PATH`.
 ///
@@ -35,28 +38,31 @@ class file_store : public store {
   explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
                       disk& on = disk::real(), time_source now = wall_clock);
 
-  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override;
+  [[nodiscard]] store_traits traits() const override;
+  [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
   /// The expiry time is stored with the filter, so it takes effect even if no process is running then.
-  std::shared_ptr<stored_filter> create_expiring(std::string_view name, const spec& s,
-                                                 std::chrono::milliseconds life) override;
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
+                                        std::optional<std::chrono::milliseconds> life = {}) override;
   /// @throws storage_error, format_error  also: the filter is linked to another one, which cannot be opened
   /// @throws  as store
   std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  [[nodiscard]] bool exists(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> list() const override;
+
+  [[nodiscard]] filter_facts facts(std::string_view name) const override;
+  /// Through the writer that this object has open, if it has.
+  void expire_at(std::string_view name, std::optional<event_time> when) override;
+  [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;
+  /// Likewise. Also ends a job with a damaged journal. Keys that are only in the journal are lost.
+  void end_job(std::string_view name, std::string_view job) override;
   /// Works while either filter is open; see file_links.
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
-  /// Also ends a job with a damaged journal. Keys that are only in the journal are lost.
-  void end_job(std::string_view name, std::string_view job) override;
-  [[nodiscard]] bool exists(std::string_view name) const override;
-  [[nodiscard]] std::vector<std::string> list() const override;
   void drop(std::string_view name) override;
-  [[nodiscard]] std::shared_ptr<void> occupy() override;
   /// Neither filter may have a writer.
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_expired() override;
-  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override;
-  [[nodiscard]] std::vector<std::string> job_warnings() const override;
   /// How long to wait for another writer of a filter. The limit of the store itself is zero.
   void wait_with(std::shared_ptr<retry_policy> p) override;
   /// Replaces the manifest by an empty one with a new filter id, which readers follow.
@@ -66,16 +72,17 @@ class file_store : public store {
                                          std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
-  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
-
  private:
   [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
+  /// @param lock  the writer's lock
+  [[nodiscard]] std::shared_ptr<file_writer> write(std::string_view name, lock_file lock) const;
+  /// The writer that this object has open, or a new one.    @throws  as open
+  [[nodiscard]] std::shared_ptr<file_writer> writer_of(std::string_view name) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
   [[nodiscard]] std::shared_ptr<retry_policy> policy_for_waiting() const;
   /// Nothing if another writer has it.
   [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;
-  [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
   [[nodiscard]] bool has_expired(const std::filesystem::path& directory) const;
@@ -84,7 +91,6 @@ class file_store : public store {
   void require(std::string_view name) const;
   /// @throws name_taken  a filter of this name exists and has not expired
   void make_way_for(std::string_view name) const;
-  std::shared_ptr<stored_filter> make(std::string_view name, const spec& s, std::optional<event_time> end);
 
   const std::filesystem::path directory_;
   const sync_policy policy_;
@@ -93,6 +99,8 @@ class file_store : public store {
   const file_links links_;
   std::shared_ptr<retry_policy> waiting_{};
   mutable std::mutex removing_{};  // held while an expired filter is locked for removal; guards waiting_
+  mutable std::mutex writing_{};   // guards what follows
+  mutable std::map<std::string, std::weak_ptr<file_writer>, std::less<>> writers_{};
 };
 
 }  // namespace everseen

@@ -16,7 +16,7 @@
 #include "everseen/store/file/file_links.hpp"
 #include "everseen/store/file/file_replaced.hpp"
 #include "everseen/store/journal/file_job.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {
 

@@ -13,7 +13,6 @@
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/embedded/job_memory.hpp"
 #include "everseen/store/journal/job_journal.hpp"
-#include "everseen/store/port/store.hpp"
 
 namespace everseen {
 

@@ -54,16 +54,19 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
       now_(std::move(now)),
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
 
-std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job, std::string_view /*description*/) {
+std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job,
+                                                   std::optional<std::string_view> description) {
+  if (!description) return nullptr;
   throw parameter_error(quoted_name(name_) + " asks " + quoted_name(who_.name) + " first, and the job " +
                         quoted_name(job) +
                         " needs a filter that judges alone; unlink it: everseen link --off " +
                         name_argument(name_) + ", or give the job a filter of its own");
 }
 
-std::optional<predecessor> linked_filter::asks_first() const {
-  if (is_over()) return std::nullopt;
-  return who_;
+batch_path linked_filter::path() const {
+  batch_path newer = newer_->path();
+  if (!is_over()) newer.asks_first = who_;
+  return newer;
 }
 
 std::optional<batch_failure> linked_filter::ask_older(question& q) const {
@@ -115,11 +118,6 @@ batch_result linked_filter::add(std::span<const partition_batch> batches) {
 
 batch_result linked_filter::check(std::span<const partition_batch> batches) const {
   return judge(batches, [this](auto some) { return std::as_const(*newer_).check(some); });
-}
-
-void linked_filter::wait_with(std::shared_ptr<retry_policy> p) {
-  older_->wait_with(p);
-  newer_->wait_with(std::move(p));
 }
 
 }  // namespace everseen

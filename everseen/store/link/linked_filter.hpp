@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "everseen/core/hash/digest.hpp"
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen {
@@ -31,7 +31,7 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// This and the following functions refer to the newer filter.
+  /// This, visit_segments and sync are about the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }
@@ -39,18 +39,10 @@ class linked_filter final : public stored_filter {
     newer_->visit_segments(partition, visit);
   }
   void sync() override { newer_->sync(); }
-  [[nodiscard]] std::string place_of(std::uint32_t partition) const override {
-    return newer_->place_of(partition);
-  }
-  [[nodiscard]] std::optional<event_time> expires_at() const override { return newer_->expires_at(); }
-  void expire_at(std::optional<event_time> when) override { newer_->expire_at(when); }
-  void wait_with(std::shared_ptr<retry_policy> p) override;
-  [[nodiscard]] std::string access_path() const override { return newer_->access_path(); }
-  [[nodiscard]] bool is_called(std::string_view name) const override { return newer_->is_called(name); }
-  [[nodiscard]] std::optional<predecessor> asks_first() const override;
-  /// @throws parameter_error  always: a job needs a filter that judges alone
+  [[nodiscard]] batch_path path() const override;
+  /// A job needs a filter that judges alone, so there is none.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
-                                                    std::string_view description) override;
+                                                    std::optional<std::string_view> description) override;
   /// The filter that is asked first, even after the link has ended.
   [[nodiscard]] const stored_filter& older() const noexcept { return *older_; }
 

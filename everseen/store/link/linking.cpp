@@ -1,5 +1,7 @@
 #include "everseen/store/link/linking.hpp"
 
+#include <algorithm>
+
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 
@@ -13,36 +15,44 @@ std::string end_it(std::string_view newer) {
 
 }  // namespace
 
-void require_linkable(const link_facts& older, const link_facts& newer) {
-  const std::string old = quoted_name(older.name);
-  const std::string now = quoted_name(newer.name);
+std::string asker_of(const filter_links& all, std::string_view older) {
+  const auto found = std::ranges::find(all, older, [](const filter_link& l) { return l.older.name; });
+  return found == all.end() ? std::string() : found->newer;
+}
+
+std::optional<predecessor> asked_first(const filter_links& all, std::string_view newer) {
+  const auto found = std::ranges::find(all, newer, &filter_link::newer);
+  if (found == all.end()) return std::nullopt;
+  return found->older;
+}
+
+void require_linkable(const filter_links& all, const named_spec& older, const named_spec& newer) {
+  const std::string old = quoted_name(older.name), now = quoted_name(newer.name);
   if (older.name == newer.name)
     throw parameter_error("a filter cannot be linked to itself; name the old one and then the new one");
-  if (!older.asks.empty())
-    throw parameter_error(old + " itself asks " + quoted_name(older.asks) +
+  if (const auto asks = asked_first(all, older.name))
+    throw parameter_error(old + " itself asks " + quoted_name(asks->name) +
                           " first; only one older filter is asked");
-  if (!newer.asks.empty() && newer.asks != older.name)
-    throw parameter_error(now + " asks " + quoted_name(newer.asks) + " first" + end_it(newer.name));
-  if (!newer.asked_by.empty())
-    throw parameter_error(now + " is asked by " + quoted_name(newer.asked_by) +
-                          "; only one older filter is asked");
-  if (!older.asked_by.empty() && older.asked_by != newer.name)
-    throw parameter_error(old + " is asked by " + quoted_name(older.asked_by) + " already" +
-                          end_it(older.asked_by));
-  if (older.has_window && !newer.has_window)
+  if (const auto asks = asked_first(all, newer.name); asks && asks->name != older.name)
+    throw parameter_error(now + " asks " + quoted_name(asks->name) + " first" + end_it(newer.name));
+  if (const std::string by = asker_of(all, newer.name); !by.empty())
+    throw parameter_error(now + " is asked by " + quoted_name(by) + "; only one older filter is asked");
+  if (const std::string by = asker_of(all, older.name); !by.empty() && by != newer.name)
+    throw parameter_error(old + " is asked by " + quoted_name(by) + " already" + end_it(by));
+  if (older.of.window && !newer.of.window)
     throw parameter_error(old + " has a window and " + now +
                           " has none, so that keys would come without their time");
 }
 
-void require_unasked(std::string_view name, std::string_view asked_by) {
-  if (!asked_by.empty())
-    throw parameter_error(quoted_name(asked_by) + " asks " + quoted_name(name) + " first" + end_it(asked_by));
+void require_unasked(const filter_links& all, std::string_view name) {
+  if (const std::string by = asker_of(all, name); !by.empty())
+    throw parameter_error(quoted_name(by) + " asks " + quoted_name(name) + " first" + end_it(by));
 }
 
-void require_unlinked(const link_facts& f) {
-  require_unasked(f.name, f.asked_by);
-  if (!f.asks.empty())
-    throw parameter_error(quoted_name(f.name) + " asks " + quoted_name(f.asks) + " first" + end_it(f.name));
+void require_unlinked(const filter_links& all, std::string_view name) {
+  require_unasked(all, name);
+  if (const auto asks = asked_first(all, name))
+    throw parameter_error(quoted_name(name) + " asks " + quoted_name(asks->name) + " first" + end_it(name));
 }
 
 void refuse_unlinked(std::string_view newer) {

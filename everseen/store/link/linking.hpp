@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/core/format/predecessor.hpp"
 #include "everseen/store/link/linked_filter.hpp"
@@ -13,23 +14,33 @@ namespace everseen {
 
 // Link rules shared by all stores: which filters may be linked, and the errors.
 
-/// The input of the link rules for one filter.
-struct link_facts {
-  std::string name;
-  bool has_window = false;
-  std::string asks{};      ///< the filter that this one asks first now; empty: none
-  std::string asked_by{};  ///< the filter that asks this one first now; empty: none
+/// A link that has not ended.
+struct filter_link {
+  std::string newer;
+  predecessor older;
+  std::string id{};  ///< of the newer filter, where a store notes it
 };
+using filter_links = std::vector<filter_link>;
 
+/// The filter that asks this one first; empty: none.
+[[nodiscard]] std::string asker_of(const filter_links& all, std::string_view older);
+/// The filter that this one asks first.
+[[nodiscard]] std::optional<predecessor> asked_first(const filter_links& all, std::string_view newer);
+
+/// A filter of a store, by its name.
+struct named_spec {
+  std::string_view name;
+  const spec& of;
+};
 /// A link has one older and one newer filter, and neither has another link: no chains, no trees.
 /// @throws parameter_error  the two cannot be linked; includes the reason and a remedy
-void require_linkable(const link_facts& older, const link_facts& newer);
+void require_linkable(const filter_links& all, const named_spec& older, const named_spec& newer);
 
 /// @throws parameter_error  another filter asks this one first, so it cannot be dropped
-void require_unasked(std::string_view name, std::string_view asked_by);
+void require_unasked(const filter_links& all, std::string_view name);
 
 /// @throws parameter_error  it has a link, so it cannot be renamed
-void require_unlinked(const link_facts& f);
+void require_unlinked(const filter_links& all, std::string_view name);
 
 /// @throws parameter_error  always: the filter has no link
 [[noreturn]] void refuse_unlinked(std::string_view newer);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/embedded/embedded_filter.hpp"
 #include "everseen/store/link/linking.hpp"
 #include "everseen/store/memory/memory_segments.hpp"
@@ -70,102 +71,118 @@ class memory_store::restoring : public store::restore {
 
 memory_store::memory_store(time_source now) : now_(std::move(now)) {}
 
-std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s) {
-  auto filter = std::make_shared<memory_filter>(s, now_, std::nullopt);
+std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s,
+                                                    std::optional<std::chrono::milliseconds> life) {
+  std::optional<event_time> end;
+  if (life) end = end_after(now_(), *life);
+  auto filter = std::make_shared<memory_filter>(s, now_, end);
   registry_->insert(name, filter);
   return filter;
 }
 
-std::shared_ptr<stored_filter> memory_store::create_expiring(std::string_view name, const spec& s,
-                                                             std::chrono::milliseconds life) {
-  auto filter = std::make_shared<memory_filter>(s, now_, end_after(now_(), life));
-  registry_->insert(name, filter);
-  return filter;
+std::shared_ptr<embedded_filter> memory_store::filter_of(std::string_view name) const {
+  const std::scoped_lock alone(registry_->lock);
+  return registry_->at(name);
+}
+
+filter_facts memory_store::facts(std::string_view name) const {
+  return {filter_of(name)->expires_at(), {}};
+}
+
+void memory_store::expire_at(std::string_view name, std::optional<event_time> when) {
+  filter_of(name)->expire_at(when);
+}
+
+std::vector<std::string> memory_store::jobs(std::string_view name) const {
+  return filter_of(name)->jobs();
+}
+
+void memory_store::end_job(std::string_view name, std::string_view job) {
+  filter_of(name)->end_job(job);
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
   const std::scoped_lock alone(registry_->lock);
-  const registry::entry& newer = registry_->at(name);
-  if (!newer.older || newer.older->is_over(now_())) return newer.filter;
+  const auto& newer = registry_->at(name);
+  const auto link = registry_->links.find(name);
+  if (link == registry_->links.end() || link->second.is_over(now_())) return newer;
   return open_linked(
-      name, *newer.older, now_, [&] { return registry_->at(newer.older->name).filter; },
-      [&] { return newer.filter; });
+      name, link->second, now_, [&] { return registry_->at(link->second.name); }, [&] { return newer; });
 }
 
 void memory_store::link(std::string_view older, std::string_view newer,
                         std::optional<std::chrono::milliseconds> life) {
   const std::scoped_lock alone(registry_->lock);
   const event_time now = now_();
-  require_linkable(registry_->facts_of(older, now), registry_->facts_of(newer, now));
-  require_no_jobs(newer, registry_->at(newer).filter->jobs(), "ask an older one first");
-  registry_->at(newer).older = {std::string(older), end_of_link(now, life)};
-  registry_->askers.insert_or_assign(std::string(older), std::string(newer));
+  const auto &old = registry_->at(older), &next = registry_->at(newer);
+  require_linkable(registry_->live_links(now), {older, old->get_spec()}, {newer, next->get_spec()});
+  require_no_jobs(newer, next->jobs(), "ask an older one first");
+  registry_->links.insert_or_assign(std::string(newer),
+                                    predecessor{std::string(older), end_of_link(now, life)});
 }
 
 void memory_store::unlink(std::string_view newer) {
   const std::scoped_lock alone(registry_->lock);
-  registry::entry& linked = registry_->at(newer);
-  if (!linked.older) refuse_unlinked(newer);
-  linked.older.reset();
+  (void)registry_->at(newer);
+  if (registry_->links.erase(std::string(newer)) == 0) refuse_unlinked(newer);
 }
 
 bool memory_store::exists(std::string_view name) const {
   const std::scoped_lock alone(registry_->lock);
   const auto found = registry_->filters.find(name);
-  return found != registry_->filters.end() && !found->second.filter->has_expired();
+  return found != registry_->filters.end() && !found->second->has_expired();
 }
 
-std::optional<std::uint64_t> memory_store::room_bytes() const {
+store_traits memory_store::traits() const {
+  store_traits mine;
+  mine.is_memory = true;
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page_bytes <= 0) return std::nullopt;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+  if (pages > 0 && page_bytes > 0)
+    mine.room_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
+  return mine;
 }
 
 std::vector<std::string> memory_store::list() const {
   const std::scoped_lock alone(registry_->lock);
   std::vector<std::string> names;
-  for (const auto& [name, entry] : registry_->filters)
-    if (!entry.filter->has_expired()) names.push_back(name);
+  for (const auto& [name, filter] : registry_->filters)
+    if (!filter->has_expired()) names.push_back(name);
   return names;
 }
 
 void memory_store::drop(std::string_view name) {
   const std::scoped_lock alone(registry_->lock);
   (void)registry_->at(name);
-  require_unasked(name, registry_->asked_by(name, now_()));
+  require_unasked(registry_->live_links(now_()), name);
   registry_->erase(name);
 }
 
 void memory_store::rename(std::string_view from, std::string_view to, namesake there) {
   validate_filter_name(to);
   const std::scoped_lock alone(registry_->lock);
-  const event_time now = now_();
-  require_unlinked(registry_->facts_of(from, now));
+  const auto moved = registry_->at(from);
+  const filter_links links = registry_->live_links(now_());
+  require_unlinked(links, from);
   const auto other = registry_->filters.find(to);
-  if (other != registry_->filters.end() && !other->second.filter->has_expired()) {
+  if (other != registry_->filters.end() && !other->second->has_expired()) {
     if (there == namesake::refuse) throw filter_exists(to);
     if (from == to) return;
-    require_unlinked(registry_->facts_of(to, now));
+    require_unlinked(links, to);
   }
-  registry_->filters.insert_or_assign(std::string(to), std::move(registry_->at(from)));
   registry_->erase(from);
+  registry_->erase(to);
+  registry_->filters.emplace(to, moved);
 }
 
 void memory_store::remove_expired() {
   const std::scoped_lock alone(registry_->lock);
-  std::erase_if(registry_->filters, [](const auto& each) { return each.second.filter->has_expired(); });
-  const event_time now = now_();
-  std::erase_if(registry_->askers,
-                [&](const auto& each) { return registry_->asked_by(each.first, now).empty(); });
+  std::erase_if(registry_->filters, [](const auto& each) { return each.second->has_expired(); });
+  std::erase_if(registry_->links, [&](const auto& each) { return !registry_->filters.contains(each.first); });
 }
 
 void memory_store::reset(std::string_view name) {
-  std::shared_ptr<embedded_filter> filter;
-  {
-    const std::scoped_lock alone(registry_->lock);
-    filter = registry_->at(name).filter;
-  }
+  const auto filter = filter_of(name);
   require_no_jobs(name, filter->jobs(), "be reset");
   filter->forget();
 }
@@ -176,40 +193,39 @@ std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view nam
   return std::make_unique<restoring>(registry_, name, s, now_);
 }
 
-memory_store::registry::entry& memory_store::registry::at(std::string_view name) {
+std::unique_ptr<store::rebuild> memory_store::begin_rebuild(std::string_view name, const spec& /*s*/,
+                                                            std::span<const partition_state> /*base*/) {
+  (void)filter_of(name);
+  throw parameter_error(quoted_name(name) +
+                        " cannot be rebuilt: it lives in memory. Create another one and add the keys");
+}
+
+const std::shared_ptr<embedded_filter>& memory_store::registry::at(std::string_view name) const {
   const auto found = filters.find(name);
   if (found == filters.end()) throw no_such_filter(name);
-  if (found->second.filter->has_expired()) throw filter_has_expired(name);
+  if (found->second->has_expired()) throw filter_has_expired(name);
   return found->second;
 }
 
 void memory_store::registry::erase(std::string_view name) {
-  filters.erase(filters.find(name));
-  if (const auto asked = askers.find(name); asked != askers.end()) askers.erase(asked);
+  filters.erase(std::string(name));
+  links.erase(std::string(name));
 }
 
-std::string memory_store::registry::asked_by(std::string_view name, event_time now) const {
-  const auto known = askers.find(name);
-  if (known == askers.end()) return {};
-  const auto asker = filters.find(known->second);
-  if (asker == filters.end()) return {};
-  const auto& older = asker->second.older;
-  return older && older->name == name && !older->is_over(now) ? asker->first : std::string();
-}
-
-link_facts memory_store::registry::facts_of(std::string_view name, event_time now) {
-  const entry& one = at(name);
-  const bool asks = one.older && !one.older->is_over(now);
-  return {std::string(name), one.filter->get_spec().window.has_value(), asks ? one.older->name : "",
-          asked_by(name, now)};
+filter_links memory_store::registry::live_links(event_time now) const {
+  filter_links live;
+  for (const auto& [newer, older] : links)
+    if (!older.is_over(now)) live.push_back({newer, older});
+  return live;
 }
 
 void memory_store::registry::insert(std::string_view name, std::shared_ptr<embedded_filter> filter) {
   validate_filter_name(name);
   const std::scoped_lock alone(lock);
-  entry& place = filters[std::string(name)];
-  if (place.filter && !place.filter->has_expired()) throw filter_exists(name);
-  place = {std::move(filter)};
+  if (const auto there = filters.find(name); there != filters.end() && !there->second->has_expired())
+    throw filter_exists(name);
+  erase(name);
+  filters.emplace(name, std::move(filter));
 }
 
 }  // namespace everseen

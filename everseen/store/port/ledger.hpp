@@ -51,6 +51,12 @@ struct checkpoint {
   std::optional<std::uint64_t> from{};
 };
 
+/// The size of a job's data.
+struct job_size {
+  std::uint64_t counters = 0;            ///< over all partitions: a name in two of them counts twice
+  std::optional<std::uint64_t> bytes{};  ///< nothing if unknown
+};
+
 /// The memory of one job: which events of which sources were judged, and with which verdicts.
 ///
 /// "Add, then process" loses an event when the process crashes in between; "process, then add" repeats it. A
@@ -98,6 +104,9 @@ class ledger {
 
   /// What a power loss may have taken since the last settlement, as a readable sentence; empty: nothing.
   [[nodiscard]] virtual std::string doubt() const { return {}; }
+
+  /// @throws parameter_error  the job has ended    @throws storage_error, backend_error
+  [[nodiscard]] virtual job_size size() const { return {}; }
 
   /// Calls visit(name, value) for each counter of each partition. The value of a name is the sum over the
   /// partitions.    @throws backend_error, format_error

@@ -8,7 +8,7 @@ namespace everseen {
 /// Decides how long calls to an unavailable store are retried.
 ///
 /// A store on other machines has its own limit, after which a call fails. A caller that wants to wait longer,
-/// or not at all, or to be notified, installs this: stored_filter::wait_with. It changes no verdict: a
+/// or not at all, or to be notified, installs this: store::wait_with. It changes no verdict: a
 /// retried call gets the answer of its first attempt, or none.
 /// Threads: any number may call concurrently.
 class retry_policy {
@@ -33,6 +33,9 @@ class retry_policy {
   /// The store answers again. Called at the first answer after each tries_again
   /// or on_silence, sometimes more than once.
   virtual void on_recovered() = 0;
+
+  /// Whether calls may be retried for hours, so that servers must remember their answers for a day.
+  [[nodiscard]] virtual bool may_take_hours() const noexcept { return true; }
 };
 
 }  // namespace everseen

@@ -1,9 +1,9 @@
 #include "everseen/stream/job/deferred_ledger.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {
 
@@ -14,25 +14,23 @@ deferred_ledger::deferred_ledger(stored_filter& of, std::string job, std::string
   static_cast<void>(is_begun());
 }
 
-void deferred_ledger::begin() const {
-  if (real_) return;
-  auto opened = of_.open_ledger(job_, description_);
+bool deferred_ledger::begin(std::optional<std::string_view> description) const {
+  if (real_) return true;
+  auto opened = of_.open_ledger(job_, description);
+  if (!opened) return false;
   examine_(opened->description());
   real_ = std::move(opened);
+  return true;
 }
 
 /// Another worker of the job may have begun it in the meantime.
 bool deferred_ledger::is_begun() const {
-  if (real_) return true;
-  const auto there = of_.jobs();
-  if (std::ranges::find(there, job_) == there.end()) return false;
-  begin();
-  return true;
+  return begin(std::nullopt);
 }
 
 batch_result deferred_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
   try {
-    begin();
+    (void)begin(description_);
   } catch (const error&) {
     forget_verdicts(batches);
     return claims_result(batches, batch_failure::from_current_exception());
@@ -42,7 +40,7 @@ batch_result deferred_ledger::claim(const origin& from, std::span<const claim_ba
 
 bool deferred_ledger::settle(std::span<const checkpoint> reached) {
   if (reached.empty()) return true;
-  begin();
+  (void)begin(description_);
   return real_->settle(reached);
 }
 

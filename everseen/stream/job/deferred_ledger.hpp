@@ -2,10 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen {
 
@@ -35,7 +36,8 @@ class deferred_ledger final : public ledger {
   void visit_counters(const counter_visitor& visit) const override;
 
  private:
-  void begin() const;
+  /// @return false  without a description: the job does not exist
+  bool begin(std::optional<std::string_view> description) const;
   [[nodiscard]] bool is_begun() const;
 
   stored_filter& of_;

@@ -99,7 +99,7 @@ class source {
   /// This batch will be neither claimed nor settled: nothing should wait for it.
   virtual void abandoned(const source_batch& /*batch*/) {}
 
-  /// Lets `p` decide how long to wait for an unavailable server, as stored_filter::wait_with. Sources
+  /// Lets `p` decide how long to wait for an unavailable server, as store::wait_with. Sources
   /// without such a server, or with their own limit, do nothing.    @pre no call is in progress
   virtual void wait_with(const std::shared_ptr<retry_policy>& /*p*/) {}
 

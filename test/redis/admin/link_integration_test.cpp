@@ -75,7 +75,7 @@ TEST_P(Link, HoldsBothInTheirPlaces) {
   create_old();
   create_new();
   link("old", "new");
-  EXPECT_EQ(open("new").stored().asks_first(), predecessor{"old"});
+  EXPECT_EQ(open("new").stored().path().asks_first, predecessor{"old"});
   EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
   for (const auto& [from, to] : {std::pair{"old", "x"}, {"new", "x"}})
     EXPECT_THAT(refusal([&] { store()->rename(from, to, store::namesake::refuse); }),
@@ -92,7 +92,7 @@ TEST_P(Link, HoldsBothInTheirPlaces) {
                 HasSubstr("link --off new"));
   }
   store()->unlink("new");
-  EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
+  EXPECT_EQ(open("new").stored().path().asks_first, std::nullopt);
   EXPECT_NO_THROW(store()->rename("new", "x", store::namesake::refuse));
   EXPECT_NO_THROW(store()->drop("old"));
 }
@@ -119,10 +119,10 @@ TEST_P(Link, EndsByItself) {
   link("old", "new", 500ms);
   filter f = open("new");
   EXPECT_TRUE(f.may_contain("before"));
-  EXPECT_NE(f.stored().asks_first(), std::nullopt);
+  EXPECT_NE(f.stored().path().asks_first, std::nullopt);
   test::wait_until([&] { return !f.may_contain("before"); }, "the link ends while the filter is open");
   EXPECT_FALSE(open("new").may_contain("before"));
-  EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
+  EXPECT_EQ(open("new").stored().path().asks_first, std::nullopt);
   EXPECT_NO_THROW(store()->drop("old"));
 }
 
@@ -132,7 +132,7 @@ TEST_P(Link, OfANewerOneThatIsGoneHoldsNobodyUp) {
   link("old", "new");
   store()->drop("new");
   create_new();
-  EXPECT_EQ(open("new").stored().asks_first(), std::nullopt);
+  EXPECT_EQ(open("new").stored().path().asks_first, std::nullopt);
   create("other", GetParam().second);
   EXPECT_NO_THROW(link("old", "other"));
   store()->unlink("other");
@@ -143,7 +143,7 @@ TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
   create_old();
   create_new();
   link("old", "new");
-  open("new").stored().expire_at(wall_clock() + 1s);
+  store()->expire_at("new", wall_clock() + 1s);
   test::wait_until([&] { return !store()->exists("new"); }, "the newer one ends");
   EXPECT_NO_THROW(store()->drop("old"));
   EXPECT_EQ(server_.run({"EXISTS", "everseen:{names}:links"}), "0");

@@ -102,12 +102,12 @@ TEST_P(Rebuild, KeepsTheWindow) {
 }
 
 TEST_P(Rebuild, IsNamedUntilItIsDone) {
-  EXPECT_FALSE(client()->asks_first());
+  EXPECT_FALSE(client()->path().asks_first);
   const auto rebuild = begin();
-  ASSERT_TRUE(client()->asks_first());
-  EXPECT_EQ(client()->asks_first()->name, "clicks");
+  ASSERT_TRUE(client()->path().asks_first);
+  EXPECT_EQ(client()->path().asks_first->name, "clicks");
   rebuild->commit();
-  EXPECT_FALSE(client()->asks_first());
+  EXPECT_FALSE(client()->path().asks_first);
 }
 
 TEST_P(Rebuild, PartitionThatIsMissingIsDamageAndNoDrop) {
@@ -145,17 +145,15 @@ TEST_P(Rebuild, FromACopyHasItsBitsAndWhatWasAddedMeanwhile) {
 }
 
 TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
-  const auto today = store_->create_expiring("today", sized(300, 2), 1h);
-  const auto end = today->expires_at();
+  const auto today = store_->create("today", sized(300, 2), 1h);
+  const auto end = store_->facts("today").expires_at;
   ASSERT_TRUE(add_keys(*today, old_).result);
   const auto rebuild = store_->begin_rebuild("today", sized(300, 3), {});
   ASSERT_TRUE(add_keys(*rebuild->target(), old_).result);
-  EXPECT_THAT(message_of<parameter_error>([&] { client("today")->expire_at(*end + 1h); }),
+  EXPECT_THAT(message_of<parameter_error>([&] { store_->expire_at("today", *end + 1h); }),
               HasSubstr("is being rebuilt"));
-  EXPECT_THAT(message_of<error>([&] { today->expire_at(std::nullopt); }), HasSubstr("rebuilt"));
   rebuild->commit();
-  EXPECT_EQ(client("today")->expires_at(), end);
-  EXPECT_EQ(today->expires_at(), end);
+  EXPECT_EQ(store_->facts("today").expires_at, end);
   ASSERT_TRUE(add_keys(*today, source_.take(1'000)).result) << "grows";
   const std::string id = identity_at(server_, "today", {}).keys.id();
   const auto limit = static_cast<double>((*end + later_than_the_end).time_since_epoch().count());
@@ -163,8 +161,8 @@ TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
     if (key.find(id + "/") != std::string::npos) {
       EXPECT_NEAR(std::stod(server_.run({"PEXPIRETIME", key})), limit, 1'000) << key;
     }
-  client("today")->expire_at(*end + 1h);
-  EXPECT_EQ(today->expires_at(), *end + 1h);
+  store_->expire_at("today", *end + 1h);
+  EXPECT_EQ(store_->facts("today").expires_at, *end + 1h);
 }
 
 TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndAJobWhileItGoesOn) {
@@ -172,7 +170,7 @@ TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndAJobWhileItGoesOn) {
     const auto job = writer_->open_ledger("count", "");
     EXPECT_THAT(message_of<parameter_error>([&] { (void)begin(); }), HasSubstr("count"));
   }
-  writer_->end_job("count");
+  store_->end_job("clicks", "count");
   const auto rebuild = begin();
   EXPECT_THAT(message_of<error>([&] { (void)writer_->open_ledger("count", ""); }), HasSubstr("rebuilt"));
   EXPECT_THAT(message_of<parameter_error>([&] { (void)client()->open_ledger("count", ""); }),
@@ -187,10 +185,10 @@ TEST_P(Rebuild, OfAFilterThatAsksAnotherFirstGoesOnAsking) {
   store_->link("older", "clicks", {});
   begin()->commit();
   const auto opened = client();
-  ASSERT_TRUE(opened->asks_first());
-  EXPECT_EQ(opened->asks_first()->name, "older");
+  ASSERT_TRUE(opened->path().asks_first);
+  EXPECT_EQ(opened->path().asks_first->name, "older");
   store_->unlink("clicks");
-  EXPECT_FALSE(client()->asks_first());
+  EXPECT_FALSE(client()->path().asks_first);
 }
 
 // What is too late for a window stays so.
@@ -295,10 +293,11 @@ class throwing final : public retry_policy {
 TEST_P(RebuildJudgedByScripts, ThatDividedTheFilterOtherwiseKeepsWhatWasAnsweredBeforeTheSystemRefused) {
   using test::cutting_proxy;
   cutting_proxy proxy(server_.port());
-  const auto cut = store_at(proxy.url(rest()))->open("clicks", access::write);
+  const auto cut_store = store_at(proxy.url(rest()));
+  const auto cut = cut_store->open("clicks", access::write);
   begin(50'000, 3)->commit();
   ASSERT_EQ(outcome(check_keys(*cut, old_)), "500 fresh");
-  cut->wait_with(std::make_shared<throwing>());
+  cut_store->wait_with(std::make_shared<throwing>());
   proxy.cut_after(cutting_proxy::direction::to_client,
                   3'500);  // three calls of 1000 keys, not the next three
   const auto got = add_keys(*cut, source_.take(5'000));

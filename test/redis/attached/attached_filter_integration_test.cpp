@@ -171,7 +171,7 @@ TEST_P(AttachedModel, JudgesAsABitArrayInMemoryAndSetsTheSameBits) {
     ASSERT_TRUE(string_at("shared") == model.bytes()) << batch;
     EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen));
   }
-  EXPECT_EQ(f.stored().access_path(), "redis, attached, " + c.gear);
+  EXPECT_EQ(f.stored().path().text, "redis, attached, " + c.gear);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -230,7 +230,7 @@ TEST_F(Attached, ServerWithoutScriptsIsServedByBitfields) {
   const std::vector<std::string> keys = {"one", "two", "one"};
   EXPECT_THAT(add_to(f, keys).verdicts, ElementsAre(verdict::fresh, verdict::fresh, verdict::seen));
   EXPECT_THAT(look_in(f, {"two", "three"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
-  EXPECT_EQ(f.stored().access_path(), "redis, attached, bitfield");
+  EXPECT_EQ(f.stored().path().text, "redis, attached, bitfield");
   server().run({"ACL", "DELUSER", "plain"});
 }
 

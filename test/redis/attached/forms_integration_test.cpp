@@ -251,7 +251,7 @@ TEST_F(Growing, GearThatItDoesNotHaveIsRefused) {
   EXPECT_THAT(message_of<parameter_error>(
                   [&] { (void)store_at(server_.url("?gear=bitfield"))->open("a", access::write); }),
               HasSubstr("needs scripts"));
-  EXPECT_EQ(store()->open("a", access::write)->access_path(), "redis, attached, script");
+  EXPECT_EQ(store()->open("a", access::write)->path().text, "redis, attached, script");
 }
 
 TEST_F(Growing, NeedsScripts) {

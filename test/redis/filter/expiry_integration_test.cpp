@@ -42,7 +42,7 @@ TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
   const auto filter = store_->create("clicks", sized());
   random_digests random(1);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
-  client()->expire_at(now() + 100ms);
+  store_->expire_at("clicks", now() + 100ms);
   std::this_thread::sleep_for(1'100ms);
   const auto told = failure_of_add(*filter, random.take(10));
   ASSERT_TRUE(told);
@@ -51,10 +51,10 @@ TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
 }
 
 TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
-  const auto filter = store_->create_expiring("clicks", sized(), 1s);
+  const auto filter = store_->create("clicks", sized(), 1s);
   random_digests random(2);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
-  client()->expire_at(std::nullopt);
+  store_->expire_at("clicks", std::nullopt);
   std::this_thread::sleep_for(1'100ms);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
 }
@@ -66,7 +66,7 @@ TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd)
   (void)add_keys(*filter, random.take(20'000));
   EXPECT_THAT(limits(), ElementsAre(-1));
   const event_time end = now() + 1h;
-  client()->expire_at(end);
+  store_->expire_at("clicks", end);
   EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
   const std::size_t before = lives().size();
   // Where clients judge: more than a chunk of the journal, and checkpoints.
@@ -76,14 +76,14 @@ TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd)
   EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
   const std::string header = header_of(server_, "clicks");
   EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is told from a damaged one";
-  filter->expire_at(std::nullopt);
+  store_->expire_at("clicks", std::nullopt);
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
 // Promise: using a filter does not put off its end (redis, The end of a filter).
 TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
-  const auto filter = store_->create_expiring("clicks", sized(), 1h);
-  const auto end = filter->expires_at();
+  const auto filter = store_->create("clicks", sized(), 1h);
+  const auto end = store_->facts("clicks").expires_at;
   ASSERT_TRUE(end);
   EXPECT_LE(*end, now() + 1h);
   EXPECT_GT(*end, now() + 59min);
@@ -91,14 +91,14 @@ TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
   ASSERT_TRUE(check_keys(*client(), keys_).result);
   store_->reset("clicks");
   ASSERT_TRUE(add_keys(*filter, keys_).result);
-  EXPECT_EQ(client("clicks", access::read)->expires_at(), end);
+  EXPECT_EQ(store_->facts("clicks").expires_at, end);
   EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
 }
 
 TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   const spec s = sized(1'000);
-  const auto filter = store_->create_expiring("clicks", s, 1h);
-  const auto end = filter->expires_at();
+  const auto filter = store_->create("clicks", s, 1h);
+  const auto end = store_->facts("clicks").expires_at;
   const auto job = filter->open_ledger("count", "");
   random_digests random(4);
   std::vector<test::event> events;
@@ -107,13 +107,13 @@ TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   const std::vector<checkpoint> reached = {{"lane", 9, ""}};
   ASSERT_TRUE(job->settle(reached));
   EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
-  const auto message = [&] { filter->expire_at(std::nullopt); };
+  const auto message = [&] { store_->expire_at("clicks", std::nullopt); };
   EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
 }
 
 // Promise: a filter that has ended is no damage, and its name is free (redis, The end of a filter).
 TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
-  const auto filter = store_->create_expiring("clicks", sized(), 1s);
+  const auto filter = store_->create("clicks", sized(), 1s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
@@ -127,13 +127,13 @@ TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   EXPECT_EQ(failure->why, batch_failure::cause::storage);
   const auto again = store_->create("clicks", sized());
   EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");
-  EXPECT_EQ(again->expires_at(), std::nullopt);
+  EXPECT_EQ(store_->facts("clicks").expires_at, std::nullopt);
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
 TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
   for (const std::string name : {"a", "b", "c"})
-    (void)add_keys(*store_->create_expiring(name, sized(), 1s), std::span(keys_).first(10));
+    (void)add_keys(*store_->create(name, sized(), 1s), std::span(keys_).first(10));
   wait_for_the_end();
   (void)store_->create("a", sized());
   (void)store_->create("d", sized());
@@ -147,9 +147,9 @@ TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
 
 // Promise: a lost header is damage (redis, The end of a filter).
 TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
-  (void)store_->create_expiring("clicks", sized(), 1s);
+  (void)store_->create("clicks", sized(), 1s);
   wait_for_the_end();
-  (void)store_->create_expiring("clicks", sized(), 1h);
+  (void)store_->create("clicks", sized(), 1h);
   server_.run({"DEL", header_of(server_, "clicks")});
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
               HasSubstr("is missing"));
@@ -157,7 +157,7 @@ TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
 }
 
 TEST_P(Life, FilterMustLiveForASecondAtLeast) {
-  EXPECT_THROW(store_->create_expiring("clicks", sized(), 999ms), parameter_error);
+  EXPECT_THROW(store_->create("clicks", sized(), 999ms), parameter_error);
   EXPECT_FALSE(store_->exists("clicks"));
 }
 
@@ -169,19 +169,19 @@ TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
   for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
     torn_aof file(server_);
     const std::size_t from = file.bytes().size();
-    client()->expire_at(to);
+    store_->expire_at("clicks", to);
     const std::string all = file.bytes();
     for (const std::size_t cut : torn_aof::cuts(all, from)) {
       file.end_with(all, cut);
       const auto found = client();
       EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
-      const auto ends = found->expires_at();
+      const auto ends = store_->facts("clicks").expires_at;
       // Too late a limit is one that the next end puts right; too early a one would be a loss.
       EXPECT_THAT(lives(),
                   Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
           << cut - from;
-      found->expire_at(to);
-      EXPECT_EQ(found->expires_at(), to);
+      store_->expire_at("clicks", to);
+      EXPECT_EQ(store_->facts("clicks").expires_at, to);
     }
     file.end_with(all, all.size());
   }
@@ -199,14 +199,14 @@ TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilt
         {
           const auto filter = store_->create("clicks", sized());
           (void)add_keys(*filter, std::span(keys_).first(200));
-          if (persists) filter->expire_at(later);
+          if (persists) store_->expire_at("clicks", later);
         }
         const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes, [&](redis_store& in) {
-          in.open("clicks", access::write)->expire_at(persists ? std::nullopt : std::optional(later));
+          in.expire_at("clicks", persists ? std::nullopt : std::optional(later));
         });
         const bool cut = proxy.has_cut();
         died += !done;
-        const auto ends = client("clicks", access::read)->expires_at();
+        const auto ends = store_->facts("clicks").expires_at;
         const auto limit = ends ? Matcher<std::int64_t>(is_a_day_behind(*ends)) : Matcher<std::int64_t>(-1);
         ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
         (void)client();
@@ -225,11 +225,11 @@ TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
   const auto filter = many->create("clicks", sized(300, 4));
   (void)add_keys(*filter, keys_);
   const event_time later = now() + 1h;
-  filter->expire_at(later);
+  many->expire_at("clicks", later);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
     EXPECT_THAT(limits(*each), Each(is_a_day_behind(later)));
-  filter->expire_at(std::nullopt);
+  many->expire_at("clicks", std::nullopt);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
     EXPECT_THAT(limits(*each), ElementsAre(-1));
@@ -269,12 +269,12 @@ TEST_P(Life, PartitionsSayWhichServerHasThem) {
   const auto both = store_at("redis://" + server_.address() + "," + other.address() + rest());
   const auto filter = both->create("clicks", sized(200, 3));
   for (std::uint32_t p = 0; p < 3; ++p) {
-    const bool is_here = filter->place_of(p) == server_.address();
+    const bool is_here = filter->path().places.at(p) == server_.address();
     EXPECT_EQ(keys_like(server_, "everseen:{*/" + std::to_string(p) + "}").size(), is_here ? 1u : 0u);
-    EXPECT_EQ(filter->place_of(p), (is_here ? server_ : other).address());
+    EXPECT_EQ(filter->path().places.at(p), (is_here ? server_ : other).address());
   }
-  EXPECT_NE(filter->place_of(0), filter->place_of(1));
-  EXPECT_EQ(filter->place_of(0), filter->place_of(2));
+  EXPECT_NE(filter->path().places.at(0), filter->path().places.at(1));
+  EXPECT_EQ(filter->path().places.at(0), filter->path().places.at(2));
 }
 
 INSTANTIATE_TEST_SUITE_P(JudgedBy, Life, testing::Values(judges::clients, judges::scripts, judges::module),

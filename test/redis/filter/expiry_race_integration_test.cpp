@@ -53,7 +53,7 @@ class LifeRace : public Life {
     proxy.hold_after(direction::to_server, bytes);
     auto done = std::async(std::launch::async, [url = proxy.url(rest("retry_for=1ms")), end] {
       try {
-        store_at(url)->open("clicks", access::write)->expire_at(end);
+        store_at(url)->expire_at("clicks", end);
       } catch (const error&) {
         // It has died, or another client was faster.
       }
@@ -82,7 +82,7 @@ class LifeRace : public Life {
     const std::vector<checkpoint> reached = {{"lane", 1, ""}};
     EXPECT_TRUE(job->settle(reached));
   }
-  an_end end_of_clicks() { return client("clicks", access::read)->expires_at(); }
+  an_end end_of_clicks() { return store_->facts("clicks").expires_at; }
 };
 
 /// The first end is given up to each place; then the second by a client that nothing happens to.
@@ -97,7 +97,7 @@ TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterOne) {
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, soon);
         if (first.was_stopped) {
-          client()->expire_at(second);
+          store_->expire_at("clicks", second);
           if (bytes % 2 == 0) use_a_job();
         }
         let_go(proxy, first, what);
@@ -122,14 +122,14 @@ TEST_P(LifeRace, OfTwoThatPutAnEndOffNeitherLeavesALimitOfTheFirstEnd) {
         {
           const auto filter = store_->create("clicks", sized());
           (void)add_keys(*filter, std::span(keys_).first(200));
-          filter->expire_at(soon);
+          store_->expire_at("clicks", soon);
         }
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, later);
-        if (first.was_stopped) client()->expire_at(second);
+        if (first.was_stopped) store_->expire_at("clicks", second);
         let_go(proxy, first, what);
         ASSERT_THAT(limits(), Each(is_late_enough(end_of_clicks())));
-        client()->expire_at(later);
+        store_->expire_at("clicks", later);
         ASSERT_THAT(limits(), Each(is_right(later)));
         (void)server_.run({"FLUSHALL"});
         if (!first.was_stopped) break;
@@ -144,7 +144,7 @@ TEST_P(LifeRace, WhatAClientThatDiedHasBegunIsLeftAloneForAMinuteAndThenFinished
     {
       const auto filter = store_->create("clicks", sized());
       (void)add_keys(*filter, std::span(keys_).first(200));
-      filter->expire_at(soon);
+      store_->expire_at("clicks", soon);
     }
     cutting_proxy proxy(server_.port());
     slow_client first = stopped_after(proxy, bytes, std::nullopt);
@@ -170,9 +170,8 @@ TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
   for (int i = 0; i < 6; ++i)
     clients.push_back(std::async(std::launch::async, [this, i] {
       for (int times = 0; times < 10; ++times) {
-        const auto filter = client();
-        filter->expire_at(times % 3 == 2 ? an_end()
-                                         : now() + std::chrono::hours(1 + (7 * times + 5 * i) % 11));
+        store_->expire_at(
+            "clicks", times % 3 == 2 ? an_end() : now() + std::chrono::hours(1 + (7 * times + 5 * i) % 11));
       }
     }));
   for (auto& each : clients) EXPECT_NO_THROW(each.get());
@@ -185,7 +184,7 @@ TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
 TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
   (void)add_keys(*store_->create("clicks", sized()), keys_);
   const std::string header = header_of(server_, "clicks");
-  for (int i = 1; i < 4; ++i) client()->expire_at(now() + std::chrono::hours(i));
+  for (int i = 1; i < 4; ++i) store_->expire_at("clicks", now() + std::chrono::hours(i));
   for (const char* const round : {"0", "2", "3"}) {
     (void)server_.run({"HSET", header, "round", round});
     (void)server_.run({"HDEL", header, "limits"});
@@ -193,9 +192,9 @@ TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
     (void)client();
     EXPECT_THAT(limits(), Each(is_right(end_of_clicks()))) << round;
     (void)server_.run({"HSET", header, "round", round});
-    client()->expire_at(std::nullopt);
+    store_->expire_at("clicks", std::nullopt);
     EXPECT_THAT(limits(), Each(-1)) << round;
-    client()->expire_at(now() + 1h);
+    store_->expire_at("clicks", now() + 1h);
   }
 }
 
@@ -210,7 +209,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
     const filter_identity old = all.open(with, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
     all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = old.id});
-    client()->expire_at(now() + 1h);  // while the successor was made
+    store_->expire_at("clicks", now() + 1h);  // while the successor was made
     ASSERT_EQ(decide_succession(with, old, next.id), succession::decided);
     cutting_proxy proxy(server_.port());
     slow_client late = stopped_after(proxy, bytes, now() + 50h);
@@ -218,7 +217,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
       (void)client();
       ASSERT_TRUE(forget_before(with, next, old.id, "word"));
       all.finish_removals(with);
-      client()->expire_at(std::nullopt);
+      store_->expire_at("clicks", std::nullopt);
     }
     let_go(proxy, late, then::dies);
     if (!late.was_stopped) break;

@@ -162,7 +162,7 @@ TEST_F(DamagedJournal, LostJobIsGoneForWhoClaims) {
   const spec& s = job.filter->get_spec();
   std::vector<event> events = {{0, random_(), {}, {"all"}}};
   EXPECT_EQ(text_of(claim_events(*job, s, {"lane", 0}, events).verdicts), "0");
-  client()->end_job("count");
+  store_->end_job("clicks", "count");
   events[0] = {1, random_(), {}, {"all"}};
   const auto got = claim_events(*job, s, {"lane", 0}, events);
   ASSERT_FALSE(got.result);

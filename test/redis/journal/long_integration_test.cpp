@@ -141,8 +141,8 @@ TEST_F(LongRecords, AreCutOffAtACheckpoint) {
 TEST_F(LongRecords, EndWithTheirFilter) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   add(*filter, many);
-  filter->expire_at(std::chrono::floor<std::chrono::milliseconds>(event_time::clock::now()) +
-                    std::chrono::hours(1));
+  store_->expire_at("clicks", std::chrono::floor<std::chrono::milliseconds>(event_time::clock::now()) +
+                                  std::chrono::hours(1));
   for (const std::size_t n : {many, 5ul, many}) add(*filter, n);
   const long of_state = std::stol(server_.run({"TTL", state_key()}));
   EXPECT_GT(of_state, 3600);
@@ -226,7 +226,7 @@ TEST_F(LongClaims, OfALaneThatHasMovedOnLeaveNothing) {
   const auto got = claim_events(*late, s, {"lane", 0}, next);
   EXPECT_EQ(std::ranges::count(got.verdicts, verdict::fresh), static_cast<std::ptrdiff_t>(many));
   const std::string end = field("end");
-  client()->end_job("count");
+  store_->end_job("clicks", "count");
   EXPECT_FALSE(claim_events(*late, s, {"lane", 0}, events(10 + many, many)).result);
   EXPECT_EQ(field("end"), end);
   EXPECT_THAT(keys_like(server_, "everseen:{*/0}:s*"), IsEmpty());

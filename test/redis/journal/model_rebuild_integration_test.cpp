@@ -151,8 +151,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     const auto when = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) +
                       std::chrono::hours(1 + below(100));
     const std::optional<event_time> end = below(3) == 0 ? std::nullopt : std::optional<event_time>(when);
-    (void)may_die(
-        [&](const std::string& url) { store_at(url)->open("clicks", access::write)->expire_at(end); });
+    (void)may_die([&](const std::string& url) { store_at(url)->expire_at("clicks", end); });
   }
 
   /// Of a filter and those that it asks, no key may expire before the filter.

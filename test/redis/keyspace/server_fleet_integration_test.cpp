@@ -64,7 +64,7 @@ TEST_F(ServerFleet, OrderOfItsServersInAUrlDoesNotMatter) {
   const auto somewhere_else = opened(url(three_, one_, two_));
   EXPECT_EQ(outcome(add_keys(*somewhere_else, keys_)), "300 seen");
   EXPECT_EQ(outcome(check_keys(*opened(url(two_, one_, three_)), keys_)), "300 seen");
-  EXPECT_EQ(somewhere_else->place_of(0), opened(url(one_, two_, three_))->place_of(0));
+  EXPECT_EQ(somewhere_else->path().places.at(0), opened(url(one_, two_, three_))->path().places.at(0));
   EXPECT_THROW((void)made(url(two_, three_, one_), 3), name_taken);
   EXPECT_EQ(store_at(url(three_, two_, one_))->list(), std::vector<std::string>{"clicks"});
   store_at(url(three_, two_, one_))->drop("clicks");

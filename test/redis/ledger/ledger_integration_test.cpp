@@ -373,7 +373,7 @@ TEST_F(Ledger, NothingThatAJobKeepsExpiresByAClock) {
 
 TEST_F(Ledger, TheKeysOfAJobEndWithItsFilter) {
   spec_ = exact(1'000, 2);
-  const auto filter = direct_->create_expiring("a", spec_, std::chrono::hours(1));
+  const auto filter = direct_->create("a", spec_, std::chrono::hours(1));
   auto job = filter->open_ledger("count", "");
   (void)claim(*job, counted(new_events(keys_, 0, 60)));
   job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
@@ -451,9 +451,9 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
   const auto idle = filter->open_ledger("count", "");
   const auto events = counted(new_events(keys_, 0, 60));
   ASSERT_TRUE(claim(*at_work, std::span(events).first(40)).result);
-  EXPECT_GE(filter->size_of_job("count").counters, 4u);
-  EXPECT_GT(filter->size_of_job("count").bytes.value_or(0), 0u);
-  filter->end_job("count");
+  EXPECT_GE(at_work->size().counters, 4u);
+  EXPECT_GT(at_work->size().bytes.value_or(0), 0u);
+  direct_->end_job("a", "count");
   for (const auto& job : {at_work.get(), idle.get()}) {
     const claimed got = claim(*job, std::span(events).subspan(40));
     ASSERT_FALSE(got.result);
@@ -473,7 +473,7 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
   const auto idle = filter->open_ledger("count", "d");
   const auto events = counted(new_events(keys_, 0, 60));
   ASSERT_TRUE(claim(*at_work, std::span(events).first(40)).result);
-  filter->end_job("count");
+  direct_->end_job("a", "count");
   const auto next = filter->open_ledger("count", "d");
   EXPECT_EQ(next->description(), "d");
   const auto expect_told = [&](ledger& job) {
@@ -499,12 +499,12 @@ TEST_F(Ledger, AnEndThatWasCutShortIsFinishedByTheNext) {
   const std::string id = server_.run({"HGET", list(), "count"}).substr(0, 32);
   server_.run({"HSET", header_of(server_, "a") + ":gone", id, ""});
   server_.run({"HDEL", list(), "count"});
-  EXPECT_THAT(filter->jobs(), IsEmpty());
+  EXPECT_THAT(direct_->jobs("a"), IsEmpty());
   const auto next = filter->open_ledger("count", "other");
   EXPECT_EQ(next->description(), "other");
   EXPECT_TRUE(counters_of(*next).empty());
   EXPECT_THAT(all_records(), testing::SizeIs(1));
-  filter->end_job("count");
+  direct_->end_job("a", "count");
   EXPECT_THAT(all_records(), IsEmpty());
 }
 
@@ -531,27 +531,26 @@ TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
       const auto last = filter->open_ledger("count", "d");
       ASSERT_TRUE(claim(*last, counted(new_events(keys_, position, 5)), position).result);
       position += 5;
-      const auto slow = cut_->open("a", access::write);
-      (void)slow->jobs();  // what it connects and looks at first is not what is to be cut
+      (void)cut_->jobs("a");  // what it connects and looks at first is not what is to be cut
       std::unique_ptr<ledger> next;
-      slow->wait_with(std::make_shared<busy_policy>([&] {
+      cut_->wait_with(std::make_shared<busy_policy>([&] {
         if (is_listed("count")) return;  // the end has not begun, and would be one of the next job
-        if (!filter->jobs().empty()) filter->end_job("count");
+        if (!direct_->jobs("a").empty()) direct_->end_job("a", "count");
         next = filter->open_ledger("count", "d");
         ASSERT_TRUE(claim(*next, counted(new_events(keys_, position, 20)), position).result);
         next->settle(std::vector<checkpoint>{{"clicks/0", position + 20, ""}});
       }));
       proxy_.cut_after(w, at);
-      slow->end_job("count");
+      cut_->end_job("a", "count");
       cut = proxy_.has_cut();
-      slow->wait_with(nullptr);
+      cut_->wait_with(nullptr);
       if (!next) continue;
       EXPECT_EQ(counters_of(*next)["0"], 20) << at;
       EXPECT_EQ(next->checkpoints().size(), 1u) << at;
       position += 20;
       EXPECT_TRUE(claim(*next, counted(new_events(keys_, position, 5)), position).result) << at;
       position += 5;
-      filter->end_job("count");
+      direct_->end_job("a", "count");
     }
   }
 }
@@ -563,21 +562,20 @@ TEST_F(Ledger, AJobThatTwoEndAtOnceIsGone) {
     bool cut = true;
     for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 97 : 7) {
       ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
-      const auto slow = cut_->open("a", access::write);
-      (void)slow->jobs();
-      slow->wait_with(std::make_shared<busy_policy>([&] {
-        if (filter->jobs().empty()) return;
-        filter->end_job("count");
+      (void)cut_->jobs("a");
+      cut_->wait_with(std::make_shared<busy_policy>([&] {
+        if (direct_->jobs("a").empty()) return;
+        direct_->end_job("a", "count");
         ++beside;
       }));
       proxy_.cut_after(w, at);
-      const std::string said = message_of<parameter_error>([&] { slow->end_job("count"); });
+      const std::string said = message_of<parameter_error>([&] { cut_->end_job("a", "count"); });
       cut = proxy_.has_cut();
-      slow->wait_with(nullptr);
+      cut_->wait_with(nullptr);
       if (!said.empty()) {
         EXPECT_THAT(said, HasSubstr("has no job named 'count'")) << at;
       }
-      EXPECT_THAT(filter->jobs(), IsEmpty()) << at;
+      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << at;
       EXPECT_THAT(all_records(), IsEmpty()) << at;
       EXPECT_THAT(all_checkpoints(), IsEmpty()) << at;
     }
@@ -590,7 +588,7 @@ TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
   const auto filter = make(exact(1'000));
   EXPECT_THAT(message_of<parameter_error>([&] { (void)reader()->open_ledger("count", ""); }),
               HasSubstr("has no job named 'count'"));
-  EXPECT_THAT(reader()->jobs(), IsEmpty());
+  EXPECT_THAT(direct_->jobs("a"), IsEmpty());
   (void)claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5)));
   const opened_job job(reader());
   EXPECT_EQ(job->description(), "d");

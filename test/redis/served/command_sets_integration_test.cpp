@@ -89,7 +89,7 @@ TEST(ServerWithoutScripts, WithTheModuleGetsNoFilterAndLosesNone) {
   EXPECT_THAT(message_of<backend_error>([&] { store->drop("f"); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { store->reset("f"); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { store->rename("f", "g", store::namesake::refuse); }), told);
-  EXPECT_THAT(message_of<backend_error>([&] { filter->expire_at(event_time::max()); }), told);
+  EXPECT_THAT(message_of<backend_error>([&] { store->expire_at("f", event_time::max()); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { (void)store->begin_rebuild("f", s, {}); }), told);
   EXPECT_EQ(server.run({"KEYS", "*"}), all) << "nothing is begun that cannot be finished";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(3).take(5))), "5 fresh");
@@ -324,7 +324,7 @@ TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
     const stored_filter& filter_;
   };
   const auto patient = std::make_shared<holding>(*filter);
-  filter->wait_with(patient);
+  store->wait_with(patient);
   server.stop();
   const auto got = add_keys(*filter, keys);
   ASSERT_TRUE(patient->beside_) << outcome(got);

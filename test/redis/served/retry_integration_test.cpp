@@ -324,7 +324,7 @@ TEST_F(Retry, BatchThatMayHaveRunIsUnknownWhenScriptsAreDenied) {
   (void)direct_->create("a", small(1'000));
   const auto filter = cut_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);
-  filter->wait_with(std::make_shared<denying>(server_));
+  cut_->wait_with(std::make_shared<denying>(server_));
   proxy_.cut_after(direction::to_client, 0);
   const auto got = add_keys(*filter, random_digests(2).take(20));
   ASSERT_FALSE(got.result) << got.result->seen << " seen";

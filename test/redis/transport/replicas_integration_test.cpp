@@ -30,15 +30,18 @@ TEST(StoreOnServers, WarnsOfWhatTheyDo) {
   const redis_server server;
   const auto store = store_at(server.url());
   server.run({"CONFIG", "SET", "appendonly", "yes"});
-  EXPECT_THAT(store->warnings(), IsEmpty());
+  EXPECT_THAT(store->warnings(store::concern::keys), IsEmpty());
   server.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
-  EXPECT_THAT(store->warnings(), ElementsAre(AllOf(HasSubstr(server.address()), HasSubstr("allkeys-lru"))));
+  EXPECT_THAT(store->warnings(store::concern::keys),
+              ElementsAre(AllOf(HasSubstr(server.address()), HasSubstr("allkeys-lru"))));
   redis_server::options o;
   o.config = {"--replicaof", "127.0.0.1", std::to_string(server.port()), "--appendonly", "yes"};
   const redis_server replica(o);
-  EXPECT_THAT(store_at(replica.url())->warnings(), ElementsAre(HasSubstr("is a replica of")));
+  EXPECT_THAT(store_at(replica.url())->warnings(store::concern::keys),
+              ElementsAre(HasSubstr("is a replica of")));
   const redis_server forgetful;
-  EXPECT_THAT(store_at(forgetful.url())->warnings(), ElementsAre(HasSubstr("keeps nothing on disk")));
+  EXPECT_THAT(store_at(forgetful.url())->warnings(store::concern::keys),
+              ElementsAre(HasSubstr("keeps nothing on disk")));
 }
 
 /// A server with one replica.

@@ -38,7 +38,7 @@ class disk_without_ends : public disk {
 class registry_of {
  public:
   explicit registry_of(std::shared_ptr<store> place, options o = {})
-      : registry_({std::move(place), false, false}, o, {workers_, batches_}, stats_) {}
+      : registry_(std::move(place), o, {workers_, batches_}, stats_) {}
   filter_registry* operator->() { return &registry_; }
 
  private:
@@ -62,9 +62,10 @@ TEST(FilterRegistry, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
 /// A place where somebody else makes the first filter a moment before, and drops it a moment later.
 class store_with_a_rival : public memory_store {
  public:
-  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s) override {
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
+                                        std::optional<std::chrono::milliseconds> life) override {
     if (!was_beaten_.exchange(true)) throw filter_exists(name);
-    return memory_store::create(name, s);
+    return memory_store::create(name, s, life);
   }
 
  private:
@@ -135,7 +136,11 @@ TEST(FilterRegistry, LooksAtAFilterAgainOnceKeysWereAdded) {
 /// A place on a disk that others use, too.
 class store_on_a_disk : public memory_store {
  public:
-  [[nodiscard]] std::optional<std::uint64_t> room_bytes() const override { return free; }
+  [[nodiscard]] store_traits traits() const override {
+    store_traits mine;
+    mine.room_bytes = free.load();
+    return mine;
+  }
   std::atomic<std::uint64_t> free = 10'000'000;
 };
 
@@ -196,7 +201,7 @@ class store_that_is_asked : public memory_store {
 TEST(FilterRegistry, LetsGoOfTheBitsOfAnEndedFilterWithItsRoom) {
   const auto place = std::make_shared<store_that_is_asked>();
   registry_of registry(place);
-  registry->create("k", {})->expire_at(event_time(1ms));
+  registry->expire_at(*registry->create("k", {}), event_time(1ms));
   EXPECT_EQ(registry->open("k"), nullptr);
   EXPECT_EQ(registry->bytes(), 0U);
   EXPECT_EQ(place->asked, 1);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/filter/open_store.hpp"
 #include "everseen/server/service/service.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
@@ -26,7 +27,7 @@ class ChunkLoads : public ::testing::Test {
   }
   [[nodiscard]] std::uint64_t taken() { return all_.filters().bytes(); }
 
-  service all_{options{}, open_place("mem:")};
+  service all_{options{}, open_store("mem:")};
 };
 
 TEST_F(ChunkLoads, ThatNobodyGoesOnWithGiveTheirRoomBack) {

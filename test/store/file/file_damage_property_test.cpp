@@ -68,7 +68,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
 
   void make_job() {
     auto store = store_in(sound());
-    const auto filter = store.create_expiring("f", spec_, 24h);
+    const auto filter = store.create("f", spec_, 24h);
     const auto job = filter->open_ledger("count", "what it counts");
     const auto claim = [&](std::size_t from, std::size_t n, std::uint64_t settled) {
       ASSERT_TRUE(claim_events(*job, spec_, {"lane", settled}, std::span(events_).subspan(from, n)).result);
@@ -97,11 +97,9 @@ class FileDamage : public testing::TestWithParam<const char*> {
   /// Everything that was acknowledged is there.
   void expect_nothing_lost(const std::string& what) {
     auto store = store_in(damaged());
-    const auto look = store.open("f", access::read);
-    EXPECT_EQ(look->jobs(), std::vector<std::string>{"count"}) << what;
-    EXPECT_EQ(look->expires_at(), now_ + 24h) << what;
+    EXPECT_EQ(store.jobs("f"), std::vector<std::string>{"count"}) << what;
+    EXPECT_EQ(store.facts("f").expires_at, now_ + 24h) << what;
     const auto filter = store.open("f", access::write);
-    EXPECT_EQ(filter->expires_at(), now_ + 24h) << what;
     const auto job = filter->open_ledger("count", "");
     EXPECT_EQ(job->description(), "what it counts") << what;
     ASSERT_EQ(job->checkpoints().size(), 1u) << what;
@@ -111,7 +109,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
     EXPECT_EQ(text_of(replayed.verdicts), std::string(10, '0')) << what;
     EXPECT_EQ(filter->state(0).keys(), all_events) << what;
     const auto newer = store.open("new", access::read);
-    EXPECT_EQ(newer->asks_first(), predecessor{"old"}) << what;
+    EXPECT_EQ(newer->path().asks_first, predecessor{"old"}) << what;
     EXPECT_EQ(check_keys(*store.open("old", access::read), random_digests(8).take(10)).result->seen, 10u)
         << what;
   }

@@ -46,7 +46,7 @@ class FileLinks : public ::testing::Test {
     (void)store_.create("new", small());
   }
   [[nodiscard]] std::optional<predecessor> asked_by_new() {
-    return store_.open("new", access::read)->asks_first();
+    return store_.open("new", access::read)->path().asks_first;
   }
   void write_record(const std::string& content) const {
     std::ofstream(record_, std::ios::binary | std::ios::trunc) << content;
@@ -66,12 +66,12 @@ class FileLinks : public ::testing::Test {
 TEST_F(FileLinks, EndAtTheirTimeAlsoInAFilterThatIsOpen) {
   store_.link("old", "new", 1h);
   const auto open = store_.open("new", access::write);
-  EXPECT_EQ(open->asks_first(), (predecessor{"old", now_ + 1h}));
+  EXPECT_EQ(open->path().asks_first, (predecessor{"old", now_ + 1h}));
   now_ += 1h - 1ms;
-  EXPECT_TRUE(open->asks_first());
+  EXPECT_TRUE(open->path().asks_first);
   EXPECT_THAT(message_of<parameter_error>([&] { store_.drop("old"); }), HasSubstr("link --off new"));
   now_ += 1ms;
-  EXPECT_FALSE(open->asks_first());
+  EXPECT_FALSE(open->path().asks_first);
   EXPECT_FALSE(asked_by_new());
   store_.drop("old");
 }
@@ -82,10 +82,10 @@ TEST_F(FileLinks, EndInMemoryAtTheirTimeToo) {
   (void)in_memory.create("new", small());
   in_memory.link("old", "new", 1h);
   const auto open = in_memory.open("new", access::write);
-  EXPECT_TRUE(open->asks_first());
+  EXPECT_TRUE(open->path().asks_first);
   now_ += 1h;
-  EXPECT_FALSE(open->asks_first());
-  EXPECT_FALSE(in_memory.open("new", access::write)->asks_first());
+  EXPECT_FALSE(open->path().asks_first);
+  EXPECT_FALSE(in_memory.open("new", access::write)->path().asks_first);
   in_memory.drop("old");
 }
 
@@ -161,7 +161,7 @@ TEST_F(FileLinks, MayBeMadeAndEndedWhileBothAreBeingWritten) {
   const auto older = store_.open("old", access::write);
   const auto newer = store_.open("new", access::write);
   store_.link("old", "new", {});
-  EXPECT_FALSE(newer->asks_first()) << "it goes on as it began";
+  EXPECT_FALSE(newer->path().asks_first) << "it goes on as it began";
   EXPECT_TRUE(asked_by_new());
   store_.unlink("new");
   EXPECT_FALSE(asked_by_new());
@@ -200,7 +200,8 @@ TEST(FileLinksPowerLoss, AtAnyMomentLeavesTheLinkThatWasAcknowledgedLastOrTheNex
       on.after_power_loss(scratch.path(), found.path(), luck);
       file_store after(found.path(), sync_policy::never, disk::real(), noon);
       std::optional<predecessor> asked;
-      ASSERT_NO_THROW(asked = after.open("new", access::write)->asks_first()) << cut << ", luck " << luck;
+      ASSERT_NO_THROW(asked = after.open("new", access::write)->path().asks_first)
+          << cut << ", luck " << luck;
       if (last == "linked") {
         EXPECT_TRUE(asked) << cut << ", luck " << luck;
       }

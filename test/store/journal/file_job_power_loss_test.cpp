@@ -80,7 +80,7 @@ void expect_exact(const std::filesystem::path& where, disk& on, const acknowledg
     return;
   }
   const auto filter = filters.open("f", access::write);
-  EXPECT_TRUE(!done.job || filter->jobs() == std::vector<std::string>{"count"});
+  EXPECT_TRUE(!done.job || filters.jobs("f") == std::vector<std::string>{"count"});
   const auto job = filter->open_ledger("count", "");
   EXPECT_EQ(job->doubt(), "");
   const auto reached = job->checkpoints();

@@ -129,7 +129,7 @@ TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
   EXPECT_THROW(store().end_job("a", "none"), format_error);
   store().end_job("a", "count");
   EXPECT_FALSE(fs::exists(journal()));
-  EXPECT_EQ(open()->jobs(), std::vector<std::string>{"another"});
+  EXPECT_EQ(store().jobs("a"), std::vector<std::string>{"another"});
   EXPECT_EQ(open()->state(0).keys(), 9u) << "the keys stay";
 }
 

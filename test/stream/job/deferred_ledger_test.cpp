@@ -42,10 +42,10 @@ TEST_F(DeferredLedger, LeavesNothingBehindUntilSomethingIsClaimed) {
     EXPECT_THAT(idle.checkpoints(), IsEmpty());
     idle.settle({});
   }
-  EXPECT_THAT(seen->jobs(), IsEmpty());
+  EXPECT_THAT(place->jobs("f"), IsEmpty());
   auto job = open("as it should be");
   EXPECT_EQ(verdicts_of(job, 0, 3), "000");
-  EXPECT_THAT(seen->jobs(), ElementsAre("job"));
+  EXPECT_THAT(place->jobs("f"), ElementsAre("job"));
   EXPECT_EQ(seen->open_ledger("job", "")->description(), "as it should be");
 }
 

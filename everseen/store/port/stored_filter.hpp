@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/format/predecessor.hpp"
+#include "everseen/core/partition/partition.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/store/port/ledger.hpp"
+
+namespace everseen {
+
+/// The mode in which a filter is opened. Files allow one writer at a time and any number of readers.
+enum class access : std::uint8_t { read, write };
+
+/// How the batches of an open filter reach its bits.
+struct batch_path {
+  std::string text{};                 ///< for example "redis, script"; empty: the bits are on this machine
+  std::vector<std::string> places{};  ///< by partition: the server that has it; empty: this machine
+  std::optional<predecessor> asks_first{};  ///< the older filter that is asked before this one now
+};
+
+/// One open filter of a store: digests in, verdicts out, in batches.
+///
+/// Implementations use memory, files and servers; callers need not know which. The partition is the unit of
+/// atomicity: the keys of one partition_batch are judged and added as one isolated step. Threads: any number
+/// may call any function. If several add the same key, exactly one gets `fresh`.
+///
+/// Whatever is asked about a filter or done to it as a whole, its store does by name: filter_admin.hpp.
+class stored_filter {
+ public:
+  virtual ~stored_filter() = default;
+
+  [[nodiscard]] virtual const spec& get_spec() const noexcept = 0;
+
+  /// Whether batches must contain the keys themselves, because this filter hashes them differently from its
+  /// spec. Never changes.
+  [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
+
+  /// Judges and adds. The batches are sent together; each is for a different partition.
+  /// @return the sum over all batches, or the first failure; see batch_failure for its meaning per key
+  virtual batch_result add(std::span<const partition_batch> batches) = 0;
+
+  /// Judges and changes nothing.
+  virtual batch_result check(std::span<const partition_batch> batches) const = 0;
+
+  /// A consistent copy of the state of one partition.
+  [[nodiscard]] virtual partition_state state(std::uint32_t partition) const = 0;
+
+  /// A consistent copy of one partition including its bits: calls `visit` once per segment, while no keys are
+  /// added to the partition.
+  ///
+  /// If another process writes to the filter, the copy cannot be isolated. It then has every key acknowledged
+  /// before the visit began and possibly later ones; counts may lag behind the bits. restore::commit()
+  /// corrects them.
+  using segment_visitor =
+      std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
+  virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
+
+  /// Makes everything acknowledged so far survive a power loss.
+  /// @throws storage_error  the disk failed; acknowledged keys may be lost at a power loss
+  virtual void sync() = 0;
+
+  /// Opens the ledger of a job.
+  ///
+  /// A filter with a ledger cannot be rebuilt, reset or linked to an older filter, since answers given to a
+  /// job must stay true. The filter must outlive the returned object.
+  /// @param job          follows the rules for filter names
+  /// @param description  of the job, created with it if it does not exist; nothing: opens an existing job
+  /// @return null  without a description: there is no such job
+  /// @throws parameter_error  the store has no ledgers, the filter belongs to another program, or the name is
+  ///   invalid; there is no such job, and the filter was opened for reading
+  /// @throws storage_error, backend_error, format_error
+  [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                            std::optional<std::string_view> description);
+
+  /// May wait for the store.    @throws backend_error
+  [[nodiscard]] virtual batch_path path() const { return {}; }
+};
+
+}  // namespace everseen
