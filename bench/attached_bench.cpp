@@ -57,7 +57,7 @@ tally run(filter& f, const std::vector<std::string>& keys, bool add) {
 
 enum class what { add_new, check_new, check_known };
 
-void attached(benchmark::State& state, compat::family which, const std::string& gear, what asked) {
+void attached(benchmark::State& state, compat::family which, const std::string& commands, what asked) {
   constexpr std::size_t count = 100'000;
   constexpr std::size_t of_pipeline = 10'000;
   redis::attachment a{{which, std::uint64_t{1} << 25, static_cast<unsigned>(state.range(0))}};
@@ -67,7 +67,7 @@ void attached(benchmark::State& state, compat::family which, const std::string& 
   const auto by_pipeline = keys_from(2 * count, of_pipeline);
   double wall = 0, cpu = 0, peer = 0;
   for (auto _ : state) {
-    redis::redis_store store(redis::parse_redis_url(server().url(gear)));
+    redis::redis_store store(redis::parse_redis_url(server().url(commands)));
     store.attach("bench", a, redis::missing_key::create);
     filter f("bench", store.open("bench", access::write));
     peer = measure_pipeline(a, by_pipeline, true);
@@ -96,26 +96,27 @@ void probes(benchmark::internal::Benchmark* b) {
 }
 
 using compat::family;
-BENCHMARK_CAPTURE(attached, gozero_script_add, family::gozero, "?gear=script", what::add_new)
+BENCHMARK_CAPTURE(attached, gozero_script_add, family::gozero, "?commands=script", what::add_new)
     ->Apply(probes)
     ->Arg(14);
-BENCHMARK_CAPTURE(attached, gozero_script_check_new, family::gozero, "?gear=script", what::check_new)
+BENCHMARK_CAPTURE(attached, gozero_script_check_new, family::gozero, "?commands=script", what::check_new)
     ->Apply(probes)
     ->Arg(14);
-BENCHMARK_CAPTURE(attached, gozero_script_check_known, family::gozero, "?gear=script", what::check_known)
+BENCHMARK_CAPTURE(attached, gozero_script_check_known, family::gozero, "?commands=script", what::check_known)
     ->Apply(probes)
     ->Arg(14);
-BENCHMARK_CAPTURE(attached, gozero_bitfield_add, family::gozero, "?gear=bitfield", what::add_new)
+BENCHMARK_CAPTURE(attached, gozero_bitfield_add, family::gozero, "?commands=bitfield", what::add_new)
     ->Apply(probes)
     ->Arg(14);
-BENCHMARK_CAPTURE(attached, gozero_bitfield_check_known, family::gozero, "?gear=bitfield", what::check_known)
+BENCHMARK_CAPTURE(attached, gozero_bitfield_check_known, family::gozero, "?commands=bitfield",
+                  what::check_known)
     ->Apply(probes)
     ->Arg(14);
-BENCHMARK_CAPTURE(attached, bkdr_php_script_add, family::bkdr_php, "?gear=script", what::add_new)
+BENCHMARK_CAPTURE(attached, bkdr_php_script_add, family::bkdr_php, "?commands=script", what::add_new)
     ->Apply(probes)
     ->Arg(8)
     ->Arg(16);
-BENCHMARK_CAPTURE(attached, guava_script_add, family::guava64, "?gear=script", what::add_new)
+BENCHMARK_CAPTURE(attached, guava_script_add, family::guava64, "?commands=script", what::add_new)
     ->Apply(probes)
     ->Arg(5);
 

@@ -6,7 +6,7 @@
 // server never waits. `packed/*/MiB:32/partitions:40` is a filter for a billion keys at 1e-2.
 //
 // `server_ns/key` is the server's own CPU time (INFO). `vs_setbit` and `vs_script` compare server time with
-// that of SETBIT ×k, pipelined across keys, and of the script gear at 1e-6, measured in this run. Verdicts
+// that of SETBIT ×k, pipelined across keys, and of scripts at 1e-6, measured in this run. Verdicts
 // are checked.
 
 #include <algorithm>
@@ -70,7 +70,7 @@ double script_ns() {
   static double known = 0;
   if (known > 0) return known;
   constexpr std::size_t keys = 50'000;
-  redis::redis_store store(redis::parse_redis_url(server().url("?gear=script")));
+  redis::redis_store store(redis::parse_redis_url(server().url("?commands=script")));
   const auto filter =
       store.create("script", store.plan({.capacity = 1'000'000, .error_rate = 1e-6, .partitions = 1}));
   const auto digests = random_digests(keys, 6);

@@ -70,7 +70,7 @@ struct shared_filter {
 enum class what { add_new, add_known, check_new, check_known };
 
 /// The filter's error rate is 10 to the power of minus the argument.
-void gear(benchmark::State& state, const std::string& options, what asked) {
+void commands(benchmark::State& state, const std::string& options, what asked) {
   constexpr std::size_t count = 200'000;
   const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
   const bool adds = asked == what::add_new || asked == what::add_known;
@@ -111,10 +111,14 @@ void rates(benchmark::internal::Benchmark* b) {
   b->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond)->ArgName("rate=1e-");
 }
 
-BENCHMARK_CAPTURE(gear, script_add_new, "?gear=script", what::add_new)->Apply(rates)->Arg(2)->Arg(4)->Arg(6);
-BENCHMARK_CAPTURE(gear, script_add_known, "?gear=script", what::add_known)->Apply(rates)->Arg(6);
-BENCHMARK_CAPTURE(gear, script_check_new, "?gear=script", what::check_new)->Apply(rates)->Arg(6);
-BENCHMARK_CAPTURE(gear, script_check_known, "?gear=script", what::check_known)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(commands, script_add_new, "?commands=script", what::add_new)
+    ->Apply(rates)
+    ->Arg(2)
+    ->Arg(4)
+    ->Arg(6);
+BENCHMARK_CAPTURE(commands, script_add_known, "?commands=script", what::add_known)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(commands, script_check_new, "?commands=script", what::check_new)->Apply(rates)->Arg(6);
+BENCHMARK_CAPTURE(commands, script_check_known, "?commands=script", what::check_known)->Apply(rates)->Arg(6);
 
 /// Does one client load three independent servers equally? `cpu_spread` is the largest CPU time divided by
 /// the smallest, minus 1.
@@ -188,7 +192,7 @@ void dedup_shared(benchmark::State& state, const std::string& options) {
   state.counters["redis_s"] = cpu / static_cast<double>(state.iterations());
   state.counters["client/redis"] = client / cpu;
 }
-BENCHMARK_CAPTURE(dedup_shared, script, "?gear=script")
+BENCHMARK_CAPTURE(dedup_shared, script, "?commands=script")
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kSecond);

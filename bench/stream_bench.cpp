@@ -118,7 +118,7 @@ std::size_t least_count(std::size_t different, double rate) {
   return different - static_cast<std::size_t>(2 * rate * static_cast<double>(different));
 }
 
-void count_clicks(benchmark::State& state, redis_server& server, const std::string& gear) {
+void count_clicks(benchmark::State& state, redis_server& server, const std::string& commands) {
   const std::string rate = "1e-" + std::to_string(state.range(0));
   const clicks& in = clicks::instance();
   run_result sum;
@@ -128,7 +128,7 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
   const double peer = by_hand(server, probes).run();
   for (auto _ : state) {
     server.clear();
-    const std::string store = " --store '" + server.unix_url("?gear=" + gear) + "' ";
+    const std::string store = " --store '" + server.unix_url("?commands=" + commands) + "' ";
     const double before = server.cpu_seconds();
     const run_result one = run(EVERSEEN_PROGRAM " stream --from " + in.file() + " --filter clicks" + store +
                                "--error-rate " + rate +

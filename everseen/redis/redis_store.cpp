@@ -70,13 +70,13 @@ spec redis_store::plan(const spec_request& request) const {
   if (request.judge == judge_kind::client) return by_clients();
   if (request.layout) return plan_for_redis(named_->url(), request);
   const bool by_module = has_module();
-  if (!request.judge && !by_module && !named_->url().gear) return by_clients();
+  if (!request.judge && !by_module && !named_->url().commands) return by_clients();
   return plan_for_redis(named_->url(), request, by_module ? judged_by::module : judged_by::commands);
 }
 
 bool redis_store::has_module() const {
-  const std::optional<gear_kind> forced = named_->url().gear;
-  return forced ? *forced == gear_kind::module : have_module(*named_->take());
+  const std::optional<command_kind> forced = named_->url().commands;
+  return forced ? *forced == command_kind::module : have_module(*named_->take());
 }
 
 std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s,

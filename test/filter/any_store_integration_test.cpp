@@ -44,7 +44,7 @@ const kind kinds[] = {
               "/" + fresh_prefix();
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
-    {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&gear=module"); }},
+    {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&commands=module"); }},
 };
 
 const kind judged_by_clients[] = {

@@ -61,7 +61,7 @@ class Claim : public testing::Test {
 
 TEST_F(Claim, ByTheModuleAndByScriptsIsTheSameJob) {
   const auto by_module = begin({.capacity = 500, .partitions = 2});
-  const auto other = open_at(server_, "?gear=script");
+  const auto other = open_at(server_, "?commands=script");
   const auto by_scripts = other->open_ledger("count", "");
   std::vector<digest> known;
   counts exact;
@@ -98,7 +98,7 @@ TEST_F(Claim, InAWindowLateEventsAreLateAndReplaysAreNot) {
   const std::string expected = std::string(50, '0') + std::string(10, '2');
   EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
   EXPECT_EQ(text_of(claim(*job, events).verdicts), expected);
-  const opened_job by_scripts(open_at(server_, "?gear=script"));
+  const opened_job by_scripts(open_at(server_, "?commands=script"));
   EXPECT_EQ(text_of(claim(*by_scripts, events).verdicts), expected);
 }
 
@@ -155,7 +155,7 @@ TEST_F(Claim, OfMixedTimesAreExactByTheModuleAndByScripts) {
                                   .growth = growth,
                                   .window = window_spec{std::chrono::minutes(10), 5},
                                   .partitions = 2});
-    const opened_job by_scripts(open_at(server_, "?gear=script"));
+    const opened_job by_scripts(open_at(server_, "?commands=script"));
     exact_window exact(filter_->get_spec());
     std::vector<digest> known;
     std::mt19937 chance(6);
@@ -186,7 +186,7 @@ TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
   server_.run({"CONFIG", "RESETSTAT"});
   ASSERT_TRUE(claim(*job, std::span(events).subspan(20, 980)).result);
   EXPECT_EQ(calls_of(server_, "everseen.claim"), "1");
-  const opened_job by_scripts(open_at(server_, "?gear=script"));
+  const opened_job by_scripts(open_at(server_, "?commands=script"));
   ASSERT_TRUE(claim(*by_scripts, std::span(events).subspan(1'000, 1'000)).result);
   server_.run({"CONFIG", "RESETSTAT"});
   EXPECT_EQ(claim(*by_scripts, std::span(events).subspan(2'000)).result->fresh, 1'000U);
@@ -307,7 +307,7 @@ TEST_F(BadClaim, TheRightOneIsTakenOnce) {
 }
 
 TEST_F(BadClaim, OfAJobThatWasEndedIsRefused) {
-  redis::redis_store(redis::parse_redis_url(server_.unix_url("?gear=module"))).end_job("f", "count");
+  redis::redis_store(redis::parse_redis_url(server_.unix_url("?commands=module"))).end_job("f", "count");
   before_ = content(server_);
   EXPECT_EQ(run(right()), "J");
   auto words = right();

@@ -27,7 +27,7 @@ using ::testing::StartsWith;
 
 class Cluster : public testing::Test {
  protected:
-  std::shared_ptr<stored_filter> make(spec_request request, const std::string& options = "?gear=module") {
+  std::shared_ptr<stored_filter> make(spec_request request, const std::string& options = "?commands=module") {
     redis::redis_store store(redis::parse_redis_url(cluster_.url(options)));
     request.seed = hash_seed{};
     auto made = store.create("f", store.plan(request));
@@ -158,7 +158,7 @@ TEST_F(Cluster, AJobInAWindowCountsEachEventOnceWhileItsSlotMoves) {
                            "");
   const auto by_module = filter->open_ledger("count", "");
   const test::opened_job by_scripts(
-      redis::redis_store(redis::parse_redis_url(cluster_.url("?gear=script"))).open("f", access::write));
+      redis::redis_store(redis::parse_redis_url(cluster_.url("?commands=script"))).open("f", access::write));
   random_digests random(5);
   auto events = test::new_events(random, 0, 6'000);
   for (test::event& e : events) {

@@ -25,7 +25,7 @@ inline std::vector<std::string> joined(std::vector<std::string> a, const std::ve
 /// A filter whose batches go to the module, or nowhere.
 inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, const std::string& name,
                                                 spec_request request) {
-  redis::redis_store store(redis::parse_redis_url(server.unix_url("?gear=module")));
+  redis::redis_store store(redis::parse_redis_url(server.unix_url("?commands=module")));
   if (store.exists(name)) return store.open(name, access::write);
   request.seed = hash_seed{};
   return store.create(name, store.plan(request));

@@ -40,7 +40,8 @@ class JudgedBy : public testing::TestWithParam<judges> {
   }
   /// What a URL needs for them, behind `options`.
   static std::string rest(std::string options = "") {
-    if (GetParam() == judges::scripts) options += (options.empty() ? "" : "&") + std::string("gear=script");
+    if (GetParam() == judges::scripts)
+      options += (options.empty() ? "" : "&") + std::string("commands=script");
     return options.empty() ? "" : "/?" + options;
   }
   /// A store as that of another process.

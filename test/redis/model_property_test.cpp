@@ -101,7 +101,7 @@ spec random_spec(const store& in, random_stream& random) {
   return planned(in, r);
 }
 
-/// The gears of the clients that take turns.
+/// The command sets of the clients that take turns.
 class Model : public testing::TestWithParam<std::vector<std::string>> {};
 
 // Promise: clients by scripts and clients by the module answer as one filter in memory (redis, Who judges).
@@ -117,8 +117,8 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
     const auto model = memory.create(name, s);
     const auto made = store->create(name, s);
     std::vector<std::shared_ptr<stored_filter>> clients;
-    for (const std::string& gear : GetParam())
-      clients.push_back(store_at(server.unix_url("?gear=" + gear))->open(name, access::write));
+    for (const std::string& commands : GetParam())
+      clients.push_back(store_at(server.unix_url("?commands=" + commands))->open(name, access::write));
     for (int step = 0; step < 20; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
       // A large one is more than a call takes. They are few, as each leaves its filter in many layers.
@@ -136,12 +136,12 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
   }
 }
 
-const std::vector<std::string> gears[] = {
+const std::vector<std::string> command_sets[] = {
     {"script", "script", "script"}, {"module", "module"}, {"module", "script", "script"}};
 
-INSTANTIATE_TEST_SUITE_P(Gears, Model, testing::ValuesIn(gears), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(CommandSets, Model, testing::ValuesIn(command_sets), [](const auto& one) {
   std::string name;
-  for (const std::string& gear : one.param) name += (name.empty() ? "" : "_") + gear;
+  for (const std::string& commands : one.param) name += (name.empty() ? "" : "_") + commands;
   return name;
 });
 

@@ -180,9 +180,9 @@ TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
 }
 
 // Promise: every key is fresh once while clients of both share a filter (redis, Who judges).
-TEST(Race, BetweenGearsOnAClusterEveryKeyIsFreshOnce) {
+TEST(Race, BetweenCommandSetsOnAClusterEveryKeyIsFreshOnce) {
   redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
-  expect_every_key_fresh_once({cluster.url("?gear=script"), cluster.url("?gear=module")});
+  expect_every_key_fresh_once({cluster.url("?commands=script"), cluster.url("?commands=module")});
 }
 
 TEST(Race, WithTheModuleEveryKeyIsFreshOnce) {

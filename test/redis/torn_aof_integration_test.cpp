@@ -75,7 +75,7 @@ class TornAof : public testing::TestWithParam<bool> {
   std::vector<event> torn_ = events(3, {5, 1, 6, 7, 5});
 };
 
-INSTANTIATE_TEST_SUITE_P(Gears, TornAof, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(CommandSets, TornAof, testing::Bool(),
                          [](const auto& run) { return run.param ? "Module" : "Scripts"; });
 
 // Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).

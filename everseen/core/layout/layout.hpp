@@ -199,8 +199,8 @@ class positions {
 
 /// All bits of a key in Redis's numbering (bit p is byte p / 8, mask 0x80 >> p % 8), in probe order.
 ///
-/// The slow, readable definition. `explain` shows it, gears that address single bits use it, and every vector
-/// kernel is tested against it.
+/// The slow, readable definition. `explain` shows it, command sets that address single bits use it, and every
+/// vector kernel is tested against it.
 /// @return the number of positions written: geometry.probes
 /// @pre    out.size() >= geometry.probes
 std::size_t bit_positions(const geometry& shape, const digest& d, std::span<std::uint64_t> out) noexcept;

@@ -42,14 +42,15 @@ void drive_to_the_end(session& with, std::chrono::milliseconds limit, std::vecto
 
 }  // namespace
 
-void require_gear(const redis_url& url, const attachment& a) {
-  if (!url.gear || *url.gear == gear_kind::script) return;
-  if (*url.gear != gear_kind::bitfield)
+void require_commands(const redis_url& url, const attachment& a) {
+  if (!url.commands || *url.commands == command_kind::script) return;
+  if (*url.commands != command_kind::bitfield)
     throw parameter_error(
-        "an attached filter is served by scripts or by BITFIELD; give gear=script or gear=bitfield, or leave "
-        "gear= out");
+        "an attached filter is served by scripts or by BITFIELD; give commands=script or commands=bitfield, "
+        "or leave "
+        "commands= out");
   if (a.shape == attachment::form::growing)
-    throw parameter_error("a growing filter needs scripts; leave gear=bitfield out of the URL");
+    throw parameter_error("a growing filter needs scripts; leave commands=bitfield out of the URL");
 }
 
 attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own,
@@ -102,10 +103,10 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
 }
 
 attached_task::commands attached_filter::commands_now(const session& with) const {
-  const auto& gear = pool_->url().gear;
-  const bool by_script = gear != gear_kind::bitfield && !no_scripts_;
+  const auto& commands = pool_->url().commands;
+  const bool by_script = commands != command_kind::bitfield && !no_scripts_;
   return {with.name(), by_script || names_.to.shape == attachment::form::growing,
-          by_script && gear != gear_kind::script, newest_, pool_->keeps_answers()};
+          by_script && commands != command_kind::script, newest_, pool_->keeps_answers()};
 }
 
 batch_path attached_filter::path() const {

@@ -19,8 +19,8 @@
 
 namespace everseen::redis {
 
-/// @throws parameter_error  gear= names commands that attached filters do not use
-void require_gear(const redis_url& url, const attachment& a);
+/// @throws parameter_error  commands= names commands that attached filters do not use
+void require_commands(const redis_url& url, const attachment& a);
 
 /// A filter that another program keeps, with that program's hashes, names and rules. Both use it at the same
 /// time, and each sees the other's keys.

@@ -81,7 +81,7 @@ std::vector<bitmap> attach(session_pool& shards, session& with, const filter_dir
     a.how = sizes_of(*shards.take(), a);
     validate(a);
   }
-  require_gear(url, a);
+  require_commands(url, a);
   if (in.has(with, name)) throw filter_exists(name);
   std::vector<bitmap> all = survey(*shards.take(), a);
   require_strings(a, all, missing);
@@ -93,7 +93,7 @@ std::vector<bitmap> attach(session_pool& shards, session& with, const filter_dir
 std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool, const found_filter& f,
                                                const std::optional<server_fleet>& fleet, access how) {
   const attachment& a = *f.header.attached;
-  require_gear(pool->url(), a);
+  require_commands(pool->url(), a);
   require_topology(pool->url(), a);
   if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
     pool = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances), *pool);

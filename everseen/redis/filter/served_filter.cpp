@@ -15,7 +15,7 @@
 namespace everseen::redis {
 
 served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                             gear_kind by, access how)
+                             command_kind by, access how)
     : sealable_filter(std::move(pool), std::move(name), f, how), by_(by), known_(f.spec.partitions) {}
 
 std::optional<image::filter_id> served_filter::successor() const {
@@ -101,7 +101,7 @@ void served_filter::move_window_to(window::slice_index newest) {
 }
 
 batch_path served_filter::path() const {
-  return path_by(by_ == gear_kind::module ? "redis, module" : "redis, script");
+  return path_by(by_ == command_kind::module ? "redis, module" : "redis, script");
 }
 
 remote_partition served_filter::load(session& with, std::uint32_t partition) const {

@@ -22,8 +22,8 @@ namespace everseen::redis {
 class served_filter final : public sealable_filter {
  public:
   /// @param by  from choose_commands()
-  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, gear_kind by,
-                access how);
+  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                command_kind by, access how);
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override;
   void move_window_to(window::slice_index newest) override;
@@ -48,7 +48,7 @@ class served_filter final : public sealable_filter {
   [[nodiscard]] std::optional<segment_id> first_lost(session& with, const remote_partition& p) const;
   void require_gone(session& with, const remote_partition& then, const segment_id& id) const;
 
-  const gear_kind by_;
+  const command_kind by_;
   mutable filter_life life_{identity()};
   mutable std::mutex lock_;  // guards what follows
   mutable std::vector<std::shared_ptr<const remote_partition>> known_;

@@ -152,8 +152,9 @@ class served_ledger::claim_task {
   std::optional<batch_failure> failure_{};
 };
 
-served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
-                             std::string filter_name, std::string job, listed_job kept, bool may_claim)
+served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f,
+                             command_kind commands, std::string filter_name, std::string job, listed_job kept,
+                             bool may_claim)
     : job_ledger(std::move(pool), f, std::move(filter_name), std::move(job), std::move(kept), may_claim),
       commands_(commands),
       life_(f),

@@ -22,7 +22,7 @@ namespace everseen::redis {
 class served_ledger final : public job_ledger {
  public:
   /// @param f  must outlive the ledger    @param commands  from choose_commands()
-  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, gear_kind commands,
+  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, command_kind commands,
                 std::string filter_name, std::string job, listed_job kept, bool may_claim);
 
  private:
@@ -31,7 +31,7 @@ class served_ledger final : public job_ledger {
   std::optional<batch_failure> claim_all(session& with, known_lane& in, const origin& from,
                                          std::span<const claim_batch> batches) override;
 
-  const gear_kind commands_;
+  const command_kind commands_;
   filter_life life_;
   std::mutex lock_;  // guards what follows
   /// For each partition, its state when it was last read.

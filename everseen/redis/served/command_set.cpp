@@ -51,23 +51,23 @@ call_result call_result::gone(const std::string& state) {
           .failure = batch_failure{batch_failure::cause::storage, filter_is_gone(state).what(), {}}};
 }
 
-command_set::command_set(const filter_identity& f, gear_kind kind, std::string client,
+command_set::command_set(const filter_identity& f, command_kind kind, std::string client,
                          std::chrono::milliseconds keeps_answers)
     : filter_(&f), kind_(kind), client_(std::move(client)), keeps_answers_(keeps_answers) {
-  EVERSEEN_ASSERT(kind != gear_kind::bitfield);
+  EVERSEEN_ASSERT(kind != command_kind::bitfield);
 }
 
 std::size_t command_set::keys_a_call(bool are_claimed) const noexcept {
-  if (kind_ == gear_kind::module) return 16'384;
+  if (kind_ == command_kind::module) return 16'384;
   return are_claimed ? 16'000 : 1000;
 }
 
 request command_set::judge(const judge_call& q) const {
-  return kind_ == gear_kind::module ? judge_by_module(q) : judge_by_scripts(q);
+  return kind_ == command_kind::module ? judge_by_module(q) : judge_by_scripts(q);
 }
 
 call_result command_set::judged(const judge_call& q, const answer& a) {
-  return kind_ == gear_kind::module ? judged_by_module(q, a) : judged_by_scripts(q, a);
+  return kind_ == command_kind::module ? judged_by_module(q, a) : judged_by_scripts(q, a);
 }
 
 bool have_module(session& with) {
@@ -76,28 +76,30 @@ bool have_module(session& with) {
          std::ranges::any_of(answers, [](const answer& a) { return a.has_value(); });
 }
 
-gear_kind choose_commands(session& with, const redis_url& url) {
-  if (url.gear == gear_kind::bitfield)
-    throw parameter_error("gear=bitfield is for attached filters; this one has gear=script and gear=module");
+command_kind choose_commands(session& with, const redis_url& url) {
+  if (url.commands == command_kind::bitfield)
+    throw parameter_error(
+        "commands=bitfield is for attached filters; this one has commands=script and commands=module");
   const auto answers = with.exchange_with_all(module_question() + encode({"EVAL", "return 1", "0"}));
   if (std::ranges::none_of(answers, [](const answer& a) { return a.has_value(); }))
     throw backend_error(answers.front().error().message);
-  const bool is_forced = url.gear == gear_kind::module;
+  const bool is_forced = url.commands == command_kind::module;
   const auto lacking = std::ranges::find_if(
       answers, [&](const answer& a) { return lacks_module(a) && !(is_forced && hides_module(a)); });
   if (is_forced && lacking != answers.end())
-    throw parameter_error("gear=module needs the everseen module (of this version) on every server, and " +
-                          server_of(url, static_cast<std::size_t>(lacking - answers.begin())) +
-                          " does not have it; load it there, or leave out gear=");
-  if (is_forced || (!url.gear && lacking == answers.end())) return gear_kind::module;
+    throw parameter_error(
+        "commands=module needs the everseen module (of this version) on every server, and " +
+        server_of(url, static_cast<std::size_t>(lacking - answers.begin())) +
+        " does not have it; load it there, or leave out commands=");
+  if (is_forced || (!url.commands && lacking == answers.end())) return command_kind::module;
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (answers[i] && forbids_scripts(answers[i]->back()))
       throw backend_error(scripts_forbidden(server_of(url, i)) +
                           (std::ranges::any_of(answers, hides_module)
                                ? ". If it is loaded already, allow COMMAND INFO, which shows that, or give "
-                                 "gear=module"
+                                 "commands=module"
                                : ""));
-  return gear_kind::script;
+  return command_kind::script;
 }
 
 }  // namespace everseen::redis

@@ -94,12 +94,12 @@ class command_set {
   /// @param client  identifies this connection's batches, so that a batch that is sent twice gets one answer
   /// @param keeps_answers  how long servers remember their answers
   /// @pre kind is script or module
-  command_set(const filter_identity& f, gear_kind kind, std::string client,
+  command_set(const filter_identity& f, command_kind kind, std::string client,
               std::chrono::milliseconds keeps_answers);
 
   [[nodiscard]] const filter_identity& filter() const noexcept { return *filter_; }
   /// Whether judging creates the segments that keys need. If not, grow() creates them first.
-  [[nodiscard]] bool makes_segments() const noexcept { return kind_ == gear_kind::module; }
+  [[nodiscard]] bool makes_segments() const noexcept { return kind_ == command_kind::module; }
   /// The number of keys in one judge_call: some milliseconds of the server's time.
   [[nodiscard]] std::size_t keys_a_call(bool are_claimed) const noexcept;
 
@@ -131,7 +131,7 @@ class command_set {
   [[nodiscard]] call_result understand(const std::string& state, const std::string& key, const reply& r);
 
   const filter_identity* filter_;
-  gear_kind kind_;
+  command_kind kind_;
   std::string client_;
   std::chrono::milliseconds keeps_answers_;
 };
@@ -145,7 +145,7 @@ class command_set {
 [[nodiscard]] bool have_module(session& with);
 
 /// The commands for a filter, chosen when it is opened: the module if all servers have it, else scripts; or
-/// as gear= of the URL says.
+/// as commands= of the URL says.
 ///
 /// A server that does not answer is ignored, and so is one that denies the question if the URL asks for the
 /// module. If it turns out to lack the commands, its batches get an error that says so. Cost: one round trip
@@ -153,6 +153,6 @@ class command_set {
 /// @throws parameter_error  the URL asks for commands that the servers lack, or that only attached filters
 ///   use
 /// @throws backend_error    a server allows neither, or none answers
-[[nodiscard]] gear_kind choose_commands(session& with, const redis_url& url);
+[[nodiscard]] command_kind choose_commands(session& with, const redis_url& url);
 
 }  // namespace everseen::redis

@@ -55,7 +55,7 @@ call_result refusal_in(const reply& r, const std::string& state) {
   if (r.is_error("NOPERM"))
     return call_result::failed(server + " does not let its user call the everseen module (" + said +
                                "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, or open the filter "
-                               "with gear=script");
+                               "with commands=script");
   if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it is an older one meanwhile
     return call_result::failed(
         server +

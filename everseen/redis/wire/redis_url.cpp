@@ -41,13 +41,13 @@ unsigned number_up_to(text name, text value) {
   return static_cast<unsigned>(url_text::to_number(name, value, Most));
 }
 
-constexpr std::array<text, 3> gears{"module", "script", "bitfield"};  // by gear_kind
+constexpr std::array<text, 3> command_kinds{"module", "script", "bitfield"};  // by command_kind
 
-gear_kind to_gear(text /*name*/, text value) {
-  const auto found = std::ranges::find(gears, value);
-  if (found == gears.end())
-    throw parameter_error("gear= is script or module, or bitfield for an attached filter");
-  return static_cast<gear_kind>(found - gears.begin());
+command_kind to_commands(text /*name*/, text value) {
+  const auto found = std::ranges::find(command_kinds, value);
+  if (found == command_kinds.end())
+    throw parameter_error("commands= is script or module, or bitfield for an attached filter");
+  return static_cast<command_kind>(found - command_kinds.begin());
 }
 
 std::string to_prefix(text name, text value) {
@@ -75,8 +75,8 @@ std::string written(std::uint64_t value) {
 std::string written(milliseconds value) {
   return std::to_string(value.count()) + "ms";
 }
-std::string written(std::optional<gear_kind> value) {
-  return value ? std::string(gears[static_cast<std::size_t>(*value)]) : std::string();
+std::string written(std::optional<command_kind> value) {
+  return value ? std::string(command_kinds[static_cast<std::size_t>(*value)]) : std::string();
 }
 
 struct option {
@@ -98,7 +98,7 @@ constexpr std::array<option, 16> options{{
     of<&redis_url::connect_timeout, positive_time>("connect_timeout"),
     of<&redis_url::timeout, positive_time>("timeout"),
     of<&redis_url::retry_for, url_text::to_duration>("retry_for"),
-    of<&redis_url::gear, to_gear>("gear"),
+    of<&redis_url::commands, to_commands>("commands"),
     of<&redis_url::prefix, to_prefix>("prefix"),
     of<&redis_url::segment_bytes, to_segment>("segment"),
     of<&redis_url::staleness, url_text::to_duration>("staleness"),

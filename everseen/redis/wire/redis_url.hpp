@@ -12,7 +12,7 @@ namespace everseen::redis {
 
 /// By which commands keys are judged: served/command_set.hpp. Filters of other programs are used
 /// by scripts or BITFIELD: attached_task.hpp.
-enum class gear_kind : std::uint8_t { module, script, bitfield };
+enum class command_kind : std::uint8_t { module, script, bitfield };
 
 /// One server: a host and port, or a Unix socket.
 struct endpoint {
@@ -33,7 +33,7 @@ struct endpoint {
 ///     rediss://, rediss+cluster://                           the same over TLS
 ///     unix:/path.sock[?options]                              a Unix socket; several, separated by commas
 ///
-/// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); gear; prefix; segment
+/// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); commands; prefix; segment
 /// (1Mi..512Mi bytes); mirror (bytes of memory for a filter that its clients judge); wait (replicas that must
 /// have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password. Bytes
 /// may be written as %XX; in a password, the bytes @ / ? , & and % must be. IPv6 addresses stand in brackets.
@@ -56,7 +56,7 @@ struct redis_url {
   std::chrono::milliseconds timeout{5'000};  ///< without a byte in either direction
   /// How long an outage is ridden out before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
-  std::optional<gear_kind> gear{};  ///< default: choose_commands()
+  std::optional<command_kind> commands{};  ///< default: choose_commands()
   std::string prefix = "everseen";
   std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;

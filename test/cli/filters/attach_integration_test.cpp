@@ -165,8 +165,8 @@ TEST_F(Attach, ItsBitsAreCopiedAsTheyAre) {
 
 TEST_F(Attach, DropForgetsWhatCannotBeOpened) {
   ASSERT_EQ(on_redis(gozero).exit_code, 0);
-  const std::string by_module = " --store 'redis://" + server_.address() + "?gear=module'";
-  EXPECT_THAT(on_redis("everseen check uids one" + by_module), Complains(2, "gear=script"));
+  const std::string by_module = " --store 'redis://" + server_.address() + "?commands=module'";
+  EXPECT_THAT(on_redis("everseen check uids one" + by_module), Complains(2, "commands=script"));
   EXPECT_THAT(on_redis("everseen drop uids --yes" + by_module),
               Prints("forgot uids; bloom:uids stays as it is\n"));
 }

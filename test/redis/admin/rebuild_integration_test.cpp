@@ -310,7 +310,7 @@ TEST_P(RebuildJudgedByScripts, ThatDividedTheFilterOtherwiseKeepsWhatWasAnswered
 // A module that does not know of a filter what scripts have done to it would answer for what it was.
 TEST(RebuildJudgedByScriptsAndTheModule, IsTheSameForBoth) {
   const redis_server server(test::with_module());
-  const auto scripts = store_at(server.url("?gear=script"));
+  const auto scripts = store_at(server.url("?commands=script"));
   const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
     return planned(
         *scripts,
@@ -320,7 +320,7 @@ TEST(RebuildJudgedByScriptsAndTheModule, IsTheSameForBoth) {
   const auto old = source.take(500);
   const auto client = scripts->create("clicks", spec_of(300, 2));
   ASSERT_TRUE(add_keys(*client, old).result);
-  const auto by_module = store_at(server.url("?gear=module"))->open("clicks", access::write);
+  const auto by_module = store_at(server.url("?commands=module"))->open("clicks", access::write);
   EXPECT_EQ(outcome(check_keys(*by_module, old)), "500 seen");
   const auto rebuild = scripts->begin_rebuild("clicks", spec_of(2'000, 3), {});
   ASSERT_TRUE(add_keys(*rebuild->target(), old).result);

@@ -175,7 +175,7 @@ class RebuildInUse : public testing::TestWithParam<judges> {
   static std::vector<std::string> config() {
     return GetParam() == judges::module ? test::with_module() : std::vector<std::string>();
   }
-  static std::string rest() { return GetParam() == judges::scripts ? "/?gear=script" : ""; }
+  static std::string rest() { return GetParam() == judges::scripts ? "/?commands=script" : ""; }
 };
 INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse,
                          testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);

@@ -138,22 +138,22 @@ TEST_F(Attached, GuavaOfLongsHasTheBitsThatGuavaSet) {
 
 // -- Verdicts. --
 
-struct gear_case {
-  std::string gear;
+struct command_case {
+  std::string commands;
   family which;
   unsigned probes;
 };
 
-void PrintTo(const gear_case& c, std::ostream* out) {
-  *out << c.gear << ' ' << facts(c.which).name << ' ' << c.probes;
+void PrintTo(const command_case& c, std::ostream* out) {
+  *out << c.commands << ' ' << facts(c.which).name << ' ' << c.probes;
 }
 
-class AttachedModel : public Attached, public ::testing::WithParamInterface<gear_case> {};
+class AttachedModel : public Attached, public ::testing::WithParamInterface<command_case> {};
 
 TEST_P(AttachedModel, JudgesAsABitArrayInMemoryAndSetsTheSameBits) {
-  const gear_case& c = GetParam();
+  const command_case& c = GetParam();
   const attachment a = attachment_to("shared", c.which, 30'011, c.probes);
-  filter f = attached(*store("?gear=" + c.gear), "a", a);
+  filter f = attached(*store("?commands=" + c.commands), "a", a);
   naive_bits model(a.how);
   std::mt19937_64 random(3);
   std::vector<std::string> known = random_keys(1, 99);
@@ -171,21 +171,24 @@ TEST_P(AttachedModel, JudgesAsABitArrayInMemoryAndSetsTheSameBits) {
     ASSERT_TRUE(string_at("shared") == model.bytes()) << batch;
     EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen));
   }
-  EXPECT_EQ(f.stored().path().text, "redis, attached, " + c.gear);
+  EXPECT_EQ(f.stored().path().text, "redis, attached, " + c.commands);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Gears, AttachedModel,
-    ::testing::Values(gear_case{"script", family::gozero, 14}, gear_case{"script", family::bkdr, 1},
-                      gear_case{"script", family::bkdr_php, 16}, gear_case{"script", family::guava32, 33},
-                      gear_case{"script", family::guava64, 64}, gear_case{"bitfield", family::gozero, 14},
-                      gear_case{"bitfield", family::guava64, 64}),
-    [](const auto& one) {
-      std::string name = one.param.gear + "_" + std::string(facts(one.param.which).name) + "_" +
-                         std::to_string(one.param.probes);
-      std::ranges::replace(name, '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(CommandSets, AttachedModel,
+                         ::testing::Values(command_case{"script", family::gozero, 14},
+                                           command_case{"script", family::bkdr, 1},
+                                           command_case{"script", family::bkdr_php, 16},
+                                           command_case{"script", family::guava32, 33},
+                                           command_case{"script", family::guava64, 64},
+                                           command_case{"bitfield", family::gozero, 14},
+                                           command_case{"bitfield", family::guava64, 64}),
+                         [](const auto& one) {
+                           std::string name = one.param.commands + "_" +
+                                              std::string(facts(one.param.which).name) + "_" +
+                                              std::to_string(one.param.probes);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 TEST_F(Attached, BothProgramsSeeWhatTheOtherAdds) {
   const attachment a = attachment_to("shared", family::gozero);
@@ -202,7 +205,7 @@ TEST_F(Attached, BothProgramsSeeWhatTheOtherAdds) {
 }
 
 // Promise: of many clients that add a key exactly one gets fresh (foreign-filters, Attached filters).
-TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfBothGears) {
+TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfScriptsAndBitfield) {
   const attachment a = attachment_to("shared", family::gozero, 10'000'019);
   store()->attach("a", a, missing_key::create);
   const std::vector<std::string> keys = random_keys(3'000, 5);
@@ -211,7 +214,8 @@ TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfBothGears) {
     std::vector<std::jthread> clients;
     for (int c = 0; c < 6; ++c)
       clients.emplace_back([&, c] {
-        filter f("a", store(c % 2 == 0 ? "?gear=script" : "?gear=bitfield")->open("a", access::write));
+        filter f("a",
+                 store(c % 2 == 0 ? "?commands=script" : "?commands=bitfield")->open("a", access::write));
         for (std::size_t from = 0; from < keys.size(); from += 250) {
           const std::vector<std::string> some(keys.begin() + static_cast<std::ptrdiff_t>(from),
                                               keys.begin() + static_cast<std::ptrdiff_t>(from) + 250);
@@ -240,7 +244,7 @@ TEST_F(Attached, KeyThatIsRefusedLeavesTheOthersTheirVerdicts) {
   constexpr std::uint64_t bits = std::uint64_t{16} << 20;
   const attachment a = attachment_to("shared", family::guava64, bits, 1);
   strict.run({"SETBIT", "shared", std::to_string(bits - 1), "0"});
-  filter f = attached(*store_at(strict.url("?gear=bitfield")), "a", a);
+  filter f = attached(*store_at(strict.url("?commands=bitfield")), "a", a);
   strict.run({"CONFIG", "SET", "proto-max-bulk-len", "1048576"});  // no bit beyond 8 Mi is set or read
   const std::vector<std::string> keys = random_keys(40, 1);
   std::vector<verdict> expected;
@@ -261,14 +265,13 @@ TEST_F(Attached, KeyThatIsRefusedLeavesTheOthersTheirVerdicts) {
 // Promise: nothing is added that no replica would acknowledge (foreign-filters, Attached filters).
 TEST_F(Attached, NothingIsAddedThatNoReplicaWouldAcknowledge) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
-  for (const char* gear : {"script", "bitfield"}) {
-    filter f(
-        "a",
-        store(std::string("?wait=1&timeout=300ms&retry_for=100ms&gear=") + gear)->open("a", access::write));
+  for (const char* commands : {"script", "bitfield"}) {
+    filter f("a", store(std::string("?wait=1&timeout=300ms&retry_for=100ms&commands=") + commands)
+                      ->open("a", access::write));
     const auto got = add_to(f, {"one"});
     ASSERT_FALSE(got.result);
-    EXPECT_THAT(got.result.error().message, HasSubstr("nothing was added")) << gear;
-    EXPECT_EQ(server().run({"BITCOUNT", "shared"}), "0") << gear;
+    EXPECT_THAT(got.result.error().message, HasSubstr("nothing was added")) << commands;
+    EXPECT_EQ(server().run({"BITCOUNT", "shared"}), "0") << commands;
   }
 }
 
@@ -291,10 +294,10 @@ TEST_F(Attached, UserWithoutOurOwnKeysIsToldOfThem) {
   EXPECT_THAT(got.result.error().message, HasSubstr("begin with everseen:" + id_at(server(), "a") + ":"));
 }
 
-TEST_F(Attached, GearThatItDoesNotHaveIsRefused) {
+TEST_F(Attached, CommandSetThatItDoesNotHaveIsRefused) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
-  EXPECT_THAT(message_of<parameter_error>([&] { (void)store("?gear=module")->open("a", access::write); }),
-              HasSubstr("gear=script"));
+  EXPECT_THAT(message_of<parameter_error>([&] { (void)store("?commands=module")->open("a", access::write); }),
+              HasSubstr("commands=script"));
 }
 
 TEST_F(Attached, FunnelIsKnownToThoseAbove) {
@@ -458,11 +461,12 @@ TEST_F(Attached, StringThatIsTooLongIsNotTheFilter) {
   store()->attach("a", a, missing_key::create);
   server().run({"SETBIT", "shared", "1000", "1"});
   const std::string bits = string_at("shared");
-  for (const char* gear : {"?gear=script", "?gear=bitfield"}) {
-    filter f("a", store(gear)->open("a", access::write));
+  for (const char* commands : {"?commands=script", "?commands=bitfield"}) {
+    filter f("a", store(commands)->open("a", access::write));
     EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr("longer than the 1000 bits"))
-        << gear;
-    EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), HasSubstr("longer")) << gear;
+        << commands;
+    EXPECT_THAT(message_of<format_error>([&] { (void)f.may_contain("one"); }), HasSubstr("longer"))
+        << commands;
   }
   EXPECT_TRUE(string_at("shared") == bits);
 }
@@ -470,9 +474,10 @@ TEST_F(Attached, StringThatIsTooLongIsNotTheFilter) {
 TEST_F(Attached, KeyOfAnotherTypeIsNotTheFilter) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   server().run({"SADD", "shared", "one"});
-  for (const char* gear : {"?gear=script", "?gear=bitfield"}) {
-    filter g("a", store(gear)->open("a", access::write));
-    EXPECT_THAT(message_of<format_error>([&] { g.add("one"); }), HasSubstr("shared is no string")) << gear;
+  for (const char* commands : {"?commands=script", "?commands=bitfield"}) {
+    filter g("a", store(commands)->open("a", access::write));
+    EXPECT_THAT(message_of<format_error>([&] { g.add("one"); }), HasSubstr("shared is no string"))
+        << commands;
   }
   EXPECT_THAT(message_of<format_error>([&] {
                 store()->attach("b", attachment_to("shared", family::gozero), missing_key::refuse);

@@ -246,10 +246,10 @@ TEST_F(Growing, CursorThatIsLostIsAnError) {
   EXPECT_EQ(server_.run({"EXISTS", "cursor"}), "0");
 }
 
-TEST_F(Growing, GearThatItDoesNotHaveIsRefused) {
+TEST_F(Growing, CommandSetThatItDoesNotHaveIsRefused) {
   store()->attach("a", growing("base", 6'400, 5), missing_key::create);
   EXPECT_THAT(message_of<parameter_error>(
-                  [&] { (void)store_at(server_.url("?gear=bitfield"))->open("a", access::write); }),
+                  [&] { (void)store_at(server_.url("?commands=bitfield"))->open("a", access::write); }),
               HasSubstr("needs scripts"));
   EXPECT_EQ(store()->open("a", access::write)->path().text, "redis, attached, script");
 }

@@ -39,7 +39,7 @@ attachment redisson_at(const std::string& key) {
 class Redisson : public ::testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] std::shared_ptr<redis_store> store() const {
-    return store_at(server_.url("?gear=" + GetParam()));
+    return store_at(server_.url("?commands=" + GetParam()));
   }
   [[nodiscard]] std::string string_at(const std::string& key) const { return server_.run({"GET", key}); }
 
@@ -123,7 +123,7 @@ TEST_P(Redisson, OneThatWasDeletedIsRefused) {
   EXPECT_EQ(server_.run({"EXISTS", "mails"}), "0");
 }
 
-INSTANTIATE_TEST_SUITE_P(Gears, Redisson, ::testing::Values("script", "bitfield"),
+INSTANTIATE_TEST_SUITE_P(CommandSets, Redisson, ::testing::Values("script", "bitfield"),
                          [](const auto& one) { return one.param; });
 
 class RedissonAttaching : public ::testing::Test {

@@ -112,16 +112,16 @@ TEST_F(AttachedRetry, GrowthCutAnywhereGivesTheVerdictsAndStringsOfAnUndisturbed
 }
 
 TEST_F(AttachedRetry, LookUpCutAnywhereIsAnswered) {
-  for (const char* gear : {"?gear=script", "?gear=bitfield"}) {
+  for (const char* commands : {"?commands=script", "?commands=bitfield"}) {
     server_.run({"FLUSHALL"});
-    filter f = attached(*store_at(proxy_.url(gear)), "a", attachment_to("shared", family::gozero));
+    filter f = attached(*store_at(proxy_.url(commands)), "a", attachment_to("shared", family::gozero));
     const std::vector<std::string> keys = {"one", "two"};
     ASSERT_TRUE(add_to(f, keys).result);
     for (const direction w : {direction::to_server, direction::to_client}) {
       bool cut = true;
       for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 37 : 1) {
         proxy_.cut_after(w, at);
-        EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen)) << gear << ' ' << at;
+        EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen)) << commands << ' ' << at;
         cut = proxy_.has_cut();
       }
     }
@@ -138,7 +138,8 @@ TEST_F(AttachedRetry, ServerThatLostItsScriptsAnswersAgain) {
 
 // Promise: without scripts a batch whose answer is lost is unknown (foreign-filters, Attached filters).
 TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
-  filter f = attached(*store_at(proxy_.url("?gear=bitfield")), "a", attachment_to("shared", family::gozero));
+  filter f =
+      attached(*store_at(proxy_.url("?commands=bitfield")), "a", attachment_to("shared", family::gozero));
   int number = 0;
   ASSERT_EQ(add_to(f, next_batch(number)).verdicts, undisturbed);
   std::size_t unknown = 0;

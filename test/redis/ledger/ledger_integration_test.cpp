@@ -175,7 +175,7 @@ TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
 }
 
 TEST_F(Ledger, AClaimOfManyCallsByScriptsIsSentInOneGo) {
-  const auto filter = store_at(server_.url("?gear=script"))->create("a", spec_ = exact(20'000));
+  const auto filter = store_at(server_.url("?commands=script"))->create("a", spec_ = exact(20'000));
   auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, new_events(keys_, 0, 10)).result);
   server_.run({"CONFIG", "RESETSTAT"});

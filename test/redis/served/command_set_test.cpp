@@ -13,15 +13,15 @@ reply described(const std::string& arity) {
   return reply_of("*1\r\n*6\r\n$12\r\neverseen.add\r\n:" + arity + "\r\n*1\r\n+write\r\n:1\r\n:2\r\n:1\r\n");
 }
 
-TEST(ModuleGear, KnowsAModuleThatTakesSlicesByWhatItMayBeToldMore) {
+TEST(ChoiceOfCommands, KnowsAModuleThatTakesSlicesByWhatItMayBeToldMore) {
   EXPECT_TRUE(says_module(described("-8")));
 }
 
-TEST(ModuleGear, DoesNotCountOneFromBeforeThatDoesNot) {
+TEST(ChoiceOfCommands, DoesNotCountOneFromBeforeThatDoesNot) {
   EXPECT_FALSE(says_module(described("8")));
 }
 
-TEST(ModuleGear, KnowsAServerWithoutOne) {
+TEST(ChoiceOfCommands, KnowsAServerWithoutOne) {
   EXPECT_FALSE(says_module(reply_of("*1\r\n*-1\r\n")));
   EXPECT_FALSE(says_module(reply_of("-NOPERM no permission to run 'command|info'\r\n")));
 }

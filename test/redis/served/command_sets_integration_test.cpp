@@ -1,5 +1,5 @@
-// What clients may expect of the two gears beside each other, and of servers that allow less than scripts.
-// That gears give the same verdicts is in model_property_test.cpp.
+// What clients may expect of the two command sets together, and of servers that allow less than scripts.
+// That command sets give the same verdicts is in model_property_test.cpp.
 
 #include <atomic>
 #include <chrono>
@@ -52,7 +52,7 @@ void expect_filter_is_refused(const std::string& url) {
 TEST(ServerWithoutScripts, IsRefusedWhereTheirCommandsWereRenamedAway) {
   const redis_server server(renamed_away);
   expect_filter_is_refused(server.url());
-  expect_filter_is_refused(server.url("?gear=script"));
+  expect_filter_is_refused(server.url("?commands=script"));
   EXPECT_EQ(server.run({"DBSIZE"}), "0") << "nothing is begun that cannot be used";
 }
 
@@ -107,17 +107,17 @@ TEST(ServerWithoutScripts, IsRefusedWhereItTakesThemFromAnOpenFilter) {
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(3).take(5))), "5 fresh");
 }
 
-TEST(Gears, ThereAreTwoAndOthersAreRefused) {
+TEST(CommandSets, ThereAreTwoAndOthersAreRefused) {
   const redis_server server;
-  for (const std::string gear : {"merge", "fast"})
-    EXPECT_THAT(message_of<parameter_error>([&] { (void)store_at(server.url("?gear=" + gear)); }),
-                HasSubstr("gear= is script or module"));
-  const auto store = store_at(server.url("?gear=bitfield"));
+  for (const std::string commands : {"merge", "fast"})
+    EXPECT_THAT(message_of<parameter_error>([&] { (void)store_at(server.url("?commands=" + commands)); }),
+                HasSubstr("commands= is script or module"));
+  const auto store = store_at(server.url("?commands=bitfield"));
   EXPECT_THAT(message_of<parameter_error>([&] { (void)store->create("f", growing(*store, 50)); }),
-              AllOf(HasSubstr("gear=script"), HasSubstr("gear=module"), HasSubstr("attached")));
+              AllOf(HasSubstr("commands=script"), HasSubstr("commands=module"), HasSubstr("attached")));
 }
 
-TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
+TEST(CommandSets, GiveEachKeyOneFreshBesideEachOther) {
   const redis_server server(test::with_module());
   const auto store = store_at(server.url());
   (void)store->create("f", growing(*store, 500));
@@ -129,7 +129,7 @@ TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
     for (int c = 0; c < 6; ++c)
       clients.emplace_back([&, c] {
         const auto f =
-            store_at(server.url(c % 2 ? "?gear=module" : "?gear=script"))->open("f", access::write);
+            store_at(server.url(c % 2 ? "?commands=module" : "?commands=script"))->open("f", access::write);
         for (std::size_t from = 0; from < keys.size(); from += 500) {
           const auto got = add_keys(*f, std::span(keys).subspan(from, 500));
           for (std::size_t i = 0; i < got.verdicts.size(); ++i) {
@@ -147,9 +147,10 @@ TEST(Gears, GiveEachKeyOneFreshBesideEachOther) {
 /// A client whose every exchange is taken by hand, so that others can come in between.
 class stepwise_client {
  public:
-  stepwise_client(gear_kind gear, const std::string& url, filter_identity f, std::span<const digest> keys)
-      : gear_(gear), filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
-    task_.emplace(command_set(filter_, gear, with_.name(), answers_kept), partition_task::purpose::add,
+  stepwise_client(command_kind commands, const std::string& url, filter_identity f,
+                  std::span<const digest> keys)
+      : commands_(commands), filter_(std::move(f)), verdicts_(keys.size()), with_(parse_redis_url(url)) {
+    task_.emplace(command_set(filter_, commands, with_.name(), answers_kept), partition_task::purpose::add,
                   partition_batch{0, keys, {}, verdicts_}, nullptr);
   }
 
@@ -161,7 +162,7 @@ class stepwise_client {
   }
   /// Until it would add. The server knows its script by then.
   void step_before_adding() {
-    if (gear_ == gear_kind::script)
+    if (commands_ == command_kind::script)
       (void)exchange_one(with_, {{}, encode({"SCRIPT", "LOAD", text()}), 1, true});
     while (!task_->done() && !task_->adds_next()) step();
   }
@@ -175,28 +176,29 @@ class stepwise_client {
     return scripts::add(growth::plan_layer(filter_.spec, 0).shape.probes).text;
   }
 
-  gear_kind gear_;
+  command_kind commands_;
   filter_identity filter_;
   std::vector<verdict> verdicts_;
   session with_;
   std::optional<partition_task> task_;
 };
 
-std::string_view name_of(gear_kind gear) {
-  return gear == gear_kind::module ? "module" : "script";
+std::string_view name_of(command_kind commands) {
+  return commands == command_kind::module ? "module" : "script";
 }
 
-class EachGear : public testing::TestWithParam<gear_kind> {};
+class EachCommandSet : public testing::TestWithParam<command_kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Gears, EachGear, testing::Values(gear_kind::script, gear_kind::module),
+INSTANTIATE_TEST_SUITE_P(CommandSets, EachCommandSet,
+                         testing::Values(command_kind::script, command_kind::module),
                          [](const auto& one) { return std::string(name_of(one.param)); });
 
 // Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
 // dropped (redis, What holds for all filters on Redis).
-TEST_P(EachGear, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
-  for (const gear_kind other_gear : {gear_kind::script, gear_kind::module}) {
+TEST_P(EachCommandSet, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
+  for (const command_kind other_commands : {command_kind::script, command_kind::module}) {
     const redis_server server(test::with_module());
-    const auto store = store_at(server.url("?gear=" + std::string(name_of(other_gear))));
+    const auto store = store_at(server.url("?commands=" + std::string(name_of(other_commands))));
     const auto other = store->create("f", growing(*store, 100));
     random_digests random(4);
     ASSERT_EQ(outcome(add_keys(*other, random.take(60))), "60 fresh");
@@ -219,7 +221,7 @@ TEST_P(EachGear, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
 // MIGRATE takes keys one by one: for a while the state is on one server and the bits on the other.
 // Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
 // dropped (redis, What holds for all filters on Redis).
-TEST_P(EachGear, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
+TEST_P(EachCommandSet, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
   test::redis_cluster cluster(test::redis_cluster::replicas::none, test::with_module());
   const auto store = store_at(cluster.url());
   const auto other = store->create("f", growing(*store, 100));
@@ -255,9 +257,9 @@ TEST_P(EachGear, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
 
 // Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
 // dropped (redis, What holds for all filters on Redis).
-TEST_P(EachGear, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
+TEST_P(EachCommandSet, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
   const redis_server server(test::with_module());
-  const auto store = store_at(server.url("?gear=module"));  // which leaves no tokens by scripts behind
+  const auto store = store_at(server.url("?commands=module"));  // which leaves no tokens by scripts behind
   const auto other = store->create("f", growing(*store, 100));
   random_digests random(4);
   const auto keys = random.take(10);
@@ -269,9 +271,9 @@ TEST_P(EachGear, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
   EXPECT_EQ(server.run({"KEYS", "*"}), "");
 }
 
-TEST_P(EachGear, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses) {
+TEST_P(EachCommandSet, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses) {
   const redis_server server(test::with_module());
-  const auto store = store_at(server.url("?gear=" + std::string(name_of(GetParam()))));
+  const auto store = store_at(server.url("?commands=" + std::string(name_of(GetParam()))));
   const auto filter = store->create(
       "f", planned(*store,
                    {.capacity = 2000, .error_rate = 1e-6, .growth = growth_kind::refuse, .partitions = 1}));

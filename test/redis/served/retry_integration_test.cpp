@@ -177,7 +177,7 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   const auto keys = random_digests(2).take(4);
   std::vector<verdict> out(keys.size());
   session with(parse_redis_url(server_.url()));
-  partition_task task(command_set(f, gear_kind::script, with.name(), answers_kept),
+  partition_task task(command_set(f, command_kind::script, with.name(), answers_kept),
                       partition_task::purpose::add, {0, keys, {}, out}, nullptr);
   bool lost = false;
   while (!task.done()) {
@@ -202,7 +202,7 @@ class by_hand {
           std::uint64_t seed)
       : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
-        task_(command_set(filter_, gear_kind::script, with.name(), answers_kept),
+        task_(command_set(filter_, command_kind::script, with.name(), answers_kept),
               partition_task::purpose::add, {0, keys_, {}, out_}, nullptr) {}
 
   [[nodiscard]] partition_task& task() noexcept { return task_; }

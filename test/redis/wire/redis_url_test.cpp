@@ -83,12 +83,12 @@ TEST(RedisUrl, ReadsUnixSockets) {
 TEST(RedisUrl, ReadsEveryOtherOption) {
   const auto url = parse_redis_url(
       "redis://"
-      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&gear=module&prefix=my:app&segment=64Mi&wait=2&"
+      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&commands=module&prefix=my:app&segment=64Mi&wait=2&"
       "staleness=3s");
   EXPECT_EQ(url.connect_timeout, 250ms);
   EXPECT_EQ(url.timeout, 2s);
   EXPECT_EQ(url.retry_for, 60s);
-  EXPECT_EQ(url.gear, gear_kind::module);
+  EXPECT_EQ(url.commands, command_kind::module);
   EXPECT_EQ(url.prefix, "my:app");
   EXPECT_EQ(url.segment_bytes, std::uint64_t{64} << 20);
   EXPECT_EQ(url.wait_replicas, 2U);
@@ -104,11 +104,12 @@ TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
 }
 
 TEST(RedisUrl, WrittenWithoutItsCredentialsItReadsBack) {
-  for (const char* text : {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
-                           "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
-                           "redis://"
-                           "[fe80::1%25eth0]:5?gear=script&segment=512Mi&wait=1&staleness=2ms&retry_for=0ms&"
-                           "connect_timeout=1ms"}) {
+  for (const char* text :
+       {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
+        "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
+        "redis://"
+        "[fe80::1%25eth0]:5?commands=script&segment=512Mi&wait=1&staleness=2ms&retry_for=0ms&"
+        "connect_timeout=1ms"}) {
     const auto url = parse_redis_url(text);
     EXPECT_EQ(parse_redis_url(to_string(url)), url) << to_string(url);
   }
@@ -149,8 +150,8 @@ TEST(RedisUrl, RefusesWhatMakesNoSense) {
                            "redis://h?timeout=1s&timeout=2s",
                            "redis://h?timeout=1s&",
                            "redis://h?tiemout=1s",
-                           "redis://h?gear=fast",
-                           "redis://h?gear=merge",
+                           "redis://h?commands=fast",
+                           "redis://h?commands=merge",
                            "redis://h?segment=1Ki",
                            "redis://h?segment=513Mi",
                            "redis://h?segment=1048577",
@@ -190,7 +191,7 @@ TEST(RedisUrl, NoErrorShowsThePassword) {
         "redis://u:a@hush@h", "redis://h?password=hush&hush", "redis://h?password=a&hush=1",
         "redis://:%hush@h", "redis://hush@h", "redis://h?password=%hush", "redis://a:1,u:hush@b",
         "redis://u:hush@h?password=hush", "unix:/a?password=hush&x=hush", "redis://u:a,hush@h",
-        "redis://u:hush@h/0?timeout=1", "unix:/a?x:hush@b", "redis://h?gear=hush"}) {
+        "redis://u:hush@h/0?timeout=1", "unix:/a?x:hush@b", "redis://h?commands=hush"}) {
     EXPECT_NE(refusal_to_read(text), "accepted") << text;
     EXPECT_THAT(refusal_to_read(text), Not(HasSubstr("hush"))) << text;
   }

@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ModuleGear, IsFoundByItself) {
+TEST(ChoiceOfCommands, IsFoundByItself) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .partitions = 1}));
@@ -36,9 +36,9 @@ TEST(ModuleGear, IsFoundByItself) {
   EXPECT_EQ(calls_of(server, "evalsha"), "0");
 }
 
-TEST(ModuleGear, IsNotUsedByWhoAsksForAnother) {
+TEST(ChoiceOfCommands, IsNotUsedByWhoAsksForAnother) {
   const redis_server server(test::with_module());
-  redis::redis_store store(redis::parse_redis_url(server.url("?gear=script")));
+  redis::redis_store store(redis::parse_redis_url(server.url("?commands=script")));
   const auto filter = store.create("f", store.plan({.capacity = 100}));
   ASSERT_TRUE(add_keys(*filter, random_digests(3).take(10)).result);
   EXPECT_EQ(calls_of(server, "everseen.add"), "0");
@@ -53,17 +53,17 @@ testing::Matcher<std::string> printable_text() {
       testing::IsTrue());
 }
 
-TEST(ModuleGear, IsAnErrorForWhoForcesItWhereThereIsNone) {
+TEST(ChoiceOfCommands, IsAnErrorForWhoForcesItWhereThereIsNone) {
   const redis_server server;
-  redis::redis_store store(redis::parse_redis_url(server.url("?gear=module")));
+  redis::redis_store store(redis::parse_redis_url(server.url("?commands=module")));
   const std::string said =
       redis::message_of<parameter_error>([&] { (void)store.create("f", store.plan({.capacity = 100})); });
-  EXPECT_THAT(said, AllOf(HasSubstr("gear=module needs the everseen module"), HasSubstr("load it"),
+  EXPECT_THAT(said, AllOf(HasSubstr("commands=module needs the everseen module"), HasSubstr("load it"),
                           printable_text()));
   EXPECT_EQ(server.run({"DBSIZE"}), "0");
 }
 
-TEST(ModuleGear, IsUsedWhereEveryServerHasIt) {
+TEST(ChoiceOfCommands, IsUsedWhereEveryServerHasIt) {
   const redis_server with(test::with_module()), too(test::with_module()), without;
   const auto access_path_at = [](const redis_server& a, const redis_server& b) {
     redis::redis_store store(redis::parse_redis_url("redis://" + a.address() + "," + b.address()));
@@ -86,7 +86,7 @@ TEST(ModuleGear, IsUsedWhereEveryServerHasIt) {
   EXPECT_EQ(calls_of(another, "everseen.add"), "0");
 }
 
-TEST(ModuleGear, OfAUserWhoMayNotCallItIsAnErrorThatSaysSo) {
+TEST(ChoiceOfCommands, OfAUserWhoMayNotCallItIsAnErrorThatSaysSo) {
   const redis_server server(test::with_module());
   redis::redis_store(redis::parse_redis_url(server.url()))
       .create("f", make_spec({.capacity = 100, .partitions = 1}));
@@ -94,10 +94,10 @@ TEST(ModuleGear, OfAUserWhoMayNotCallItIsAnErrorThatSaysSo) {
   redis::redis_store store(redis::parse_redis_url("redis://eve:secret@" + server.address()));
   const auto got = add_keys(*store.open("f", access::write), random_digests(3).take(10));
   ASSERT_FALSE(got.result);
-  EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("EVERSEEN.ADD"), HasSubstr("gear=script")));
+  EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("EVERSEEN.ADD"), HasSubstr("commands=script")));
 }
 
-TEST(ModuleGear, OfAUserWhoMayNotUseTheKeysIsAnErrorThatSaysSo) {
+TEST(ChoiceOfCommands, OfAUserWhoMayNotUseTheKeysIsAnErrorThatSaysSo) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", make_spec({.capacity = 100, .partitions = 1}));
@@ -106,23 +106,23 @@ TEST(ModuleGear, OfAUserWhoMayNotUseTheKeysIsAnErrorThatSaysSo) {
   const auto got = add_keys(*filter, random_digests(3).take(10));
   ASSERT_FALSE(got.result);
   EXPECT_THAT(got.result.error().message,
-              AllOf(HasSubstr("filter's keys"), HasSubstr("~everseen:*"), Not(HasSubstr("gear=script"))));
+              AllOf(HasSubstr("filter's keys"), HasSubstr("~everseen:*"), Not(HasSubstr("commands=script"))));
 }
 
-TEST(ModuleGear, ThatIsForcedIsBelievedWhereNobodyMayAskForIt) {
+TEST(ChoiceOfCommands, ThatIsForcedIsBelievedWhereNobodyMayAskForIt) {
   const redis_server server(test::with_module());
   server.run({"ACL", "SETUSER", "eve", "on", ">secret", "~*", "&*", "+@all", "-@scripting", "-command"});
   const std::string url = "redis://eve:secret@" + server.address();
   redis::redis_store(redis::parse_redis_url(server.url())).create("f", make_spec({.capacity = 100}));
   redis::redis_store asking(redis::parse_redis_url(url));
   EXPECT_THAT(redis::message_of<backend_error>([&] { (void)asking.open("f", access::write); }),
-              AllOf(HasSubstr("forbids scripts"), HasSubstr("COMMAND INFO"), HasSubstr("gear=module")));
-  redis::redis_store knowing(redis::parse_redis_url(url + "?gear=module"));
+              AllOf(HasSubstr("forbids scripts"), HasSubstr("COMMAND INFO"), HasSubstr("commands=module")));
+  redis::redis_store knowing(redis::parse_redis_url(url + "?commands=module"));
   const auto filter = knowing.open("f", access::write);
   EXPECT_EQ(add_keys(*filter, random_digests(3).take(10)).result->fresh, 10U);
 }
 
-TEST(ModuleGear, LetsFiltersBeLaidOutForMemory) {
+TEST(ChoiceOfCommands, LetsFiltersBeLaidOutForMemory) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   EXPECT_EQ(store.plan({.error_rate = 1e-2}).layout, layout_kind::line_8x64);
@@ -132,15 +132,16 @@ TEST(ModuleGear, LetsFiltersBeLaidOutForMemory) {
             layout_kind::classic);
 }
 
-TEST(ModuleGear, JudgesAtTheEndsOfTimeAsScriptsDo) {
+TEST(ChoiceOfCommands, JudgesAtTheEndsOfTimeAsScriptsDo) {
   const redis_server server(test::with_module());
   const auto keys = random_digests(3).take(10);
   std::vector<std::vector<verdict>> said;
-  for (const std::string gear : {"script", "module"}) {
-    redis::redis_store store(redis::parse_redis_url(server.url("?gear=" + gear)));
-    const auto filter = store.create(gear, store.plan({.capacity = 100,
-                                                       .error_rate = 1e-12,
-                                                       .window = window_spec{std::chrono::minutes(10), 10}}));
+  for (const std::string commands : {"script", "module"}) {
+    redis::redis_store store(redis::parse_redis_url(server.url("?commands=" + commands)));
+    const auto filter = store.create(
+        commands,
+        store.plan(
+            {.capacity = 100, .error_rate = 1e-12, .window = window_spec{std::chrono::minutes(10), 10}}));
     for (const event_time when : {event_time::min(), event_time::min(), event_time(), event_time::min(),
                                   event_time::max(), event_time::max(), event_time()}) {
       said.push_back(add_keys(*filter, keys, when).verdicts);
@@ -155,7 +156,7 @@ TEST(ModuleGear, JudgesAtTheEndsOfTimeAsScriptsDo) {
 }
 
 // Promise: a client whose server has lost the module is told so (redis, Who judges).
-TEST(ModuleGear, SaysSoWhereTheModuleHasGone) {
+TEST(ChoiceOfCommands, SaysSoWhereTheModuleHasGone) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
@@ -179,7 +180,7 @@ TEST(ModuleGear, SaysSoWhereTheModuleHasGone) {
   EXPECT_EQ(store.open("f", access::write)->path().text, "redis, module");
 }
 
-TEST(ModuleGear, OfAJobSaysSoWhereTheModuleHasGone) {
+TEST(ChoiceOfCommands, OfAJobSaysSoWhereTheModuleHasGone) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
@@ -195,7 +196,7 @@ TEST(ModuleGear, OfAJobSaysSoWhereTheModuleHasGone) {
   EXPECT_EQ(test::claim_events(*again, filter->get_spec(), {"lane"}, events).result->fresh, 20U);
 }
 
-TEST(ModuleGear, IsLookedForWhenAFilterIsOpenedAndNotWithEachBatch) {
+TEST(ChoiceOfCommands, IsLookedForWhenAFilterIsOpenedAndNotWithEachBatch) {
   const redis_server server;
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100'000, .partitions = 1}));
