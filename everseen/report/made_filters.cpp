@@ -40,7 +40,7 @@ std::vector<made_filter> filters_made_on_redis(const spec_request& request, std:
 
 std::vector<made_filter> filters_made_on(const store& place, const spec_request& request) {
   std::vector<made_filter> all = {{"create", place.plan(judged(request, judge_kind::server))}};
-  if (!place.is_remote()) return all;
+  if (!place.traits().is_remote) return all;
   spec_request undecided = request;
   undecided.judge.reset();
   spec free = place.plan(undecided);

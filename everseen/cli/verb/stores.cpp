@@ -58,7 +58,7 @@ void add_store_options(option_set& known, store_choice& target, access use) {
 std::shared_ptr<store> open_chosen(const store_choice& choice) {
   const std::string url = store_url(choice.url);
   auto place = open_store(url, choice.timeout);
-  place->wait_with(std::make_shared<store_wait>(place->is_remote() ? std::nullopt : choice.wait));
+  place->wait_with(std::make_shared<store_wait>(place->traits().is_remote ? std::nullopt : choice.wait));
   return place;
 }
 

@@ -66,7 +66,7 @@ TEST_F(DeferredLedger, KnowsWhatAnotherWorkerSettledMeanwhile) {
 }
 
 TEST_F(DeferredLedger, RefusesANameBeforeAnythingIsRead) {
-  EXPECT_THROW(deferred_ledger(*seen, "a b", "", [](const auto&) {}), parameter_error);
+  EXPECT_THROW(deferred_ledger(*seen, "", "", [](const auto&) {}), parameter_error);
 }
 
 }  // namespace
