@@ -1,5 +1,5 @@
 /* Arrays of the Arrow C data interface: https://arrow.apache.org/docs/format/CDataInterface.html */
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
 #include "_everseen.h"
@@ -29,19 +29,50 @@ struct ArrowArray {
   void* private_data;
 };
 
+/* The width of the format w:WIDTH, -1 of any other. */
+static Py_ssize_t width_of(const char* format) {
+  if (strncmp(format, "w:", 2) != 0 || format[2] == '\0') return -1;
+  Py_ssize_t width = 0;
+  for (const char* digit = format + 2; *digit; ++digit) {
+    if (*digit < '0' || *digit > '9' || width > (PY_SSIZE_T_MAX - (*digit - '0')) / 10) return -1;
+    width = width * 10 + (*digit - '0');
+  }
+  return width;
+}
+
+static bool refuse(const char* why) {
+  PyErr_Format(PyExc_ValueError, "an Arrow array %s", why);
+  return false;
+}
+
+/* Whether what an array says of itself can be. unit: bytes of an element of its second buffer. */
+static bool is_possible(const struct ArrowArray* array, int64_t buffers, Py_ssize_t unit) {
+  if (array->length < 0) return refuse("of a negative length");
+  if (array->offset < 0) return refuse("with a negative offset");
+  const int64_t most = PY_SSIZE_T_MAX / (unit > 0 ? unit : 1) - 1; /* there is one offset more than keys */
+  if (array->offset > most || array->length > most - array->offset) return refuse("that exceeds the memory");
+  if (array->n_buffers < buffers) return refuse("with too few buffers for its format");
+  if (array->length > 0 && (!array->buffers || (!array->buffers[1] && unit > 0))) return refuse("without its buffers");
+  return true;
+}
+
 /* Describes an array of strings or bytes as a batch.    Returns false with an exception set. */
 static bool batch_of_arrow(const struct ArrowSchema* schema, const struct ArrowArray* array, batch* into) {
-  const char* const format = schema->format;
+  if (!schema->release || !array->release) return refuse("that was released");
+  const char* const format = schema->format ? schema->format : "";
   const bool is_short = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
   const bool is_long = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
-  const bool is_fixed = strncmp(format, "w:", 2) == 0;
-  if (schema->dictionary || !(is_short || is_long || is_fixed)) {
+  const Py_ssize_t width = width_of(format);
+  if (schema->dictionary || !(is_short || is_long || width >= 0)) {
     PyErr_Format(PyExc_TypeError,
                  "keys of the Arrow format '%s'%s; cast them to string or binary", format,
                  schema->dictionary ? " in a dictionary" : "");
     return false;
   }
-  const unsigned char* const validity = array->n_buffers > 0 ? array->buffers[0] : NULL;
+  const Py_ssize_t unit = width >= 0 ? width : is_short ? 4 : 8;
+  if (!is_possible(array, width >= 0 ? 2 : 3, unit)) return false;
+  if (array->length == 0) return true; /* its buffers may be null */
+  const unsigned char* const validity = array->buffers[0];
   for (int64_t i = 0; validity && array->null_count != 0 && i < array->length; ++i) {
     const int64_t at = array->offset + i;
     if (validity[at / 8] >> (at % 8) & 1) continue;
@@ -49,14 +80,15 @@ static bool batch_of_arrow(const struct ArrowSchema* schema, const struct ArrowA
     return false;
   }
   into->count = (size_t)array->length;
-  if (is_fixed) {
+  const char* const first = array->buffers[1] ? (const char*)array->buffers[1] + array->offset * unit : NULL;
+  if (width >= 0) {
     into->layout = as_fixed;
-    into->width = (size_t)strtoull(format + 2, NULL, 10);
-    into->bytes = (const char*)array->buffers[1] + (size_t)array->offset * into->width;
+    into->width = (size_t)width;
+    into->bytes = first;
     return true;
   }
   into->layout = is_short ? as_offsets32 : as_offsets64;
-  into->offsets = (const char*)array->buffers[1] + (size_t)array->offset * (is_short ? 4 : 8);
+  into->offsets = first;
   into->bytes = array->buffers[2];
   return true;
 }

@@ -57,7 +57,7 @@ static bool slice_of(PyObject* key, Py_ssize_t index, PyObject* made, everseen_s
     into->bytes = PyUnicode_AsUTF8AndSize(key, &length);
     if (!into->bytes) return false;
   } else if (PyLong_Check(key) && !PyBool_Check(key)) {
-    PyObject* text = PyObject_Str(key);
+    PyObject* text = PyNumber_ToBase(key, 10); /* str() of an enum's member is its name */
     const bool is_kept = text && PyList_Append(made, text) == 0;
     Py_XDECREF(text);
     if (!is_kept) return false;

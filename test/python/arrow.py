@@ -34,9 +34,11 @@ class ArrowArray:
         data = ctypes.addressof(self.bytes)
         first = data if form.startswith(b"w:") else starts
         self.buffers = (ctypes.c_void_p * 3)(ctypes.addressof(mask) if nulls else None, first, data)
-        self.schema = self.Schema(format=form)
-        self.array = self.Array(length=len(keys) - offset, null_count=len(nulls), offset=offset,
-                                n_buffers=3, buffers=ctypes.addressof(self.buffers))
+        self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+        release = ctypes.cast(self.release, ctypes.c_void_p)
+        self.schema = self.Schema(format=form, release=release)
+        self.array = self.Array(length=len(keys) - offset, null_count=len(nulls), offset=offset, n_buffers=3,
+                                buffers=ctypes.addressof(self.buffers), release=release)
 
     def __arrow_c_array__(self, requested_schema=None):
         make = ctypes.pythonapi.PyCapsule_New
