@@ -76,7 +76,7 @@ typedef struct everseen_options {
   uint64_t capacity;     /* expected number of different keys; with a window, within it (1,000,000) */
   double error_rate;     /* the share of new keys that may be called seen (1e-6) */
   uint64_t window_ms;    /* forget keys after this time; 0: never */
-  uint32_t slices;       /* parts of the window; a key is forgotten up to one part later (10) */
+  uint32_t slices;       /* parts of the window; a key is forgotten up to one part later (10); needs a window */
   uint32_t growth;       /* an everseen_growth */
   uint32_t hash;         /* an everseen_hash */
   uint32_t judge;        /* an everseen_judge */
@@ -85,14 +85,16 @@ typedef struct everseen_options {
 #define EVERSEEN_OPTIONS_INIT {sizeof(everseen_options), 0, 0.0, 0, 0, 0, 0, 0, 0}
 
 typedef enum everseen_growth {
-  EVERSEEN_GROW = 0,     /* when the capacity is reached, grow and keep the error rate */
-  EVERSEEN_REFUSE = 1,   /* refuse further keys: EVERSEEN_FULL */
-  EVERSEEN_OVERFILL = 2  /* accept them with more errors */
+  EVERSEEN_GROWTH_DEFAULT = 0, /* EVERSEEN_GROW */
+  EVERSEEN_GROW = 1,           /* when the capacity is reached, grow and keep the error rate */
+  EVERSEEN_REFUSE = 2,         /* refuse further keys: EVERSEEN_FULL */
+  EVERSEEN_OVERFILL = 3        /* accept them with more errors */
 } everseen_growth;
 
 typedef enum everseen_hash {
-  EVERSEEN_XXH3 = 0,
-  EVERSEEN_SIPHASH = 1  /* if keys come from strangers, who may attack the hash */
+  EVERSEEN_HASH_DEFAULT = 0, /* EVERSEEN_XXH3 */
+  EVERSEEN_XXH3 = 1,
+  EVERSEEN_SIPHASH = 2       /* if keys come from strangers, who may attack the hash */
 } everseen_hash;
 
 typedef enum everseen_judge {
@@ -122,7 +124,7 @@ EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, 
 
 /* Opens the filter of this name, or creates it. Processes that call this concurrently all get the same filter.
  * If it exists, the options that are not 0 must be those it was created with: EVERSEEN_INVALID names each
- * difference. lifetime_ms is of a new filter, and not compared. */
+ * difference. Who judges and lifetime_ms are of a new filter, and not compared. */
 EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
                                                      const everseen_options* options, everseen_filter** filter);
 
@@ -228,7 +230,8 @@ EVERSEEN_API everseen_status everseen_claim(everseen_job* job, const char* sourc
                                             const uint64_t* positions, size_t count, const int64_t* times,
                                             size_t times_count, uint8_t* verdicts, uint8_t* claimed_before);
 
-/* All events of the source before this position have had their effects durably. */
+/* All events of the source before this position have had their effects durably. Positions are at most
+ * 2^64 - 2: EVERSEEN_INVALID otherwise. */
 EVERSEEN_API everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t position);
 
 /* The position up to which a source is settled; 0 if nothing of it is. Continue there. */

@@ -25,8 +25,9 @@ Value one_of(const Value (&values)[Count], std::uint32_t index, const char* what
 
 spec_request request_of(const everseen_options& o) {
   // 0 is the default, and so asks for nothing.
-  constexpr std::optional<growth_kind> growths[] = {std::nullopt, growth_kind::refuse, growth_kind::overfill};
-  constexpr std::optional<hash_kind> hashes[] = {std::nullopt, hash_kind::siphash};
+  constexpr std::optional<growth_kind> growths[] = {std::nullopt, growth_kind::grow, growth_kind::refuse,
+                                                    growth_kind::overfill};
+  constexpr std::optional<hash_kind> hashes[] = {std::nullopt, hash_kind::xxh3, hash_kind::siphash};
   constexpr std::optional<judge_kind> judges[] = {std::nullopt, judge_kind::server, judge_kind::client};
   spec_request r;
   if (o.capacity != 0) r.capacity = o.capacity;
@@ -34,11 +35,13 @@ spec_request request_of(const everseen_options& o) {
   r.growth = one_of(growths, o.growth, "growth");
   r.hash = one_of(hashes, o.hash, "hash");
   r.judge = one_of(judges, o.judge, "judge");
-  if (o.window_ms == 0) return r;
+  if (o.window_ms == 0) {
+    if (o.slices != 0) throw parameter_error("slices divide a window; give window_ms, too");
+    return r;
+  }
   if (o.window_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     throw parameter_error("window_ms is too large");
-  r.window = window_spec{std::chrono::milliseconds(static_cast<std::int64_t>(o.window_ms)),
-                         o.slices != 0 ? o.slices : default_slices};
+  r.window = window_spec{std::chrono::milliseconds(static_cast<std::int64_t>(o.window_ms)), o.slices};
   return r;
 }
 

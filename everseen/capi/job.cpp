@@ -118,6 +118,8 @@ everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t 
   return capi::guarded([&] {
     capi::must_not_be_null(job, "job");
     capi::must_not_be_null(source, "source");
+    if (position == std::numeric_limits<std::uint64_t>::max())
+      throw everseen::parameter_error("a position of 2^64 - 1 cannot be settled, as no event has it");
     const everseen::checkpoint reached{source, position};
     if (!job->ledger->settle({&reached, 1}))
       throw everseen::storage_error("another process has settled more of " + std::string(source), 0, source);

@@ -50,7 +50,8 @@ _Judge = Literal["default", "server", "client"]
 
 
 def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Optional[float] = None,
-         window: Optional[Duration] = None, slices: int = 10, growth: _Growth = "grow", hash: _Hash = "xxh3",
+         window: Optional[Duration] = None, slices: Optional[int] = None,
+         growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
          judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
     """Opens the filter of this name, or creates it. Processes that do so at the same time all get the same filter.
 
@@ -64,11 +65,11 @@ def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Opt
     lifetime and who judges; InvalidError names each difference:
         capacity    expected number of different keys; with a window, within it; None: 1,000,000 or any
         error_rate  the share of new keys that may be called seen; None: 1e-6 or any
-        window      forget keys after this time: timedelta or seconds; None: never
-        slices      parts of the window; a key is forgotten up to one part later
+        window      forget keys after this time: timedelta or seconds; None: never, or any
+        slices      parts of the window, if there is one; a key is forgotten up to one part later; None: 10 or any
         growth      when the capacity is reached: "grow" and keep the error rate, "refuse" further keys (FullError), or
-                    "overfill": accept them with more errors
-        hash        "xxh3", or "siphash" if keys come from strangers, who may attack the hash
+                    "overfill": accept them with more errors; None: "grow" or any
+        hash        "xxh3", or "siphash" if keys come from strangers, who may attack the hash; None: "xxh3" or any
         judge       on Redis: "server", or "client" (each process holds the bits; many times faster in batches);
                     "default": the clients, unless all servers have everseen's module
         lifetime    the whole filter expires after this time, used or not; None: never
@@ -79,14 +80,15 @@ def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Opt
 
 
 def create(url: str, name: str, *, capacity: int = 1_000_000, error_rate: float = 1e-6,
-           window: Optional[Duration] = None, slices: int = 10, growth: _Growth = "grow", hash: _Hash = "xxh3",
+           window: Optional[Duration] = None, slices: Optional[int] = None,
+           growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
            judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
     """Creates a filter, with the parameters of open(). Raises NameTakenError if there is one, and as open()."""
     return _made("create", url, name, capacity, error_rate, window, slices, growth, hash, judge, lifetime)
 
 
 def memory(*, capacity: int = 1_000_000, error_rate: float = 1e-6, window: Optional[Duration] = None,
-           slices: int = 10, growth: _Growth = "grow", hash: _Hash = "xxh3") -> Filter:
+           slices: Optional[int] = None, growth: Optional[_Growth] = None, hash: Optional[_Hash] = None) -> Filter:
     """Makes a filter in this process's memory, with the parameters of open()."""
     return _made("create", "mem:", "memory", capacity, error_rate, window, slices, growth, hash)
 
@@ -133,20 +135,18 @@ def dedup(items: Iterable[_Item], key: Optional[Callable[[_Item], Key]] = None, 
 
 
 def _made(how: str, url: str, name: str, capacity: Optional[int] = None, error_rate: Optional[float] = None,
-          window: Optional[Duration] = None, slices: int = 10, growth: str = "grow", hash: str = "xxh3",
-          judge: str = "default", lifetime: Optional[Duration] = None) -> Filter:
-    if capacity is not None and capacity < 1:
-        raise InvalidError(f"capacity={capacity}; it must be at least 1")
+          window: Optional[Duration] = None, slices: Optional[int] = None, growth: Optional[str] = None,
+          hash: Optional[str] = None, judge: str = "default", lifetime: Optional[Duration] = None) -> Filter:
     if error_rate is not None and not 0 < error_rate < 1:
         raise InvalidError(f"error_rate={error_rate}; it must be between 0 and 1")
-    opened = _everseen.open(how, url, name, capacity or 0, error_rate or 0.0, _duration(window), slices,
-                            _choice("growth", growth, ("grow", "refuse", "overfill")),
-                            _choice("hash", hash, ("xxh3", "siphash")),
+    opened = _everseen.open(how, url, name, capacity, error_rate or 0.0, _duration(window), slices,
+                            _choice("growth", growth, (None, "grow", "refuse", "overfill")),
+                            _choice("hash", hash, (None, "xxh3", "siphash")),
                             _choice("judge", judge, ("default", "server", "client")), _duration(lifetime))
     return Filter(opened, url, name)
 
 
-def _choice(what: str, value: str, choices: tuple[str, ...]) -> int:
+def _choice(what: str, value: Optional[str], choices: tuple[Optional[str], ...]) -> int:
     if value not in choices:
         raise InvalidError(f"{what}={value!r}; choose one of {', '.join(map(repr, choices))}")
     return choices.index(value)

@@ -16,6 +16,21 @@ PyObject* raise_status(everseen_status status, PyObject* verdicts) {
   return NULL;
 }
 
+bool number_of(PyObject* given, parameter wanted, uint64_t* into) {
+  PyObject* number = PyNumber_Index(given);
+  if (!number) return false;
+  *into = PyLong_AsUnsignedLongLong(number);
+  const bool is_beyond = PyErr_Occurred() != NULL; /* OverflowError */
+  PyErr_Clear();
+  const bool fits = !is_beyond && *into >= wanted.least && *into <= wanted.most;
+  PyObject* const type = PyTuple_GetItem(error_types, EVERSEEN_INVALID);
+  if (!fits && type)
+    PyErr_Format(type, "%s=%S; it must be %llu to %llu", wanted.name, number, (unsigned long long)wanted.least,
+                 (unsigned long long)wanted.most);
+  Py_DECREF(number);
+  return fits;
+}
+
 /* drop(url, name) */
 static PyObject* drop_filter(PyObject* Py_UNUSED(module), PyObject* arguments) {
   const char *url, *name;

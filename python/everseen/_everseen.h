@@ -25,6 +25,14 @@ bool is_open(const filter_object* self);
 /* Raises the exception of a failure. verdicts: of a batch, as the exception's attribute; may be null. */
 PyObject* raise_status(everseen_status status, PyObject* verdicts);
 
+typedef struct {
+  const char* name;
+  uint64_t least, most;
+} parameter;
+
+/* The number of an argument.    Returns false with InvalidError or TypeError set. */
+bool number_of(PyObject* given, parameter wanted, uint64_t* into);
+
 /* Makes the type of filters.    Returns false with an exception set. */
 bool make_filter_type(void);
 

@@ -90,10 +90,10 @@ def milliseconds(time: Times) -> array.array[int]:
     return array.array("q", [_millisecond(t) for t in some])
 
 
-def duration(time: Optional[Duration]) -> int:
-    """A duration in ms; 0: none."""
+def duration(time: Optional[Duration]) -> Optional[int]:
+    """A duration in ms."""
     if time is None:
-        return 0
+        return None
     seconds = time.total_seconds() if isinstance(time, datetime.timedelta) else time
     in_ms = int(seconds * 1000)
     if in_ms < 1:

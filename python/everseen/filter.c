@@ -93,25 +93,27 @@ bool make_filter_type(void) {
   return filter_type != NULL;
 }
 
+/* None: the option is not asked for. */
+static bool option_of(PyObject* given, parameter wanted, uint64_t* into) {
+  return given == Py_None || number_of(given, wanted, into);
+}
+
 /* open(how, url, name, capacity, error_rate, window_ms, slices, growth, hash, judge, lifetime_ms)
  * how: "open", "read", "create" or "open_or_create" */
 PyObject* open_filter(PyObject* Py_UNUSED(module), PyObject* arguments) {
   const char *how, *url, *name;
-  unsigned long long capacity, window_ms, lifetime_ms;
-  double error_rate;
-  unsigned slices, growth, hash, judge_by;
-  if (!PyArg_ParseTuple(arguments, "sssKdKIIIIK:open", &how, &url, &name, &capacity, &error_rate, &window_ms, &slices,
-                        &growth, &hash, &judge_by, &lifetime_ms))
-    return NULL;
+  PyObject *capacity, *window, *parts, *lifetime;
+  uint64_t slices = 0;
   everseen_options options = EVERSEEN_OPTIONS_INIT;
-  options.capacity = capacity;
-  options.error_rate = error_rate;
-  options.window_ms = window_ms;
-  options.slices = slices;
-  options.growth = growth;
-  options.hash = hash;
-  options.judge = judge_by;
-  options.lifetime_ms = lifetime_ms;
+  /* growth, hash and judge are indexes that the package chose */
+  if (!PyArg_ParseTuple(arguments, "sssOdOOIIIO:open", &how, &url, &name, &capacity, &options.error_rate, &window,
+                        &parts, &options.growth, &options.hash, &options.judge, &lifetime) ||
+      !option_of(capacity, (parameter){"capacity", 1, UINT64_C(1) << 48}, &options.capacity) ||
+      !option_of(window, (parameter){"window in ms", 1, INT64_MAX}, &options.window_ms) ||
+      !option_of(parts, (parameter){"slices", 1, 1000}, &slices) ||
+      !option_of(lifetime, (parameter){"lifetime in ms", 1, INT64_MAX}, &options.lifetime_ms))
+    return NULL;
+  options.slices = (uint32_t)slices;
   everseen_filter* opened = NULL;
   everseen_status status;
   Py_BEGIN_ALLOW_THREADS;

@@ -70,10 +70,12 @@ PyObject* claim(PyObject* Py_UNUSED(module), PyObject* arguments) {
 
 /* settle(job, source, position) */
 PyObject* settle(PyObject* Py_UNUSED(module), PyObject* arguments) {
-  PyObject* capsule;
+  PyObject *capsule, *reached;
   const char* source;
-  unsigned long long position;
-  if (!PyArg_ParseTuple(arguments, "OsK:settle", &capsule, &source, &position)) return NULL;
+  uint64_t position;
+  if (!PyArg_ParseTuple(arguments, "OsO:settle", &capsule, &source, &reached) ||
+      !number_of(reached, (parameter){"position", 0, UINT64_MAX - 1}, &position))
+    return NULL;
   everseen_job* const job = PyCapsule_GetPointer(capsule, job_name);
   if (!job) return NULL;
   everseen_status status;

@@ -100,6 +100,20 @@ static void keeps_filters_by_name(const char* url) {
   CHECK(everseen_drop(url, "named") == EVERSEEN_NOT_FOUND);
 }
 
+static void compares_what_is_asked_for_alone(const char* url) {
+  const everseen_options has = {sizeof has, 0, 0, 24000, 24, EVERSEEN_REFUSE, EVERSEEN_SIPHASH, 0, 0};
+  const everseen_options some = {sizeof some, 0, 0, 24000, 0, 0, 0, 0, 0};
+  const everseen_options others = {sizeof others, 0, 0, 24000, 10, EVERSEEN_GROW, EVERSEEN_XXH3, 0, 0};
+  everseen_filter* f = NULL;
+  CHECK(everseen_create(url, "asked", &has, &f) == EVERSEEN_OK);
+  everseen_close(f);
+  CHECK(everseen_open_or_create(url, "asked", &some, &f) == EVERSEEN_OK);
+  everseen_close(f);
+  CHECK(everseen_open_or_create(url, "asked", &others, &f) == EVERSEEN_INVALID && f == NULL);
+  CHECK(strstr(everseen_last_error(), "hash siphash instead of xxh3, growth refuse instead of grow, "
+                                      "window 24000 ms in 24 slices instead of 24000 ms in 10 slices"));
+}
+
 /* The offsets are wrong far behind the first keys, of which none may be added then. */
 static void checks_all_offsets_before_the_first_key(const char* url) {
   everseen_filter* f = NULL;
@@ -160,6 +174,9 @@ static void says_what_is_wrong(const char* url) {
   options.growth = 7;
   CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
   options.growth = EVERSEEN_REFUSE;
+  options.slices = 24;
+  CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID && strstr(everseen_last_error(), "window"));
+  options.slices = 0;
   options.size = 1;
   CHECK(everseen_create(url, "f", &options, &f) == EVERSEEN_INVALID);
   options.size = (size_t)-1;
@@ -246,6 +263,7 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   CHECK(everseen_claim(again, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
   CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
   CHECK(before[0] == 1 && before[2] == 1);
+  CHECK(everseen_settle(again, "clicks/0", UINT64_MAX) == EVERSEEN_INVALID);
   CHECK(everseen_settle(again, "clicks/0", 7) == EVERSEEN_OK);
   CHECK(everseen_settled(again, "clicks/0", &position) == EVERSEEN_OK && position == 7);
   const uint64_t later[3] = {7, 8, 9};
@@ -274,6 +292,7 @@ int main(int count, char** words) {
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
   checks_all_offsets_before_the_first_key(url);
   if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
+  if (strcmp(url, "mem:") != 0) compares_what_is_asked_for_alone(url);
   forgets_keys_with_a_window(url);
   says_what_is_wrong(url);
   gives_each_key_to_one_of_many_threads(url);

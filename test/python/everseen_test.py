@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import enum
 import os
 import pickle
 import random
@@ -46,6 +47,14 @@ class Filters(unittest.TestCase):
         self.assertTrue(f.add(b"a\0"))
         self.assertNotIn(b"a", f)
 
+    def test_a_member_of_an_enumeration_of_numbers_is_its_number(self):
+        class Country(int, enum.Enum):
+            FRANCE = 33
+
+        f = self.made()
+        self.assertTrue(f.add(33))
+        self.assertFalse(f.add(Country.FRANCE))
+
     def test_batches_answer_as_a_set_would(self):
         f, exact = self.made(capacity=100_000), set()
         random.seed(1)
@@ -88,6 +97,37 @@ class Filters(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "cast them to string"):
             f.add_many(ArrowArray([b"12345678"], b"l"))
         self.assertNotIn("a", f)
+
+    def test_arrow_arrays_that_cannot_be_are_refused(self):
+        f = self.made()
+        for form in (b"w:-1", b"w:", b"w: 2", b"w:2x", b"w:9223372036854775808", b"w:18446744073709551615", None):
+            keys = ArrowArray([b"ab"], b"w:2")
+            keys.schema.format = form
+            with self.assertRaisesRegex(TypeError, "cast them to string"):
+                f.add_many(keys)
+        for form in (b"w:2", b"z", b"Z"):
+            for wrong in ({"length": -1}, {"offset": -1}, {"length": 2**63 - 1, "offset": 1}, {"offset": 2**62},
+                          {"n_buffers": 1}, {"n_buffers": 0}, {"buffers": None}, {"release": None}):
+                keys = ArrowArray([b"ab"], form)
+                for field, value in wrong.items():
+                    setattr(keys.array, field, value)
+                with self.assertRaisesRegex(ValueError, "an Arrow array", msg=f"{form} {wrong}"):
+                    f.add_many(keys)
+            keys = ArrowArray([b"ab"], form)
+            keys.buffers[1] = None
+            with self.assertRaisesRegex(ValueError, "without its buffers"):
+                f.add_many(keys)
+            keys.array.length = 0
+            self.assertEqual(list(f.add_many(keys)), [])
+            keys = ArrowArray([b"ab"], form)
+            keys.schema.release = None
+            with self.assertRaisesRegex(ValueError, "released"):
+                f.add_many(keys)
+        keys = ArrowArray([b"ab"], b"z")
+        keys.buffers[2] = None
+        with self.assertRaisesRegex(everseen.InvalidError, "bytes must not be null"):
+            f.add_many(keys)
+        self.assertNotIn("ab", f)
 
     @unittest.skipUnless(numpy, "numpy is missing")
     def test_numpy_arrays_of_strings_numbers_and_bytes(self):
@@ -144,6 +184,16 @@ class Filters(unittest.TestCase):
         for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}):
             with self.assertRaises(everseen.InvalidError):
                 everseen.open(URL, "f", **wrong)
+        for name, wrong in (("capacity", (-1, 0, 2**48 + 1, 2**64 + 5)), ("slices", (-1, 0, 1001, 2**32 + 10)),
+                            ("window", (2.0**64,)), ("lifetime", (2.0**64,))):
+            for number in wrong:
+                options = {"window": 60, name: number}
+                with self.assertRaisesRegex(everseen.InvalidError, f"{name}.*=.*; it must be 1 to", msg=f"{options}"):
+                    everseen.open(URL, "f", **options)
+        with self.assertRaisesRegex(everseen.InvalidError, "slices divide a window"):
+            everseen.open(URL, "f", slices=24)
+        with self.assertRaises(TypeError):
+            everseen.open(URL, "f", capacity=1e6)
         with self.assertRaises(everseen.BackendError):
             everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
 
@@ -165,6 +215,21 @@ class Filters(unittest.TestCase):
         everseen.open(URL, name, capacity=5000).close()
         with self.assertRaisesRegex(everseen.InvalidError, "capacity 5000 instead of 6000"):
             everseen.open(URL, name, capacity=6000)
+
+    @unittest.skipUnless(IS_SHARED, "in memory there are no names")
+    def test_what_is_not_asked_for_may_be_anything_and_each_default_can_be_asked_for(self):
+        name = f"f{random.getrandbits(48)}"
+        everseen.create(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
+        everseen.open(URL, name, window=24).close()
+        everseen.open(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
+        for asked, difference in (({"window": 24, "slices": 10}, "in 24 slices instead of 24000 ms in 10 slices"),
+                                  ({"window": 60}, "window 24000 ms in 24 slices instead of 60000 ms"),
+                                  ({"growth": "grow"}, "growth refuse instead of grow"),
+                                  ({"hash": "xxh3"}, "hash siphash instead of xxh3")):
+            with self.assertRaisesRegex(everseen.InvalidError, difference):
+                everseen.open(URL, name, **asked)
+        everseen.open(URL, f"{name} too", growth="grow", hash="xxh3").close()
+        everseen.open(URL, f"{name} too", growth="grow", hash="xxh3").close()
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_filters_are_found_by_name(self):
@@ -205,6 +270,12 @@ class Filters(unittest.TestCase):
                 job.claim("clicks/0", keys, [21, 20, 19])
             with self.assertRaisesRegex(TypeError, "key 0 is of type float"):
                 job.claim("clicks/0", [1.5], [21])
+            for wrong in (-1, 2**64 - 1, 2**64):
+                with self.assertRaisesRegex(everseen.InvalidError, "position=.* 0 to 18446744073709551614"):
+                    job.settle("clicks/0", wrong)
+            with self.assertRaises(TypeError):
+                job.settle("clicks/0", None)
+            self.assertEqual(job.settled("clicks/0"), 16)
             with self.assertRaisesRegex(TypeError, "pickled"):
                 pickle.dumps(job)
         f.end_job("count")

@@ -222,6 +222,7 @@ spec make_spec(const spec_request& request) {
   s.hash = request.hash.value_or(hash_kind::xxh3);
   s.growth = request.growth.value_or(growth_kind::grow);
   s.window = request.window;
+  if (s.window && s.window->slices == 0) s.window->slices = default_slices;
   s.partitions = request.partitions.value_or(1);
   s.judge = request.judge.value_or(judge_kind::server);
 

@@ -91,7 +91,8 @@ struct spec_request {
   std::optional<hash_kind> hash{};      ///< default: xxh3
   std::optional<hash_seed> seed{};      ///< default: random
   std::optional<growth_kind> growth{};  ///< default: grow
-  std::optional<window_spec> window{};  ///< default: keys never expire
+  /// default: keys never expire. 0 slices: default_slices, or any that an existing filter has
+  std::optional<window_spec> window{};
   std::optional<std::uint32_t> partitions{};
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
   std::uint32_t expansion = 2;              ///< RedisBloom only

@@ -119,8 +119,11 @@ TEST(Spec, RefusesProbesThatALineLayoutWouldIgnore) {
   EXPECT_THAT(complaint({.layout = layout_kind::classic, .probes = 256 + 7}), HasSubstr("probes 263"));
 }
 
+TEST(Spec, WindowWhoseSlicesAreLeftOpenHasTen) {
+  EXPECT_EQ(make_spec({.window = window_spec{1000ms, 0}}).window, (window_spec{1000ms, 10}));
+}
+
 TEST(Spec, RefusesAWindowThatItsSlicesDoNotDivide) {
-  EXPECT_THAT(complaint({.window = window_spec{1000ms, 0}}), HasSubstr("slices 0 is not within 1 to 1000"));
   EXPECT_THAT(complaint({.window = window_spec{10s, 1'001}}), HasSubstr("slices 1001"));
   EXPECT_THAT(complaint({.window = window_spec{5ms, 6}}), HasSubstr("a window of 5 ms cannot have 6 slices"));
   EXPECT_THAT(complaint({.window = window_spec{0ms, 1}}), HasSubstr("a window of 0 ms"));
@@ -263,6 +266,11 @@ TEST(SpecDifferences, AreThoseOfWhatIsAskedForAlone) {
             "hash siphash instead of xxh3, growth refuse instead of grow");
   EXPECT_EQ(differences({.window = window_spec{10min}}, has),
             "window 600000 ms in 5 slices instead of 600000 ms in 10 slices");
+  EXPECT_EQ(differences({.window = window_spec{10min, 0}}, has), "") << "the slices are left open";
+  EXPECT_EQ(differences({.window = window_spec{1min, 0}}, has),
+            "window 600000 ms in 5 slices instead of 60000 ms in 10 slices");
+  EXPECT_EQ(differences({.window = window_spec{5ms, 0}}, make_spec({.window = window_spec{5ms, 5}})), "")
+      << "ten slices would not divide it";
   EXPECT_EQ(differences({.partitions = 1}, has), "partitions 4 instead of 1");
 }
 
