@@ -6,8 +6,8 @@ python3 examples/crawler/crawl.py redis://localhost http://localhost:8000/
 Start it as often as you like, on any machine: all processes share the queue and the filter in Redis.
 """
 import html.parser
+import http.client
 import sys
-import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -40,7 +40,12 @@ def canonical(url):
 
 def links_of(url, text):
     """The links of a page to pages of the same host."""
-    links = [canonical(urllib.parse.urljoin(url, link)) for link in Links(text).found]
+    links = []
+    for link in Links(text).found:
+        try:
+            links.append(canonical(urllib.parse.urljoin(url, link)))
+        except ValueError:  # it is no URL, such as http://[bad/
+            continue
     return [link for link in links if urllib.parse.urlsplit(link)[:2] == urllib.parse.urlsplit(url)[:2]]
 
 
@@ -52,15 +57,18 @@ def crawl(queue, seen, fetch):
         if popped is None:
             continue
         url = popped[1].decode()
-        links = links_of(url, fetch(url))
-        fetched += 1
-        # One batch for all links of a page: each URL is fresh once, for one process.
-        fresh = [link for link, is_new in zip(links, seen.fresh(links)) if is_new]
-        with queue.pipeline() as step:
-            if fresh:
-                step.rpush("frontier", *fresh)
-            step.incrby("pages open", len(fresh) - 1)
-            step.execute()
+        fresh = []
+        try:
+            links = links_of(url, fetch(url))
+            fetched += 1
+            # One batch for all links of a page: each URL is fresh once, for one process.
+            fresh = [link for link, is_new in zip(links, seen.fresh(links)) if is_new]
+        finally:  # whatever happens, the page is no longer open, or the others would wait for it forever
+            with queue.pipeline() as step:
+                if fresh:
+                    step.rpush("frontier", *fresh)
+                step.incrby("pages open", len(fresh) - 1)
+                step.execute()
     return fetched
 
 
@@ -76,7 +84,7 @@ def fetch(url):
         with urllib.request.urlopen(url, timeout=10) as page:
             is_html = page.headers.get_content_type() == "text/html"
             return page.read().decode("utf-8", "replace") if is_html else ""
-    except (urllib.error.URLError, TimeoutError) as error:
+    except (OSError, http.client.HTTPException) as error:
         print(f"{url}: {error}", file=sys.stderr)
         return ""
 

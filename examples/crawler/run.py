@@ -13,12 +13,16 @@ import sys
 import threading
 
 PAGES, LINKS, PROCESSES = 2_000, 20, 4
+ELSEWHERE = ["http://elsewhere.example/", "http://[bad/", "http://h:99999999/"]
 fetched = collections.Counter()
 lock = threading.Lock()
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Pages that link to each other at random, under several spellings of their URLs."""
+    """Pages that link to each other at random, under several spellings of their URLs.
+
+    As on any site, some links are no URLs, and the last page breaks off.
+    """
 
     def do_GET(self):
         page = int(self.path.removeprefix("/page") or 0) if self.path != "/" else 0
@@ -27,12 +31,13 @@ class Site(http.server.BaseHTTPRequestHandler):
         chance = random.Random(page)
         targets = [(page + 1) % PAGES] + [chance.randrange(PAGES) for _ in range(LINKS - 1)]
         links = "".join(f'<a href="{self.spelled(to, chance)}">{to}</a>' for to in targets)
-        body = f"<html><body>{links}<a href='http://elsewhere.example/'>elsewhere</a></body></html>".encode()
+        others = "".join(f"<a href='{url}'>elsewhere</a>" for url in ELSEWHERE)
+        body = f"<html><body>{links}{others}</body></html>".encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[:len(body) // 2] if page == PAGES - 1 else body)
 
     def spelled(self, page, chance):
         path = f"/page{page}" if page else "/"
