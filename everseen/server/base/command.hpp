@@ -87,6 +87,8 @@ struct command {
   }
 };
 
+inline constexpr command::key_positions no_keys{};
+
 /// Every command, in order of name.
 [[nodiscard]] std::span<const command> all_commands();
 

@@ -91,8 +91,6 @@ void categories(call& c) {
   for (const std::string_view each : commands) c.reply.bulk(lower(each));
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::span<const command> acl_commands() {

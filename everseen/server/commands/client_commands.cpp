@@ -166,8 +166,6 @@ void get_redirection(call& c) {
   c.reply.integer(-1);
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::span<const command> client_commands() {

@@ -142,8 +142,6 @@ void list(call& c) {
   for (const std::string& name : names) c.reply.bulk(name);
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::vector<std::string_view> all_categories() {

@@ -92,8 +92,6 @@ void reset_counters(call& c) {
   c.reply.ok();
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::span<const command> config_commands() {

@@ -129,8 +129,6 @@ void refuse_debug(call&) {
   throw refusal{"ERR DEBUG is not for servers that others use"};
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::span<const command> server_commands() {

@@ -51,8 +51,6 @@ void forget_slow(call& c) {
   c.reply.ok();
 }
 
-constexpr command::key_positions no_keys{};
-
 }  // namespace
 
 std::span<const command> standalone_commands() {

@@ -6,18 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "everseen/server/base/command.hpp"
 #include "everseen/server/http/http_problem.hpp"
 
 namespace everseen::server {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 /// Removes the port. A text that is not a name with a port, such as [::1].example, stays whole and matches
 /// nothing.
@@ -40,11 +34,11 @@ bool is_this_machine(std::string_view name) {
 void must_be_meant_for_us(const service& all, const http_request& r) {
   if (r.host.empty() && !r.is_old) throw http_problem{400, "bad_request", "the request names no Host"};
   if (!r.by_loopback || r.host.empty()) return;
-  const std::string host = lower_case(r.host);
+  const std::string host = lower(r.host);
   const std::string_view name = name_in(host);
   if (is_this_machine(name)) return;
   for (const std::string& ours : all.settings().http_hosts)
-    if (name == lower_case(ours)) return;
+    if (name == lower(ours)) return;
   throw http_problem{421, "bad_host",
                      fmt::format("this server is not '{}': on an address of this machine alone it answers to "
                                  "localhost; for a proxy in front of it give --http-host NAME",
@@ -75,7 +69,7 @@ sender sender_of(service& all, const http_request& r) {
   if (!all.asks_for_password()) return {right::admin, nullptr};
   constexpr std::string_view scheme = "bearer ";
   if (r.authorization.empty()) return {};
-  if (lower_case(std::string_view(r.authorization).substr(0, scheme.size())) != scheme)
+  if (lower(std::string_view(r.authorization).substr(0, scheme.size())) != scheme)
     throw http_problem{
         401,
         "unauthorized",
@@ -107,9 +101,8 @@ void must_be_of_this_site(const http_request& r) {
   const bool site_says_no = !r.fetch_site.empty() && r.fetch_site != "same-origin" && r.fetch_site != "none";
   const std::string_view origin = r.origin;
   const std::size_t slashes = origin.find("//");
-  const bool origin_says_no =
-      !origin.empty() &&
-      (slashes == std::string_view::npos || lower_case(origin.substr(slashes + 2)) != lower_case(r.host));
+  const bool origin_says_no = !origin.empty() && (slashes == std::string_view::npos ||
+                                                  lower(origin.substr(slashes + 2)) != lower(r.host));
   if (site_says_no || origin_says_no)
     throw http_problem{403, "cross_site", "pages of other sites may change nothing here"};
 }
@@ -118,7 +111,7 @@ namespace {
 
 /// The media type without its parameters.
 std::string media_type(const http_request& r) {
-  std::string type = lower_case(std::string_view(r.content_type).substr(0, r.content_type.find(';')));
+  std::string type = lower(std::string_view(r.content_type).substr(0, r.content_type.find(';')));
   while (type.ends_with(' ')) type.pop_back();
   return type;
 }

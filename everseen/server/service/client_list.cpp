@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "everseen/server/base/command.hpp"
+
 namespace everseen::server {
 
 void client::set_name(std::string name) {
@@ -61,9 +63,7 @@ std::size_t client_list::size() const {
 
 std::string describe(const client& c, std::int64_t now_ms) {
   const int queued = c.queued;
-  std::string command = c.last_command.load();
-  for (char& each : command)
-    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  const std::string last = lower(c.last_command.load());
   // All fields of Redis, as clients look for each. Memory is not counted by client, and there are no
   // channels.
   return fmt::format(
@@ -73,7 +73,7 @@ std::string describe(const client& c, std::int64_t now_ms) {
       "redir=-1 resp={} lib-name={} lib-ver={}",
       c.id, c.address, c.local_address, c.name(), (now_ms - c.since_ms) / 1000,
       (now_ms - c.last_request_ms) / 1000, queued < 0 ? "N" : "x", c.database.load(), queued,
-      command.empty() ? "NULL" : command, c.user(), c.protocol.load(), c.library(client::library_word::name),
+      last.empty() ? "NULL" : last, c.user(), c.protocol.load(), c.library(client::library_word::name),
       c.library(client::library_word::version));
 }
 
