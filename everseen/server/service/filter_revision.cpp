@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::server {
 
@@ -30,17 +32,27 @@ std::uint64_t state_of(const filter& f, std::optional<event_time> end) {
   return all.value();
 }
 
+/// Of the filter that the name leads to. The open one answers for its old name, too, after a rename.
+/// @throws storage_error  that is another filter than the open one
+filter_revision look_at(const store& in, const shared_filter& f) {
+  filter_facts now = in.facts(f.handle.name());
+  if (now.identity != f.identity)
+    throw storage_error("other clients keep replacing the filter " + quoted_name(f.key) + "; try again", 0,
+                        f.key);
+  return {f.record, std::move(now.identity), state_of(f.handle, now.expires_at)};
+}
+
 }  // namespace
 
 filter_revision revision_of(filter_registry& filters, std::string_view key) {
-  for (;;) {
+  for (bool is_again = false;; is_again = true) {
     auto f = filters.open(key);
     if (!f) return {};
     try {
-      return {f->record, state_of(f->handle, filters.expiry_of(*f))};
-    } catch (const error& why) {  // it was created again elsewhere, or has just expired
+      return look_at(filters.place(), *f);
+    } catch (const error& why) {  // it was created again or renamed elsewhere, or has just expired
       f.reset();
-      if (!filters.forget_changed(key, why)) throw;
+      if (!filters.forget_changed(key, why) || is_again) throw;
     }
   }
 }

@@ -155,6 +155,26 @@ TEST(TransactionsOfTwoServers, RunNothingOnceAWatchedFilterHasChangedInTheStore)
   EXPECT_EQ(said.type, '_');
 }
 
+TEST(TransactionsOfTwoServers, RunNothingOnceAnotherServerHasGivenTheNameToAnotherFilter) {
+  const redis_server redis;
+  const serving one(redis.unix_url()), two(redis.unix_url());
+  raw_client client(one.path()), other(two.path());
+  ask(other, "BF.ADD a x");
+  ask(other, "BF.ADD b x");
+  EXPECT_EQ(ask(client, "WATCH a").text, "OK");
+  EXPECT_EQ(ask(other, "RENAME b a").text, "OK");
+  ask(client, "MULTI");
+  ask(client, "BF.ADD a y");
+  EXPECT_TRUE(ask(client, "EXEC").is_null);
+  EXPECT_EQ(ask(other, "BF.EXISTS a y").text, "0");
+
+  EXPECT_EQ(ask(client, "WATCH a").text, "OK") << "it opens the new one";
+  EXPECT_EQ(ask(other, "RENAME a c").text, "OK");
+  ask(client, "MULTI");
+  ask(client, "PING");
+  EXPECT_TRUE(ask(client, "EXEC").is_null) << "there is none of this name now";
+}
+
 std::string repeated(const std::string& request, int times) {
   std::string all;
   for (int i = 0; i < times; ++i) all += request;
