@@ -32,8 +32,8 @@ void frequency(call& c) {
         "switching between policies at runtime LRU and LFU data will take some time to adjust."};
 }
 
-/// Seconds since a client of this server added or looked up a key; of a filter that no client has used, since
-/// the server started.
+/// Seconds since a client of this server added or looked up a key; without one, since the server created or
+/// opened the filter, or since it started while the filter is not open.
 void idle_time(call& c) {
   if (!found(c)) return;
   const auto open = c.all.filters().find(c.words[2]);

@@ -1,8 +1,14 @@
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "everseen/core/base/names.hpp"
+#include "everseen/report/attached.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/filter_revision.hpp"
@@ -19,7 +25,7 @@ void multi(call& c) {
   c.reply.ok();
 }
 
-/// However EXEC and DISCARD end, nothing is watched afterwards.
+/// Once EXEC has ended its transaction, nothing is watched, even if it fails.
 class ending_watch {
  public:
   explicit ending_watch(session& of) noexcept : of_(of) {}
@@ -72,9 +78,28 @@ void exec(call& c) {
   }
 }
 
+/// EXEC looks at each watched filter while all other clients wait.
+constexpr std::size_t most_watched = 256;
+
+/// Figures of attached filters are cached or rounded, so a key of another program may not change them.
+void must_show_changes(call& c, std::string_view key) {
+  const auto f = c.all.filters().find(key);
+  if (f && attached_behind(f->handle) != nullptr)
+    throw refusal{
+        "ERR " + quoted_name(key) +
+        " cannot be watched: it is attached, and keys that its own program adds would go unnoticed"};
+}
+
 void watch(call& c) {
   if (c.from.is_in_transaction()) throw refusal{"ERR WATCH inside MULTI is not allowed"};
-  for (const std::string_view key : c.words.subspan(1)) c.from.watch(key, revision_of(c.all.filters(), key));
+  for (const std::string_view key : c.words.subspan(1)) {
+    if (c.from.watched().contains(key)) continue;  // the first look counts
+    if (c.from.watched().size() == most_watched)
+      throw refusal{fmt::format("ERR a connection watches at most {} filters", most_watched)};
+    filter_revision now = revision_of(c.all.filters(), key);
+    must_show_changes(c, key);
+    c.from.watch(key, std::move(now));
+  }
   c.reply.ok();
 }
 

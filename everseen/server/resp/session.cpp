@@ -220,7 +220,6 @@ session::transaction session::end_transaction(std::string_view command) {
 }
 
 void session::watch(std::string_view key, filter_revision seen) {
-  if (watched_.contains(key)) return;  // the first look counts
   constexpr std::size_t beside_the_key = 128;
   if (!watched_bytes_.hold(watched_bytes_.held() + beside_the_key + key.size()))
     throw refusal{std::string(no_room_for_requests)};

@@ -126,7 +126,7 @@ class session {
 
   /// What filters were when the client began to watch them. If one has changed, EXEC runs nothing.
   using watched_filters = std::map<std::string, filter_revision, std::less<>>;
-  /// @throws refusal  the requests of all clients take the memory that they may
+  /// @pre it is not watched yet    @throws refusal  the requests of all clients take the memory that they may
   void watch(std::string_view key, filter_revision seen);
   [[nodiscard]] const watched_filters& watched() const noexcept { return watched_; }
   void unwatch() noexcept;

@@ -11,6 +11,7 @@
 
 #include "test/server/replies.hpp"
 #include "test/server/serving.hpp"
+#include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -138,6 +139,43 @@ TEST_P(Transactions, WatchNoLongerAfterExecDiscardUnwatchAndReset) {
     ask(client, "PING");
     EXPECT_FALSE(ask(client, "EXEC").is_null) << end;
   }
+}
+
+TEST_P(Transactions, WatchOnAfterADiscardWithoutMulti) {
+  raw_client client(server_.path()), other(server_.path());
+  EXPECT_EQ(ask(client, "WATCH a").text, "OK");
+  EXPECT_EQ(ask(client, "DISCARD").text, "ERR DISCARD without MULTI");
+  EXPECT_EQ(ask(client, "EXEC").text, "ERR EXEC without MULTI");
+  ask(other, "BF.ADD a x");
+  ask(client, "MULTI");
+  ask(client, "PING");
+  EXPECT_TRUE(ask(client, "EXEC").is_null);
+}
+
+// Promise: a connection watches at most 256 filters (operations, Bloom commands).
+TEST_P(Transactions, WatchAtMost256Filters) {
+  raw_client client(server_.path());
+  std::string request = "WATCH";
+  for (int i = 0; i < 256; ++i) request += " " + std::to_string(i);
+  EXPECT_EQ(ask(client, request).text, "OK");
+  EXPECT_EQ(ask(client, request).text, "OK") << "these are watched already";
+  EXPECT_EQ(ask(client, "WATCH more").text, "ERR a connection watches at most 256 filters");
+  EXPECT_EQ(ask(client, "UNWATCH").text, "OK");
+  EXPECT_EQ(ask(client, "WATCH more").text, "OK");
+}
+
+// Promise: an attached filter cannot be watched (operations, Bloom commands).
+TEST(TransactionsOfAttachedFilters, CannotWatchThem) {
+  redis_server redis;
+  redis.run({"CONFIG", "SET", "appendonly", "yes"});
+  const program_result made = run_program(
+      {EVERSEEN_PROGRAM, "attach", "a", "--as", "gozero", "--bits", "1000000", "--key", "bits", "--create"},
+      {.environment = {{"EVERSEEN_STORE", redis.unix_url()}}});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const serving server(redis.unix_url());
+  raw_client client(server.path());
+  EXPECT_THAT(ask(client, "WATCH a").text, HasSubstr("it is attached"));
+  EXPECT_EQ(ask(client, "WATCH b").text, "OK");
 }
 
 TEST(TransactionsOfTwoServers, RunNothingOnceAWatchedFilterHasChangedInTheStore) {
