@@ -1,7 +1,10 @@
 #include "everseen/server/commands/command_docs.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "everseen/server/commands/glob.hpp"
 
@@ -22,8 +25,13 @@ std::vector<const command*> with_subcommands() {
   return all;
 }
 
-/// The commands of these names; null for unknown ones.
+/// A name of six bytes may ask for kilobytes.
+constexpr std::size_t most_names = 512;
+
+/// The commands of these names; null for unknown ones.    @throws refusal  too many names
 std::vector<const command*> named(word_list names) {
+  if (names.size() > most_names)
+    throw refusal{fmt::format("ERR one request describes at most {} commands", most_names)};
   std::vector<const command*> found;
   for (const std::string_view name : names) found.push_back(find_command(name));
   if (names.empty())
@@ -132,7 +140,7 @@ void list(call& c) {
   std::vector<std::string> names;
   for (const command* each : with_subcommands()) {
     std::string name = lower(each->name);
-    const bool fits = filter.empty()  ? name.find('|') == std::string::npos
+    const bool fits = filter.empty()  ? true
                       : by("MODULE")  ? false
                       : by("PATTERN") ? matches(lower(filter[2]), name)
                                       : belongs_to(*each, lower(filter[2]));

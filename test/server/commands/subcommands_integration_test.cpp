@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -34,6 +35,23 @@ TEST_F(Subcommands, AreDescribedByCommandInfo) {
   EXPECT_EQ(shape_of(info.parts[1].parts[6]), "*(+@fast)(+@admin)(+@dangerous)(+@connection)");
   EXPECT_EQ(shape_of(info.parts[2].parts[6]), "*(+@write)(+@bloom)(+@fast)");
   EXPECT_EQ(ask(client_, "client|id").text, "ERR unknown command 'client|id', with args beginning with: ");
+}
+
+TEST_F(Subcommands, AreListedByCommandList) {
+  std::set<std::string> names;
+  for (const reply& each : ask(client_, "COMMAND LIST").parts) names.insert(each.text);
+  EXPECT_TRUE(names.contains("client"));
+  EXPECT_TRUE(names.contains("client|list"));
+}
+
+// Promise: COMMAND DOCS and COMMAND INFO take at most 512 names (operations, Bloom commands).
+TEST_F(Subcommands, AreDescribedForAtMost512Names) {
+  for (const std::string asked : {"COMMAND INFO", "COMMAND DOCS"}) {
+    std::string request = asked;
+    for (int i = 0; i < 512; ++i) request += " ping";
+    EXPECT_FALSE(ask(client_, request).is_error()) << asked;
+    EXPECT_EQ(ask(client_, request + " ping").text, "ERR one request describes at most 512 commands");
+  }
 }
 
 TEST_F(Subcommands, SayWhatAKeyTakes) {
