@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/server/base/command.hpp"
@@ -117,7 +119,7 @@ void kill(call& c) {
       fits = meets(*each, conditions[i], conditions[i + 1]) && fits;
     if (fits) found.push_back(each);
   }
-  for (const auto& each : found) each->end();
+  for (const auto& each : found) each->id == c.from.self().id ? c.from.end() : each->end();
   if (!is_old_form) return c.reply.integer(static_cast<std::int64_t>(found.size()));
   if (found.empty()) throw refusal{"ERR No such client"};
   c.reply.ok();
@@ -142,12 +144,34 @@ void reply(call& c) {
   }
 }
 
+/// CLIENT UNBLOCK id [TIMEOUT | ERROR]: no client is blocked.
+void unblock(call& c) {
+  if (c.words.size() > 4) throw wrong_arity(c.what.name);
+  if (c.words.size() == 4 && !is_word(c.words[3], "TIMEOUT") && !is_word(c.words[3], "ERROR"))
+    throw refusal{"ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"};
+  if (!read_integer(c.words[2])) throw refusal{"ERR value is not an integer or out of range"};
+  c.reply.integer(0);
+}
+
+/// The number of words of an option of CLIENT TRACKING, with its argument; 0: it is none.
+std::size_t words_of_option(std::string_view word) {
+  for (const char* flag : {"BCAST", "OPTIN", "OPTOUT", "NOLOOP"})
+    if (is_word(word, flag)) return 1;
+  return is_word(word, "PREFIX") ? 2 : 0;
+}
+
+/// CLIENT TRACKING ON | OFF [option ...]
 void tracking(call& c) {
   if (is_word(c.words[2], "ON"))
     throw refusal{
         "ERR the server does not track keys: a verdict is never a value to cache; leave client-side caching "
         "off"};
-  if (!is_word(c.words[2], "OFF") || c.words.size() > 3) throw syntax_error();
+  if (!is_word(c.words[2], "OFF")) throw syntax_error();
+  for (std::size_t i = 3; i < c.words.size();) {
+    const std::size_t taken = words_of_option(c.words[i]);
+    if (taken == 0 || i + taken > c.words.size()) throw syntax_error();
+    i += taken;
+  }
   c.reply.ok();
 }
 
@@ -195,9 +219,11 @@ std::span<const command> client_commands() {
       {"CLIENT|SETNAME", 3, right::read, runs::at_once, no_keys, "connection", "Names the connection", "name",
        set_name},
       {"CLIENT|TRACKING", -3, right::read, runs::at_once, no_keys, "connection",
-       "Switches tracking off, which it always is", "OFF", tracking},
+       "Switches tracking off, which it always is", "OFF [option ...]", tracking},
       {"CLIENT|TRACKINGINFO", 2, right::read, runs::at_once, no_keys, "connection",
        "Returns that nothing is tracked", "", tracking_info},
+      {"CLIENT|UNBLOCK", -3, right::admin, runs::at_once, no_keys, "connection",
+       "Returns 0, as no client is blocked", "id [TIMEOUT | ERROR]", unblock},
   };
   static constexpr command commands[] = {
       {"CLIENT", -2, right::read, runs::at_once, no_keys, "connection",

@@ -23,7 +23,6 @@ constexpr std::string_view no_rewrite =
     "the server does not write its configuration; change the file of --config";
 constexpr std::string_view no_file = "the server keeps no file of commands; SAVE syncs the filters";
 constexpr std::string_view no_cache = "clients cannot track keys here";
-constexpr std::string_view no_blocking = "no client waits in a blocking command here";
 constexpr std::string_view no_pause = "clients are not paused here; disconnect them by CLIENT KILL";
 
 struct absent_command {
@@ -83,7 +82,6 @@ constexpr absent_command absent[] = {
     {"CONFIG|REWRITE", no_rewrite},
     {"BGREWRITEAOF", no_file},
     {"CLIENT|CACHING", no_cache},
-    {"CLIENT|UNBLOCK", no_blocking},
     {"CLIENT|PAUSE", no_pause},
     {"CLIENT|UNPAUSE", no_pause},
 };

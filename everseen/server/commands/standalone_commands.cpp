@@ -18,8 +18,7 @@ void role(call& c) {
 
 /// There is nobody to wait for.
 void wait(call& c) {
-  const auto replicas = read_integer(c.words[1]);
-  if (!replicas || *replicas < 0) throw refusal{"ERR value is not an integer or out of range"};
+  if (!read_integer(c.words[1])) throw refusal{"ERR value is not an integer or out of range"};
   const auto timeout = read_integer(c.words[2]);
   if (!timeout) throw refusal{"ERR timeout is not an integer or out of range"};
   if (*timeout < 0) throw refusal{"ERR timeout is negative"};

@@ -57,6 +57,7 @@ const std::map<std::string, a_request> requests = {
     {"client|setname", {"CLIENT SETNAME x"}},
     {"client|tracking", {"CLIENT TRACKING OFF"}},
     {"client|trackinginfo", {"CLIENT TRACKINGINFO"}},
+    {"client|unblock", {"CLIENT UNBLOCK 5"}},
     {"cluster", {"CLUSTER INFO"}},
     {"command", {"COMMAND"}},
     {"command|count", {"COMMAND COUNT"}},

@@ -96,6 +96,12 @@ TEST_F(Subcommands, OfClientReplySwitchRepliesOffAndOn) {
   EXPECT_EQ(client_.receive_all(), "+OK\r\n:0\r\n:0\r\n:4\r\n+OK\r\n");
 }
 
+TEST_F(Subcommands, OfClientKillEndTheirOwnConnectionOnceTheReplyIsWritten) {
+  const std::string id = ask(client_, "CLIENT ID").text;
+  client_.send("CLIENT KILL ID " + id + "\r\nCLIENT KILL ID " + id + " SKIPME no\r\nPING\r\n");
+  EXPECT_EQ(client_.receive_all(), ":0\r\n:1\r\n");
+}
+
 TEST_F(Subcommands, OfClientTrackingSayWhyTheyAreRefused) {
   EXPECT_THAT(ask(client_, "CLIENT TRACKING ON").text, HasSubstr("a verdict is never a value to cache"));
 }
