@@ -16,6 +16,15 @@ export function placeOfFilter({ url }: { url: string }): string {
   return hashOf("watch", url.slice(filtersPath.length));
 }
 
+/**
+ * The server's address of a filter; "" if no filter can be there. The detail of a link stays one segment of the path, so a link leads to
+ * nothing else of the server. The server itself puts the names `.` and `..` in quotes.
+ */
+export function addressOf(detail: string): string {
+  if (/^(\.|%2e){0,2}$/i.test(detail)) return "";
+  return filtersPath + detail.replace(/[^\w%.~!$&'()*+,;=:@-]/gu, encodeURIComponent);
+}
+
 export function nameIn(detail: string): string {
   try {
     return decodeURIComponent(detail);
@@ -57,7 +66,7 @@ export function useShownFilter(stats: Stats, paged: Paged): Shown {
   const listedNow = figuresOf(stats, paged);
   const isKnown = paged.list !== null || paged.problem !== "";
   const busiest = isKnown ? busiestOf(stats, listedNow) : undefined;
-  const url = detail ? filtersPath + detail : (busiest?.url ?? "");
+  const url = detail ? addressOf(detail) : (busiest?.url ?? "");
   useEffect(() => {
     if (page === "watch" && !detail && url) settleAt(placeOfFilter({ url }));
   }, [page, detail, url]);
@@ -69,5 +78,5 @@ export function useShownFilter(stats: Stats, paged: Paged): Shown {
   const at = listedNow.findIndex((filter) => filter.url === url);
   // One that is on another page of the list comes first.
   const figures = now ? [...others.slice(0, Math.max(at, 0)), now, ...others.slice(Math.max(at, 0))] : others;
-  return { figures, url, now, listed, info: problem ? null : info, problem, missing: missing ? nameIn(detail) : "" };
+  return { figures, url, now, listed, info: problem ? null : info, problem, missing: missing || (detail && !url) ? nameIn(detail) : "" };
 }
