@@ -32,7 +32,7 @@ test("tells damaged filters from those that cannot be reached, and shows the oth
     const visitor = await Visitor.come(server.address);
     const page = await visitor.open("watch");
     await page.getByRole("heading", { name: "good" }).waitFor();
-    assert.match(await page.locator(".unread.damaged").innerText(), /^bad\s+damaged: .*\/bad\/.*restore it from an export/);
+    assert.match(await page.locator(".unread.damaged").innerText(), /^bad\s+damaged: .*\/bad\/.*restore (it|the filter) from an export/);
     assert.match(await page.locator(".unread.unreachable").innerText(), /^away\s+not reachable now:.*cannot read/);
     assert.equal(await page.locator(".unread").count(), 2);
     await page.getByRole("button", { name: "中文" }).click();

@@ -27,9 +27,13 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
   validate_job_name(job);
   const session_pool::lease with = pool_->take();
   require_life(*with);
-  if (may_write() && description) return ledger_of(std::string(job), begin_job(*with, job, *description));
   auto there = jobs_.find(*with, job);
   if (!there && !description) return nullptr;
+  // A job that is listed already may lack its marks in some partitions: the client that listed it may have
+  // crashed.
+  if (may_write())
+    return ledger_of(std::string(job),
+                     begin_job(*with, job, description ? *description : there->description));
   if (!there) throw no_such_job(name_, job);
   return ledger_of(std::string(job), *std::move(there));
 }

@@ -75,6 +75,13 @@ void file_store::expire_at(std::string_view name, std::optional<event_time> when
 std::vector<std::string> file_store::jobs(std::string_view name) const {
   require(name);
   const auto manifest = read_manifest::from(directory_of(name));
+  if (!manifest) throw damaged(directory_of(name) / manifest_name, "is missing");
+  return manifest->content().jobs;
+}
+
+/// None if there is no such filter, or its manifest is missing: whatever is done to it next says so.
+std::vector<std::string> file_store::jobs_of(std::string_view name) const {
+  const auto manifest = read_manifest::from(directory_of(name));
   return manifest ? manifest->content().jobs : std::vector<std::string>();
 }
 
@@ -95,7 +102,7 @@ std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, acc
 
 void file_store::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) {
-  require_no_jobs(newer, jobs(newer), "ask an older one first");
+  require_no_jobs(newer, jobs_of(newer), "ask an older one first");
   links_.link(older, newer, life);
 }
 
@@ -249,7 +256,7 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_to_write(name);
   if (const auto now = read_manifest::from(directory_of(name))) require_rebuildable(now->content().spec, s);
-  require_no_jobs(name, jobs(name), "be rebuilt");
+  require_no_jobs(name, jobs_of(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }
 

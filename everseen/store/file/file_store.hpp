@@ -83,6 +83,7 @@ class file_store : public store {
   [[nodiscard]] std::shared_ptr<retry_policy> policy_for_waiting() const;
   /// Nothing if another writer has it.
   [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
   [[nodiscard]] bool has_expired(const std::filesystem::path& directory) const;

@@ -68,9 +68,12 @@ TEST_F(DedupFilter, KeepsTheSecretOfAFilterForStrangersKeys) {
   EXPECT_THAT(sh("everseen dedup --filter urls --hash siphash", "b\nc\n"), Prints("c\n"));
 }
 
-TEST_F(DedupFilter, RefusesANameThatIsNone) {
-  EXPECT_EQ(sh("everseen dedup --filter ../up", "a\n").exit_code, 2);
+TEST_F(DedupFilter, RefusesAnEmptyName) {
   EXPECT_EQ(sh("everseen dedup --filter ''", "a\n").exit_code, 2);
+}
+
+TEST_F(DedupFilter, NamedLikeAPathLeavesNothingOutsideItsStore) {
+  EXPECT_THAT(sh("everseen dedup --filter ../up --store file:in/store && ls in"), Prints("a\nstore\n"));
 }
 
 TEST_F(DedupFilter, OfTwoRunsOnOneFilterRefusesTheSecondAndSaysWhatToDo) {

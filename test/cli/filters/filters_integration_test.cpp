@@ -48,8 +48,8 @@ TEST_F(Filters, AreShownAsTheyAreTyped) {
       Prints("seen\tkey\n"));
   EXPECT_THAT(sh(R"(everseen rename '"a\nb"' '"\x00"')"), Prints(R"("a\nb" is called "\x00" now)"
                                                                  "\n"));
-  EXPECT_THAT(sh(R"(everseen info '"a\nb"')"),
-              Complains(2, R"(no filter named "a\nb")", R"(everseen create '"a\nb"' makes one)"));
+  EXPECT_THAT(sh(R"(everseen info '"q\nxyz"')"),
+              Complains(2, R"(no filter named "q\nxyz")", R"(everseen create '"q\nxyz"' makes one)"));
   given(R"(everseen list --names | while read -r name; do everseen drop "$name" --yes || exit; done)");
   EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
   EXPECT_THAT(sh("ls ran *f 2>/dev/null"), Prints(IsEmpty(), 2));
