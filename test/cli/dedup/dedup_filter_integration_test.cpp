@@ -73,7 +73,8 @@ TEST_F(DedupFilter, RefusesAnEmptyName) {
 }
 
 TEST_F(DedupFilter, NamedLikeAPathLeavesNothingOutsideItsStore) {
-  EXPECT_THAT(sh("everseen dedup --filter ../up --store file:in/store && ls in"), Prints("a\nstore\n"));
+  EXPECT_THAT(sh("everseen dedup --filter ../up --store file:in/store && ls in", "a\n"),
+              Prints("a\nstore\n"));
 }
 
 TEST_F(DedupFilter, OfTwoRunsOnOneFilterRefusesTheSecondAndSaysWhatToDo) {
