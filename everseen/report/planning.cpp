@@ -64,8 +64,10 @@ std::string why(const plan_result& plan) {
   const std::string lines =
       fmt::format("{} cache {} a key", picked.lines, picked.lines == 1 ? "line" : "lines");
   if (picked.lines >= classic->lines) return "it touches " + lines + ", and no layout fewer";
-  return fmt::format("it touches {} where classic touches {}, {}", lines, classic->lines,
-                     more < 0.5 ? "in the same memory" : fmt::format("for {:.0f} % more memory a key", more));
+  std::string memory = "in the same memory";
+  if (more >= 0.5) memory = fmt::format("for {:.0f} % more memory a key", more);
+  if (more <= -0.5) memory = fmt::format("for {:.0f} % less memory a key", -more);
+  return fmt::format("it touches {} where classic touches {}, {}", lines, classic->lines, memory);
 }
 
 /// Whether the probes are what is unknown.

@@ -72,8 +72,9 @@ call_result command_set::judged(const judge_call& q, const answer& a) {
 
 bool have_module(session& with) {
   const auto answers = with.exchange_with_all(module_question());
-  return std::ranges::none_of(answers, lacks_module) &&
-         std::ranges::any_of(answers, [](const answer& a) { return a.has_value(); });
+  if (std::ranges::none_of(answers, [](const answer& a) { return a.has_value(); }))
+    throw backend_error(answers.front().error().message);
+  return std::ranges::none_of(answers, lacks_module);
 }
 
 command_kind choose_commands(session& with, const redis_url& url) {

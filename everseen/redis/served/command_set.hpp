@@ -141,7 +141,7 @@ class command_set {
 [[nodiscard]] std::string module_question();
 [[nodiscard]] bool says_module(const reply& r) noexcept;
 
-/// Whether all servers that answer have the module.
+/// Whether all servers that answer have the module.    @throws backend_error  none answers
 [[nodiscard]] bool have_module(session& with);
 
 /// The commands for a filter, chosen when it is opened: the module if all servers have it, else scripts; or

@@ -33,6 +33,11 @@ TEST_F(Plan, OfServersNamesTheDesignAndTheCommand) {
                 HasSubstr("must have the option mirror="))));
 }
 
+TEST_F(Plan, OfAServerThatDoesNotAnswerIsAnOutage) {
+  EXPECT_THAT(sh("everseen plan --keys 1M --store 'redis://127.0.0.1:1/?retry_for=100ms'"),
+              Complains(3, "127.0.0.1:1"));
+}
+
 TEST_F(Plan, OfServersMakesAFilterThatIsAsLargeAsItSays) {
   const nlohmann::json plan = planned("--keys 1e6 --per-second 1e5 --clients 1");
   EXPECT_EQ(plan["picked"], "embedded");
