@@ -25,10 +25,13 @@ constexpr std::uint64_t max_record_bytes = 4096;
 /// @return nothing if there is no filter    @throws format_error  also: the record is missing
 std::optional<std::vector<std::byte>> read_record(const std::filesystem::path& filter_directory) {
   const std::filesystem::path path = filter_directory / link_name;
-  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT && errno != ENOTDIR) throw disk_error("open", path, errno);
-  if (file) return read_whole(file, path, max_record_bytes);
-  if (!is_filter(filter_directory)) return std::nullopt;
+  // Twice, because the filter may have been created between the first look for the record and for the filter.
+  for (int look = 0; look < 2; ++look) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file && errno != ENOENT && errno != ENOTDIR) throw disk_error("open", path, errno);
+    if (file) return read_whole(file, path, max_record_bytes);
+    if (!is_filter(filter_directory)) return std::nullopt;
+  }
   throw damaged(path, "is missing");
 }
 
