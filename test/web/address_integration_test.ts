@@ -32,6 +32,7 @@ async function shared(page: Page, body: (other: Page) => Promise<void>): Promise
   const other = await Visitor.come(server.address, { language: "zh" });
   await body(await other.follow(page.url().slice(server.address.length)));
   await other.leave();
+  await page.bringToFront();  // a page behind another one need not draw, and then does not scroll
 }
 
 const inView = (page: Page, chapter: string): Promise<unknown> =>
