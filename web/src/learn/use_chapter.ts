@@ -1,6 +1,6 @@
 /** Which chapter is read, kept in step with the address. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { hashOf, settleAt, settleMs, usePlace } from "../ui/address";
 import { chapters, headingOf } from "./chapter";
@@ -23,9 +23,12 @@ function chapterInView(): string {
 /** Goes to the chapter of the address, and writes the chapter that the reader scrolls to into it. */
 export function useChapter(): void {
   const { detail } = usePlace();
+  const written = useRef<string | null>(null); // what scrolling has written: not a place to scroll back to
   useEffect(() => {
     const name = chapters.find((each) => each === detail);
-    if ((name ?? "") === chapterInView()) return;
+    const isWritten = (name ?? "") === written.current;
+    written.current = null;
+    if (isWritten || (name ?? "") === chapterInView()) return;
     if (name === undefined) return scrollTo(0, 0);
     // Letters that arrive later move all that is below them.
     let wanted = true;
@@ -38,7 +41,10 @@ export function useChapter(): void {
     let timer = 0;
     const scrolled = (): void => {
       clearTimeout(timer);
-      timer = window.setTimeout(() => settleAt(hashOf("learn", chapterInView())), settleMs);
+      timer = window.setTimeout(() => {
+        written.current = chapterInView();
+        settleAt(hashOf("learn", written.current));
+      }, settleMs);
     };
     addEventListener("scroll", scrolled, { passive: true });
     return () => {
