@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/filter/announced_filter.hpp"
+#include "everseen/core/format/announced_filter.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -32,6 +32,13 @@ struct filter_chunk {
 /// @throws storage_error    the filter was emptied meanwhile
 /// Cost: a copy of at most 16 MiB; from a server, all segments of a partition.
 [[nodiscard]] filter_chunk dump_chunk(const filter& f, std::int64_t iterator);
+
+/// The spec and the segments of one partition, as a header of everseen's own chunks.
+[[nodiscard]] announced_filter announce_partition(const filter& f, std::uint32_t partition);
+
+/// The bits of one partition in everseen's own chunks, whatever the layout: 1 asks for the first ones.
+/// @throws storage_error  as dump_chunk
+[[nodiscard]] filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator);
 
 /// Creates a filter from its chunks. Without commit() it leaves nothing behind.
 ///

@@ -16,6 +16,7 @@
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
+#include "everseen/filter/redisbloom_chunks.hpp"
 
 namespace everseen {
 

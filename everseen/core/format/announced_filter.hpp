@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "everseen/core/partition/partition_state.hpp"
@@ -27,9 +25,5 @@ struct announced_filter {
     return sum;
   }
 };
-
-/// @param header  the first chunk of RedisBloom's BF.SCANDUMP
-/// @throws format_error, parameter_error  as import_redisbloom
-[[nodiscard]] announced_filter announced_by_redisbloom(std::span<const std::byte> header);
 
 }  // namespace everseen

@@ -1,0 +1,108 @@
+#include "everseen/core/format/chunk_image.hpp"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/checksum.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/image.hpp"
+
+namespace everseen::image {
+
+namespace {
+
+constexpr std::string_view magic = "evschunk";
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw format_error("not the chunks of a filter: " + why);
+}
+
+void append(std::vector<std::byte>& to, std::uint64_t number) {
+  std::array<std::byte, 8> bytes;
+  store_le(bytes.data(), number);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+/// The bytes before the checksum of all of them.
+std::span<const std::byte> checked(std::span<const std::byte> bytes, const std::string& what) {
+  if (bytes.size() < 8) refuse(what + " is cut off");
+  const auto content = bytes.first(bytes.size() - 8);
+  if (load_le64(bytes.data() + content.size()) != checksum(content)) refuse(what + " is damaged");
+  return content;
+}
+
+/// The partition and the layer of a segment in one word.
+std::uint64_t place_of(const segment_id& id) noexcept {
+  return std::uint64_t{id.partition} << 32 | id.layer;
+}
+
+}  // namespace
+
+/// magic, length of the manifest, manifest, keys of each segment, checksum
+std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
+  manifest m;
+  m.spec = f.spec;
+  m.clean = true;
+  for (const auto& [id, layer] : f.segments) m.segments.push_back({id, layer.shape, layer.capacity});
+  const std::vector<std::byte> list = encode_manifest(m);
+  std::vector<std::byte> header;
+  append(header, std::as_bytes(std::span(magic)));
+  append(header, list.size());
+  append(header, list);
+  for (const auto& [id, layer] : f.segments) append(header, layer.keys);
+  append(header, checksum(header));
+  return header;
+}
+
+bool is_chunk_header(std::span<const std::byte> bytes) noexcept {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
+announced_filter decode_chunk_header(std::span<const std::byte> header) {
+  auto rest = checked(header, "the header");
+  if (rest.size() < magic.size() + 8) refuse("the header is cut off");
+  rest = rest.subspan(magic.size());
+  const std::uint64_t length = load_le64(rest.data());
+  rest = rest.subspan(8);
+  if (length > rest.size()) refuse("the header is cut off");
+  const manifest m = decode_manifest(rest.first(length));
+  rest = rest.subspan(length);
+  if (rest.size() != 8 * m.segments.size()) refuse("the header has no count for each segment");
+  announced_filter f{m.spec};
+  for (std::size_t i = 0; i < m.segments.size(); ++i) {
+    const manifest::entry& e = m.segments[i];
+    f.segments.push_back({e.id, {e.shape, e.capacity, load_le64(rest.data() + 8 * i)}});
+  }
+  return f;
+}
+
+void append_chunk_trailer(std::vector<std::byte>& bits, const announced_filter::segment& of,
+                          std::uint64_t offset) {
+  append(bits, place_of(of.id));
+  append(bits, static_cast<std::uint64_t>(of.id.slice));
+  append(bits, offset);
+  append(bits, of.layer.keys);
+  append(bits, checksum(bits));
+}
+
+std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
+                                                 const announced_filter::segment& of, std::uint64_t offset) {
+  if (chunk.size() < chunk_trailer_bytes) refuse("a chunk is cut off");
+  const auto content = checked(chunk, "a chunk");
+  const std::byte* const trailer = content.data() + content.size() - (chunk_trailer_bytes - 8);
+  if (load_le64(trailer) != place_of(of.id) ||
+      load_le64(trailer + 8) != static_cast<std::uint64_t>(of.id.slice) ||
+      load_le64(trailer + 16) != offset || load_le64(trailer + 24) < of.layer.keys)
+    refuse(
+        "a chunk is of another filter, or the filter grew or was emptied while it was copied; copy it again");
+  return content.first(content.size() - (chunk_trailer_bytes - 8));
+}
+
+}  // namespace everseen::image

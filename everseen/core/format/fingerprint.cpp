@@ -1,0 +1,21 @@
+#include "everseen/core/format/fingerprint.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include <sodium.h>
+
+#include "everseen/core/base/digits.hpp"
+#include "everseen/core/format/image.hpp"
+
+namespace everseen {
+
+std::string fingerprint_of(const spec& s) {
+  const auto bytes = image::encode_spec(s);
+  std::array<std::uint8_t, 16> hash{};
+  crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                     bytes.size(), nullptr, 0);
+  return hex_of(hash);
+}
+
+}  // namespace everseen
