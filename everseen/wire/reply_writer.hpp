@@ -41,6 +41,9 @@ class reply_writer {
 
   void ok() { status("OK"); }
 
+  /// Replies that another writer has encoded.
+  void encoded(std::string_view replies) { out_.append(replies); }
+
  private:
   void head(char type, std::int64_t value);
 

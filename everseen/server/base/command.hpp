@@ -124,6 +124,7 @@ void write_help(call& c);
 [[nodiscard]] std::span<const command> bloom_commands();
 [[nodiscard]] std::span<const command> bloom_info_commands();
 [[nodiscard]] std::span<const command> everseen_commands();
+[[nodiscard]] std::span<const command> store_commands();
 [[nodiscard]] std::span<const command> key_commands();
 [[nodiscard]] std::span<const command> listing_commands();
 [[nodiscard]] std::span<const command> object_commands();

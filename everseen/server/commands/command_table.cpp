@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/server/base/command.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
 
@@ -17,10 +18,10 @@ constexpr char capital(char c) noexcept {
 
 std::vector<command> gather() {
   std::vector<command> all;
-  for (const auto family : {bloom_commands(), bloom_info_commands(), everseen_commands(), key_commands(),
-                            listing_commands(), object_commands(), expiry_commands(), connection_commands(),
-                            client_commands(), acl_commands(), transaction_commands(), server_commands(),
-                            command_commands(), config_commands(), standalone_commands()})
+  for (const auto family : {bloom_commands(), bloom_info_commands(), everseen_commands(), store_commands(),
+                            key_commands(), listing_commands(), object_commands(), expiry_commands(),
+                            connection_commands(), client_commands(), acl_commands(), transaction_commands(),
+                            server_commands(), command_commands(), config_commands(), standalone_commands()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const command& a, const command& b) { return a.name < b.name; });
   return all;
@@ -41,7 +42,8 @@ const command* find_subcommand(const command& of, std::string_view word) noexcep
 }
 
 refusal not_offered(std::string_view name, std::string_view why) {
-  return {fmt::format("ERR unknown command '{}': {}", name.substr(0, longest_shown), why)};
+  return {
+      fmt::format("ERR unknown command '{}'{}: {}", name.substr(0, longest_shown), wire::unknown_here, why)};
 }
 
 refusal unknown_command(word_list request) {

@@ -17,6 +17,10 @@ constexpr std::string_view replicas =
     "this server has no replicas; several servers may share one store on Redis servers, which replicate it";
 constexpr std::string_view accounts = "users are options of everseen serve: --user and --user-file";
 constexpr std::string_view other_filters = "there are Bloom filters alone, from which no key is removed";
+constexpr std::string_view no_values =
+    "keys here are Bloom filters; for filters of everseen on Redis the URL of a Redis server is needed, and "
+    "a "
+    "URL of this server begins with everseen://";
 constexpr std::string_view no_listening = "no client sees the requests of others; /metrics counts them";
 constexpr std::string_view no_swap = "databases are not exchanged as a whole; MOVE moves one filter";
 constexpr std::string_view no_rewrite =
@@ -65,6 +69,19 @@ constexpr absent_command absent[] = {
     {"ACL|SAVE", accounts},
     {"ACL|DRYRUN", accounts},
     {"ACL|LOG", accounts},
+    // What everseen's own clients of Redis send first: they recognise this server by the reply.
+    {"HGET", no_values},
+    {"HGETALL", no_values},
+    {"HKEYS", no_values},
+    {"HMGET", no_values},
+    {"HSETNX", no_values},
+    {"STRLEN", no_values},
+    {"GETRANGE", no_values},
+    {"BITFIELD", no_values},
+    {"XADD", no_values},
+    {"XGROUP", no_values},
+    {"XINFO", no_values},
+    {"XREADGROUP", no_values},
     {"CF.ADD", other_filters},
     {"CF.ADDNX", other_filters},
     {"CF.COUNT", other_filters},

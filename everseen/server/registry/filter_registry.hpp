@@ -62,6 +62,8 @@ class filter_registry {
   };
   /// @throws name_taken  it exists    @throws no_room    @throws error  as store::create
   open_filter create(std::string_view key, const request& r);
+  /// A filter of exactly this spec.    @throws  as above
+  open_filter create(std::string_view key, const spec& s, std::optional<std::chrono::milliseconds> life);
   /// @throws  as open and create
   open_filter open_or_create(std::string_view key, const request& r);
 
@@ -92,6 +94,8 @@ class filter_registry {
   ///         stay
   /// @throws error  as store::rename
   void rename(std::string_view from, std::string_view to, everseen::store::namesake there);
+  /// @throws no_filter  there is none    @throws error  as store::reset
+  void reset(std::string_view key);
   /// Keys in ascending order; see key_listing.
   [[nodiscard]] std::vector<std::string> keys() { return listing_.keys(); }
   /// Discards the cached listing: others have created or dropped a filter.
@@ -132,6 +136,8 @@ class filter_registry {
 
  private:
   [[nodiscard]] spec plan(const request& asked) const;
+  open_filter create(std::string_view key, const spec& s, const requested_options& requested,
+                     std::optional<std::chrono::milliseconds> life);
   /// A filter of the store, and what the store knew of it before.
   struct opened_filter {
     std::shared_ptr<stored_filter> stored;

@@ -37,8 +37,7 @@ void batch_stats::note_end_of_outage(const std::string& filter) {
 }
 
 batch_result judge(counted_filter by, question q, std::span<const std::string_view> keys,
-                   std::span<verdict> out, std::optional<event_time> when) {
-  const std::span<const event_time> times(when ? &*when : nullptr, when ? 1 : 0);
+                   std::span<verdict> out, std::span<const event_time> times) {
   const auto began = duration_histogram::clock::now();
   by.own.note_use(began);
   if (by.of_all.gives_up()) throw backend_error("the server is being stopped");
@@ -61,10 +60,14 @@ batch_result judge(counted_filter by, question q, std::span<const std::string_vi
 }
 
 void judge(counted_filter by, question q, key_batch& batch, std::optional<event_time> when) {
+  judge(by, q, batch, std::span<const event_time>(when ? &*when : nullptr, when ? 1 : 0));
+}
+
+void judge(counted_filter by, question q, key_batch& batch, std::span<const event_time> times) {
   batch.verdicts.resize(batch.keys.size());
   batch_result result;
   try {
-    result = judge(by, q, batch.keys, batch.verdicts, when);
+    result = judge(by, q, batch.keys, batch.verdicts, times);
   } catch (const std::exception& e) {
     batch.fault = text_of_current_exception();
     // The store may detect only now that the filter is gone. Any other error is the system's: out of memory.

@@ -61,13 +61,22 @@ void filter_registry::finish_load(std::string_view key, load whole) {
 }
 
 open_filter filter_registry::create(std::string_view key, const request& r) {
+  return create(key, plan(r), r.requested, r.life);
+}
+
+open_filter filter_registry::create(std::string_view key, const spec& s,
+                                    std::optional<std::chrono::milliseconds> life) {
+  return create(key, s, {}, life);
+}
+
+open_filter filter_registry::create(std::string_view key, const spec& s, const requested_options& requested,
+                                    std::optional<std::chrono::milliseconds> life) {
   validate_filter_name(key);
   const single_flight::hold alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
-  const spec s = plan(r);
   auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
-  auto made = put(key, make(key, s, r.life), r.requested, std::move(taken));
+  auto made = put(key, make(key, s, life), requested, std::move(taken));
   forget_listing();
   return open_filter(std::move(made));
 }
@@ -127,6 +136,13 @@ bool filter_registry::drop(std::string_view key) {
   }
   forget_listing();
   return true;
+}
+
+/// A store does not change a filter that is open for writing.
+void filter_registry::reset(std::string_view key) {
+  const single_flight::hold alone = changing_.take(key);
+  if (!is_name(key) || close_if_over(key)) throw no_filter("no such key");
+  place_->reset(key);
 }
 
 bool filter_registry::close(std::string_view key) {

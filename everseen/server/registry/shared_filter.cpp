@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/server/registry/planned_bytes.hpp"
 
 namespace everseen::server {
@@ -11,6 +12,7 @@ shared_filter::shared_filter(std::string k, everseen::filter opened, const filte
                              filter_budget::share taken, worker_pool& workers, join_queue::limits joined,
                              batch_stats& all)
     : key(std::move(k)),
+      fingerprint(fingerprint_of(opened.get_spec())),
       handle(std::move(opened)),
       identity(known.identity),
       requested(w),

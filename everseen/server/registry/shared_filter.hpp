@@ -46,6 +46,7 @@ struct shared_filter {
   static constexpr std::int64_t no_expiry = INT64_MAX;
 
   const std::string key;  ///< its name for clients
+  const std::string fingerprint;
   everseen::filter handle;
   const std::string identity;  ///< filter_facts::identity
   const requested_options requested;

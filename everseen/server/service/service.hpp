@@ -18,6 +18,7 @@
 #include "everseen/server/base/worker_pool.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
 #include "everseen/server/registry/judge_batch.hpp"
+#include "everseen/server/service/batch_sessions.hpp"
 #include "everseen/server/service/bounded_retry_policy.hpp"
 #include "everseen/server/service/chunk_loads.hpp"
 #include "everseen/server/service/client_list.hpp"
@@ -46,6 +47,7 @@ class service {
   [[nodiscard]] filter_registry& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
+  [[nodiscard]] batch_sessions& sessions() noexcept { return sessions_; }
   /// Drops a filter, and its incomplete load.    @return false  there was no filter
   bool drop(std::string_view key);
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
@@ -126,6 +128,7 @@ class service {
   client_list clients_{};
   filter_registry filters_;
   chunk_loads loads_{};
+  batch_sessions sessions_{};
   exec_gate gate_{};
   store_health health_;
   // Destroyed first: their work uses all the others.

@@ -128,7 +128,7 @@ TEST(FilterRegistry, LooksAtAFilterAgainOnceKeysWereAdded) {
   }();
   const std::vector<std::string_view> seen(keys.begin(), keys.end());
   std::vector<verdict> out(keys.size());
-  ASSERT_TRUE(judge(f->counted(), question::add, seen, out, std::nullopt));
+  ASSERT_TRUE(judge(f->counted(), question::add, seen, out, {}));
   registry->maintain();
   EXPECT_GT(registry->bytes(), before) << "it has grown";
 }

@@ -1,52 +1,25 @@
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/bloom_requests.hpp"
+#include "everseen/server/own/asked_keys.hpp"
+#include "everseen/server/own/option_reader.hpp"
 #include "everseen/server/registry/refusals.hpp"
 #include "everseen/server/resp/gathered_batches.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 /// What everseen adds to the Bloom commands: time windows, and verdicts by name.
 namespace everseen::server {
 
 namespace {
-
-/// The words after a command's fixed ones, read from left to right.
-class option_reader {
- public:
-  option_reader(word_list all, std::size_t from) : words_(all), at_(from) {}
-
-  [[nodiscard]] bool is_at_end() const noexcept { return at_ == words_.size(); }
-  /// Whether the next word is this one; if so, consumes it.
-  [[nodiscard]] bool takes(std::string_view capitals) noexcept {
-    if (is_at_end() || !is_word(words_[at_], capitals)) return false;
-    ++at_;
-    return true;
-  }
-  [[nodiscard]] std::string_view value() {
-    if (is_at_end()) throw syntax_error();
-    return words_[at_++];
-  }
-  [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) {
-    const std::string_view word = value();
-    const auto number = read_integer(word);
-    if (!number || *number < least || *number > most)
-      throw refusal{"ERR '" + std::string(word.substr(0, 64)) + "' is not a whole number from " +
-                    std::to_string(least) + " to " + std::to_string(most)};
-    return *number;
-  }
-  [[nodiscard]] word_list rest() const noexcept { return words_.subspan(at_); }
-
- private:
-  word_list words_;
-  std::size_t at_;
-};
-
-constexpr std::int64_t longest_ms = std::int64_t{36'500} * 24 * 60 * 60 * 1000;
 
 void reserve(call& c) {
   filter_registry::request r = parse_reserve(c.words.first(4));
@@ -77,59 +50,89 @@ void reserve(call& c) {
   c.reply.ok();
 }
 
-/// EVERSEEN.ADD key [TIME ms] ITEMS item...
-struct timed_keys {
-  std::optional<event_time> when{};
-  word_list keys{};
-};
-
-timed_keys parse_timed(word_list w) {
-  option_reader options(w, 2);
-  timed_keys t;
-  if (options.takes("TIME"))
-    t.when = event_time(std::chrono::milliseconds(options.integer(INT64_MIN, INT64_MAX)));
-  if (!options.takes("ITEMS")) throw syntax_error();
-  t.keys = options.rest();
-  if (t.keys.empty()) throw wrong_arity(w[0]);
-  return t;
-}
-
 std::shared_ptr<shared_filter> need(call& c) {
   auto found = c.all.filters().open(c.words[1]);
   if (!found) throw refusal{"ERR not found"};
   return found;
 }
 
-void ask(call& c, question q) {
-  const timed_keys asked = parse_timed(c.words);
+/// The verdicts in a string with a digit for each key. If some are unknown, why: an array of that string, the
+/// cause, and its text.
+void write_digits(const key_batch& batch, wire::reply_writer& to) {
+  std::string digits(batch.verdicts.size(), '0');
+  std::ranges::transform(batch.verdicts, digits.begin(),
+                         [](verdict v) { return static_cast<char>('0' + static_cast<int>(v)); });
+  if (!batch.why.failure) return to.bulk(digits);
+  to.array(3);
+  to.bulk(digits);
+  to.bulk(wire::word_of(batch.why.failure->why));
+  to.bulk(batch.why.failure->message);
+}
+
+/// Judges the keys of a request, and writes the reply.
+/// @return whether no later batch of the same client may be judged before it knows of this one's failure
+bool answer(call& c, const asked_keys& asked, question q, wire::reply_writer& to) {
   const auto f = need(c);
+  if (!asked.fingerprint.empty() && asked.fingerprint != f->fingerprint)
+    throw refusal{"GONE the filter was dropped, and another one has its name"};
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
-  const auto clock = f->has_window() ? std::optional(service::now()) : std::nullopt;
-  if (!is_refused(c.all.filters(), q, batch)) judge(f->counted(), q, batch, asked.when ? asked.when : clock);
+  const std::array<event_time, 1> clock = {service::now()};
+  std::span<const event_time> times = asked.times;
+  if (times.empty() && f->has_window()) times = clock;
+  const bool is_full = is_refused(c.all.filters(), q, batch);
+  if (!is_full) judge(f->counted(), q, batch, times);
   if (batch.is_stale) c.all.filters().forget(f);
-  write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, c.reply);
+  if (!asked.in_digits) {
+    write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, to);
+  } else {
+    if (batch.why.thrown) std::rethrow_exception(batch.why.thrown);
+    if (is_full) throw refusal{batch.fault};
+    write_digits(batch, to);
+  }
+  return is_full || batch.why.thrown || (batch.why.failure && batch.why.failure->ends_batch());
+}
+
+/// The same for a batch of a session.
+batch_sessions::answer answer_once(call& c, const asked_keys& asked) {
+  batch_sessions::answer given;
+  try {
+    wire::reply_writer to(given.reply, c.from.version());
+    given.ends_session = answer(c, asked, question::add, to);
+  } catch (...) {
+    given = {{}, true};
+    wire::reply_writer(given.reply).error(text_of_current_exception());
+  }
+  return given;
 }
 
 void add(call& c) {
-  ask(c, question::add);
+  const asked_keys asked = parse_asked_keys(c.words);
+  if (asked.session.empty()) {
+    answer(c, asked, question::add, c.reply);
+    return;
+  }
+  c.reply.encoded(c.all.sessions().run(asked.session, asked.number, batch_sessions::clock::now(),
+                                       [&] { return answer_once(c, asked); }));
 }
 
 void check(call& c) {
-  ask(c, question::check);
+  const asked_keys asked = parse_asked_keys(c.words);
+  if (!asked.session.empty()) throw refusal{"ERR SESSION is for keys that are added"};
+  answer(c, asked, question::check, c.reply);
 }
 
-/// Requests without a time are batched.
-std::optional<batched_keys> timeless(word_list w, question q) {
+/// Requests without options are batched.
+std::optional<batched_keys> plain(word_list w, question q) {
   if (!is_word(w[2], "ITEMS")) return std::nullopt;
   return batched_keys{q, reply_shape::words, w.subspan(3)};
 }
 
-std::optional<batched_keys> timeless_to_add(word_list w) {
-  return timeless(w, question::add);
+std::optional<batched_keys> plain_to_add(word_list w) {
+  return plain(w, question::add);
 }
 
-std::optional<batched_keys> timeless_to_check(word_list w) {
-  return timeless(w, question::check);
+std::optional<batched_keys> plain_to_check(word_list w) {
+  return plain(w, question::check);
 }
 
 void info(call& c) {
@@ -171,10 +174,14 @@ std::span<const command> everseen_commands() {
   static constexpr command commands[] = {
       {"EVERSEEN.ADD", -4, right::write, runs::on_worker, first_word, "everseen",
        "Adds keys and returns for each, in order, whether it was fresh, seen, late or unknown",
-       "key [TIME unix-time-milliseconds] ITEMS item [item ...]", add, timeless_to_add},
+       "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [SESSION id number] [DIGITS] ITEMS "
+       "item "
+       "[item ...]",
+       add, plain_to_add},
       {"EVERSEEN.CHECK", -4, right::read, runs::on_worker, first_word, "everseen",
        "Returns for each key whether it is fresh, seen, late or unknown, and changes nothing",
-       "key [TIME unix-time-milliseconds] ITEMS item [item ...]", check, timeless_to_check},
+       "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [DIGITS] ITEMS item [item ...]",
+       check, plain_to_check},
       {"EVERSEEN.INFO", 2, right::read, runs::on_worker, first_word, "everseen",
        "Returns all properties of a filter", "key", info},
       {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, "everseen",

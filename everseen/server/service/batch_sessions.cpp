@@ -1,0 +1,95 @@
+#include "everseen/server/service/batch_sessions.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "everseen/server/base/command.hpp"
+
+namespace everseen::server {
+
+namespace {
+
+constexpr std::size_t longest_id = 64;
+
+/// Memory of a session beside its answers.
+constexpr std::size_t bytes_beside_answers = 512;
+
+refusal no_session(const std::string& why) {
+  return {"NOSESSION " + why + "; begin another one"};
+}
+
+}  // namespace
+
+void batch_sessions::begin(std::string_view id, clock::time_point now) {
+  if (id.empty() || id.size() > longest_id)
+    throw refusal{"ERR the id of a session has 1 to " + std::to_string(longest_id) + " bytes"};
+  const std::scoped_lock alone(lock_);
+  if (places_.contains(id)) return;
+  auto made = std::make_shared<session>();
+  made->id = id;
+  made->used = now;
+  made->counted_bytes = bytes_beside_answers;
+  sessions_.push_back(std::move(made));
+  places_.emplace(sessions_.back()->id, std::prev(sessions_.end()));
+  bytes_ += bytes_beside_answers;
+  remove_old(now);
+}
+
+std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view id, clock::time_point now) {
+  const std::scoped_lock alone(lock_);
+  const auto found = places_.find(id);
+  if (found == places_.end()) return nullptr;
+  const auto place = found->second;
+  sessions_.splice(sessions_.end(), sessions_, place);
+  (*place)->used = now;
+  return *place;
+}
+
+std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock::time_point now,
+                                const std::function<answer()>& judge) {
+  const auto s = find(id, now);
+  if (!s) throw no_session("there is no such session: it was idle for long, or the server was restarted");
+  const std::scoped_lock alone(s->busy);
+  if (number > s->next && !s->has_ended)
+    throw refusal{"TRYAGAIN batch " + std::to_string(s->next) + " of the session comes before batch " +
+                  std::to_string(number)};
+  if (number < s->next) {
+    const std::uint64_t ago = s->next - number;
+    if (number == 0 || ago > s->answers.size() || s->answers[s->answers.size() - ago].empty())
+      throw no_session("the answer to this batch was forgotten");
+    return s->answers[s->answers.size() - ago];
+  }
+  if (s->has_ended) throw refusal{"ENDED an earlier batch of this session failed"};
+  s->answers.emplace_back();
+  if (s->answers.size() > most_in_flight) s->answers.pop_front();
+  ++s->next;
+  s->has_ended = true;  // if memory runs out while it is judged
+  answer given = judge();
+  s->has_ended = given.ends_session;
+  s->answers.back() = std::move(given.reply);
+  std::size_t bytes = bytes_beside_answers;
+  for (const std::string& each : s->answers) bytes += each.capacity();
+  count(*s, bytes);
+  return s->answers.back();
+}
+
+void batch_sessions::count(session& s, std::size_t bytes) {
+  const std::scoped_lock alone(lock_);
+  if (!places_.contains(s.id)) return;  // it was removed meanwhile
+  bytes_ += bytes - std::exchange(s.counted_bytes, bytes);
+  remove_old(s.used);
+}
+
+void batch_sessions::remove_old(clock::time_point now) {
+  while (sessions_.size() > most_sessions || (bytes_ > most_bytes && sessions_.size() > 1)) remove_first();
+  while (!sessions_.empty() && now - sessions_.front()->used > longest_idle) remove_first();
+}
+
+void batch_sessions::remove_first() {
+  const auto oldest = std::move(sessions_.front());
+  bytes_ -= oldest->counted_bytes;
+  places_.erase(oldest->id);
+  sessions_.pop_front();
+}
+
+}  // namespace everseen::server

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace everseen::server {
+
+/// Batches that are judged once, however often a client sends them.
+///
+/// A client whose connection ended does not know whether its batch was judged. If it sent the batch again as
+/// a new one, keys that the first attempt added would be `seen`. So it numbers its batches within a session,
+/// which outlives connections, and a batch that comes again gets its first answer. The batches of a session
+/// are judged in the order of their numbers, on whatever connection they arrive. A batch that fails ends its
+/// session: a later one may have been sent already, and must not add a repeat of a key before its first
+/// occurrence.
+///
+/// Sessions are in memory. They end with the server, when no batch has arrived for an hour, and, the longest
+/// unused one first, when all answers take more than 64 MiB. Batches of an ended session are refused, never
+/// judged: then the client knows that it cannot know. Threads: any number.
+class batch_sessions {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  /// What a batch was answered, as bytes of the protocol.
+  struct answer {
+    std::string reply;
+    bool ends_session = false;
+  };
+  /// The number of answers that a session remembers, and so the number of batches that its client may have in
+  /// flight.
+  static constexpr std::uint64_t most_in_flight = 16;
+
+  /// Begins a session whose first batch has the number 1; nothing if it exists.
+  /// @throws refusal  the id is too long
+  void begin(std::string_view id, clock::time_point now);
+
+  /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once a number.
+  /// Waits while an earlier batch of the session is judged.
+  /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; TRYAGAIN: an earlier
+  ///   batch has not arrived; ENDED: an earlier batch failed
+  [[nodiscard]] std::string run(std::string_view id, std::uint64_t number, clock::time_point now,
+                                const std::function<answer()>& judge);
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t most_sessions = 100'000;
+  static constexpr std::chrono::hours longest_idle{1};
+
+  struct session {
+    std::string id{};
+    clock::time_point used{};
+    std::size_t counted_bytes = 0;  // of its answers, as far as they are in bytes_
+
+    std::mutex busy{};  // guards the members below
+    std::uint64_t next = 1;
+    bool has_ended = false;
+    std::deque<std::string> answers{};  // to the batches before `next`
+  };
+  using by_use = std::list<std::shared_ptr<session>>;
+
+  [[nodiscard]] std::shared_ptr<session> find(std::string_view id, clock::time_point now);
+  void count(session& s, std::size_t bytes);
+  void remove_old(clock::time_point now);
+  void remove_first();
+
+  std::mutex lock_{};  // guards the members below
+  by_use sessions_{};  // the longest unused first
+  std::map<std::string_view, by_use::iterator> places_{};
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace everseen::server

@@ -1,0 +1,140 @@
+#include "everseen/server/service/batch_sessions.hpp"
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/server/base/command.hpp"
+
+namespace everseen::server {
+namespace {
+
+using testing::StartsWith;
+
+class BatchSessions : public testing::Test {
+ protected:
+  std::string run(std::uint64_t number, const std::string& answer, bool ends = false) {
+    return sessions_.run("s", number, now_, [&] {
+      ++judged_;
+      return batch_sessions::answer{answer, ends};
+    });
+  }
+  std::string refusal(std::uint64_t number) {
+    try {
+      return "answered " + run(number, "?");
+    } catch (const server::refusal& why) {
+      return why.text;
+    }
+  }
+
+  batch_sessions sessions_{};
+  batch_sessions::clock::time_point now_{};
+  int judged_ = 0;
+};
+
+TEST_F(BatchSessions, BatchThatComesAgainIsNotJudgedAgain) {
+  sessions_.begin("s", now_);
+  EXPECT_EQ(run(1, "one"), "one");
+  EXPECT_EQ(run(2, "two"), "two");
+  EXPECT_EQ(run(1, "other"), "one");
+  EXPECT_EQ(run(2, "other"), "two");
+  EXPECT_EQ(judged_, 2);
+}
+
+TEST_F(BatchSessions, BatchWaitsForTheOneBeforeIt) {
+  sessions_.begin("s", now_);
+  EXPECT_THAT(refusal(2), StartsWith("TRYAGAIN"));
+  run(1, "one");
+  EXPECT_EQ(run(2, "two"), "two");
+}
+
+TEST_F(BatchSessions, NothingIsJudgedAfterAFailure) {
+  sessions_.begin("s", now_);
+  EXPECT_EQ(run(1, "failed", true), "failed");
+  EXPECT_THAT(refusal(2), StartsWith("ENDED"));
+  EXPECT_THAT(refusal(3), StartsWith("ENDED"));
+  EXPECT_EQ(run(1, "other"), "failed") << "its answer may have been lost";
+  EXPECT_EQ(judged_, 1);
+}
+
+TEST_F(BatchSessions, UnknownSessionIsRefused) {
+  EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
+  EXPECT_EQ(judged_, 0);
+}
+
+TEST_F(BatchSessions, AnswerThatIsForgottenIsRefusedAndNotJudgedAgain) {
+  sessions_.begin("s", now_);
+  for (std::uint64_t i = 1; i <= batch_sessions::most_in_flight + 1; ++i) run(i, std::to_string(i));
+  EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
+  EXPECT_THAT(refusal(0), StartsWith("NOSESSION"));
+  EXPECT_EQ(run(2, "other"), "2");
+}
+
+TEST_F(BatchSessions, ToBeginAgainChangesNothing) {
+  sessions_.begin("s", now_);
+  run(1, "one");
+  sessions_.begin("s", now_);
+  EXPECT_EQ(run(1, "other"), "one");
+}
+
+TEST_F(BatchSessions, BatchWhoseJudgingThrewIsNotJudgedAgain) {
+  sessions_.begin("s", now_);
+  EXPECT_THROW((void)sessions_.run("s", 1, now_, []() -> batch_sessions::answer { throw std::bad_alloc(); }),
+               std::bad_alloc);
+  EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
+  EXPECT_THAT(refusal(2), StartsWith("ENDED"));
+  EXPECT_EQ(judged_, 0);
+}
+
+TEST_F(BatchSessions, IdleSessionEndsWhenAnotherBegins) {
+  sessions_.begin("s", now_);
+  now_ += std::chrono::minutes(59);
+  run(1, "one");
+  now_ += std::chrono::minutes(59);
+  sessions_.begin("t", now_);
+  EXPECT_EQ(run(1, "other"), "one");
+  now_ += std::chrono::minutes(61);
+  sessions_.begin("u", now_);
+  EXPECT_THAT(refusal(2), StartsWith("NOSESSION"));
+}
+
+TEST_F(BatchSessions, AnswersOfAllTakeBoundedMemory) {
+  const std::string long_answer(1 << 20, 'x');
+  sessions_.begin("s", now_);
+  run(1, "one");
+  for (int i = 0; i < 70; ++i) {
+    const std::string id = "other" + std::to_string(i);
+    sessions_.begin(id, now_);
+    (void)sessions_.run(id, 1, now_, [&] { return batch_sessions::answer{long_answer, false}; });
+  }
+  EXPECT_THAT(refusal(2), StartsWith("NOSESSION")) << "the longest unused one is forgotten";
+}
+
+TEST_F(BatchSessions, RefusesIdsThatAreNone) {
+  EXPECT_THROW(sessions_.begin("", now_), server::refusal);
+  EXPECT_THROW(sessions_.begin(std::string(65, 'x'), now_), server::refusal);
+}
+
+// Promise: a batch of a session is judged once, on whatever connection it comes (operations, Batches that are
+// added once).
+TEST_F(BatchSessions, OfManyConnectionsThatSendABatchOneIsJudged) {
+  sessions_.begin("s", now_);
+  std::vector<std::thread> all;
+  std::vector<std::string> answers(4);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    all.emplace_back([&, i] {
+      answers[i] = sessions_.run("s", 1, now_, [&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return batch_sessions::answer{std::to_string(++judged_), false};
+      });
+    });
+  for (std::thread& t : all) t.join();
+  EXPECT_THAT(answers, testing::Each("1"));
+}
+
+}  // namespace
+}  // namespace everseen::server
