@@ -145,9 +145,9 @@ void byte_stream::socket::shook_hands(const error_code& code) {
   if (fault.empty()) return fail("cannot agree on TLS", code);
   user* const told = user_;
   close();
-  told->broke({"redis at " + to_string(where_) + ": its certificate is not accepted: " + fault +
-                   "; ca= names whom to trust, server_name= whom to expect",
-               true});
+  told->broke(
+      {"its certificate is not accepted: " + fault + "; ca= names whom to trust, server_name= whom to expect",
+       true});
 }
 
 void byte_stream::socket::ready() {
@@ -198,7 +198,7 @@ void byte_stream::socket::fail(const std::string& tried, const error_code& code)
   user* const told = user_;
   close();
   const std::string reason = code == asio::error::eof ? "the server closed it" : code.message();
-  told->broke({"redis at " + to_string(where_) + ": " + tried + ": " + reason + advice_for(code)});
+  told->broke({tried + ": " + reason + advice_for(code)});
 }
 
 void byte_stream::socket::close() noexcept {

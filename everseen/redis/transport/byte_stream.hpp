@@ -34,7 +34,7 @@ class byte_stream {
     virtual void received(std::string_view bytes) = 0;
     /// The system has taken some of the bytes from fill().
     virtual void wrote() = 0;
-    /// It is closed. No more calls follow.
+    /// It is closed. No more calls follow. The message does not name the server.
     virtual void broke(const failure& why) = 0;
 
    protected:

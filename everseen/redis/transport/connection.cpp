@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/redis/wire/command.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::redis {
 
@@ -14,7 +15,7 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
   // If only one side speaks TLS, both may wait indefinitely for the other.
   deadline_.start(url.connect_timeout, [this] {
     fail(std::string("no connection within connect_timeout") +
-         (url_.tls ? "; does this port speak TLS? Without, a URL begins with redis" : ""));
+         (url_.tls ? "; does this port speak TLS? Without, a URL begins with " + scheme(false) : ""));
   });
   stream_.open(url.connect_timeout);
 }
@@ -31,8 +32,13 @@ void connection::greet(const redis_url& url) {
   else if (!url.password.empty())
     say({"AUTH", url.password});
   if (url.db != 0) say({"SELECT", std::to_string(url.db)});
-  say({"PING"});
+  // Another server would take commands such as DEL for its own keys.
+  url.is_everseen ? say({"EVERSEEN.HELLO", std::to_string(wire::client_protocol)}) : say({"PING"});
   greeting_left_ = greeting_;
+}
+
+std::string connection::scheme(bool tls) const {
+  return std::string(url_.is_everseen ? "everseen" : "redis") + (tls ? "s" : "");
 }
 
 void connection::post(std::string_view wire, std::size_t commands) {
@@ -95,7 +101,7 @@ bool connection::accept(reply r) {
 bool connection::accept_greeting(const reply& r) {
   const bool last = greetings_left_ == 1;
   // A user that may not PING may still be allowed all that is needed.
-  if (r.is_error() && !(last && r.is_error("NOPERM"))) return refuse_greeting(r);
+  if (r.is_error() && (url_.is_everseen || !last || !r.is_error("NOPERM"))) return refuse_greeting(r);
   if (--greetings_left_ > 0) return true;
   open_ = true;
   deadline_.stop();
@@ -114,7 +120,10 @@ bool connection::refuse_greeting(const reply& r) {
   const bool has_none = r.text().find("without any password") != std::string_view::npos ||
                         r.text().find("no password is set") != std::string_view::npos;
   if (has_none) said += "; it has no password set, so leave the password out of the URL";
-  if (r.is_error("NOAUTH")) said += "; give the password in the URL, as in redis://:PASSWORD@HOST";
+  if (r.is_error("NOAUTH"))
+    said += "; give the password in the URL, as in " + scheme(url_.tls) + "://:PASSWORD@HOST";
+  if (url_.is_everseen && r.text().starts_with("ERR unknown command"))
+    said = "it is not everseen serve; the URL of a Redis server begins with redis://, rediss:// or unix:";
   return fail(said, !temporary);
 }
 
@@ -133,15 +142,15 @@ void connection::check_progress() {
 
 void connection::broke(const failure& why) {
   deadline_.stop();
-  failure told = why;
+  failure told{name_of_server(url_, where_) + ": " + why.message, why.permanent};
   if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
-    told.message += "; does this port want TLS? Then the URL begins with rediss";
+    told.message += "; does this port want TLS? Then the URL begins with " + scheme(true);
   user_.failed(told);
 }
 
 /// @return false, always
 bool connection::fail(const std::string& what, bool permanent) {
-  broke({"redis at " + to_string(where_) + ": " + what, permanent});
+  broke({what, permanent});
   return false;
 }
 

@@ -59,6 +59,7 @@ class connection final : private byte_stream::user {
   void broke(const failure& why) override;
 
   void greet(const redis_url& url);
+  [[nodiscard]] std::string scheme(bool tls) const;
   bool accept(reply r);
   bool accept_greeting(const reply& r);
   bool refuse_greeting(const reply& r);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "everseen/redis/transport/server.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::redis {
 
@@ -13,9 +14,15 @@ namespace {
 /// disagrees.
 constexpr unsigned redirections_at_once = 4;
 
-/// An older module is recognised by its error about arguments that it does not know.
+/// An older module is recognised by its error about arguments that it does not know. NOSESSION is the answer
+/// of an `everseen serve` that remembers no answers: it was restarted.
 bool denies(const reply& r) {
-  return is_denial(r) || r.is_error("ERR wrong number of arguments");
+  return is_denial(r) || r.is_error("ERR wrong number of arguments") || r.is_error("NOSESSION");
+}
+
+/// A URL of Redis leads to `everseen serve`, which knows none of the commands that keep a filter on Redis.
+bool is_of_everseen(const reply& r) {
+  return r.is_error() && r.text().find(wire::unknown_here) != std::string_view::npos;
 }
 
 /// A server does nothing else for the connection meanwhile, so it must answer long before the time limit.
@@ -162,11 +169,18 @@ void dispatcher::conclude(const server& by, job& j) {
     retry_policy_->on_recovered();
   }
   std::vector<reply> all = j.take_replies();
+  if (!url_.is_everseen && std::ranges::any_of(all, is_of_everseen)) {
+    const failure why = {name_of_server(url_, by.where) +
+                             ": it is everseen serve, whose URL begins with everseen://, everseens:// or "
+                             "everseen+unix:",
+                         true};
+    return complete(j, tl::unexpected(j.ended_by(why)));
+  }
   const bool harmless = j.asked().repeatable.time() == repetition(true).time();
   if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
-    const failure why = {"redis at " + to_string(by.where) +
+    const failure why = {name_of_server(url_, by.where) +
                          " denies what it may have done before, so the keys may be in the filter: " +
                          std::string(without_arguments(denied->text()))};
     return complete(j, tl::unexpected(j.ended_by(why)));
@@ -177,7 +191,7 @@ void dispatcher::conclude(const server& by, job& j) {
 void dispatcher::follow(server& by, job& j, const refusal& r) {
   // Over the connection whose reply this is: take() might end it for a new one.
   if (r.why == refusal::kind::no_script) return by.send(j);
-  failure why{"redis at " + to_string(by.where) + ": " + r.text};
+  failure why{name_of_server(url_, by.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
   if (elsewhere && !is_cluster()) {
     why = {why.message + "; it belongs to a cluster, whose URL begins with redis+cluster://", true};

@@ -51,6 +51,8 @@ class dispatcher {
   [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
   [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
 
+  [[nodiscard]] const redis_url& url() const noexcept { return url_; }
+
   /// Decides how long an outage is ridden out; null: `retry_for` does.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept { retry_policy_ = std::move(p); }
   /// As session::lost_answers.

@@ -51,7 +51,8 @@ reply session::ask(const route& to, std::initializer_list<std::string_view> word
   if (!answers.front()) throw backend_error(answers.front().error().message);
   reply& answered = answers.front()->front();
   if (answered.is_error())
-    throw backend_error("redis at " + to_string(server_of(to)) + ": " + std::string(answered.text()));
+    throw backend_error(name_of_server(dispatcher_->url(), server_of(to)) + ": " +
+                        std::string(answered.text()));
   return std::move(answered);
 }
 

@@ -8,6 +8,7 @@
 
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/redis/wire/url_options.hpp"
 #include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
@@ -19,124 +20,21 @@ using text = std::string_view;
 
 constexpr std::size_t longest_unix_path = 107;  // sockaddr_un
 
-constexpr text unix_scheme = "unix:";
 struct scheme {
   text name;
-  bool tls, cluster;
+  bool tls = false, cluster = false, is_unix = false, everseen = false;
 };
-constexpr std::array<scheme, 5> schemes{{{"redis://", false, false},
-                                         {"rediss://", true, false},
-                                         {"redis+cluster://", false, true},
-                                         {"rediss+cluster://", true, true},
-                                         {unix_scheme, false, false}}};
+constexpr std::array<scheme, 8> schemes{{{.name = "redis://"},
+                                         {.name = "rediss://", .tls = true},
+                                         {.name = "redis+cluster://", .cluster = true},
+                                         {.name = "rediss+cluster://", .tls = true, .cluster = true},
+                                         {.name = "unix:", .is_unix = true},
+                                         {.name = "everseen://", .everseen = true},
+                                         {.name = "everseens://", .tls = true, .everseen = true},
+                                         {.name = "everseen+unix:", .is_unix = true, .everseen = true}}};
 
-milliseconds positive_time(text name, text value) {
-  const milliseconds t = url_text::to_duration(name, value);
-  if (t.count() == 0) throw parameter_error(std::string(name) + "= must be longer than nothing");
-  return t;
-}
-
-template <unsigned Most>
-unsigned number_up_to(text name, text value) {
-  return static_cast<unsigned>(url_text::to_number(name, value, Most));
-}
-
-constexpr std::array<text, 3> command_kinds{"module", "script", "bitfield"};  // by command_kind
-
-command_kind to_commands(text /*name*/, text value) {
-  const auto found = std::ranges::find(command_kinds, value);
-  if (found == command_kinds.end())
-    throw parameter_error("commands= is script or module, or bitfield for an attached filter");
-  return static_cast<command_kind>(found - command_kinds.begin());
-}
-
-std::string to_prefix(text name, text value) {
-  std::string prefix = url_text::filled(name, value);
-  const auto bad = [](char c) { return c == '{' || c == '}' || static_cast<unsigned char>(c) <= ' '; };
-  if (prefix.size() > 64 || std::ranges::any_of(prefix, bad))
-    throw parameter_error(
-        "prefix= takes up to 64 bytes without blanks and without { }, which place keys in a cluster");
-  return prefix;
-}
-
-std::uint64_t to_segment(text name, text value) {
-  const std::uint64_t bytes = url_text::to_bytes(name, value);
-  if (bytes < (1U << 20) || bytes > (512U << 20) || bytes % 64 != 0)
-    throw parameter_error("segment= takes 1Mi to 512Mi bytes, in whole lines of 64");
-  return bytes;
-}
-
-std::string written(const std::string& value) {
-  return value;
-}
-std::string written(std::uint64_t value) {
-  return std::to_string(value);
-}
-std::string written(milliseconds value) {
-  return std::to_string(value.count()) + "ms";
-}
-std::string written(std::optional<command_kind> value) {
-  return value ? std::string(command_kinds[static_cast<std::size_t>(*value)]) : std::string();
-}
-
-struct option {
-  text name;
-  void (*read)(redis_url&, text name, text value);
-  std::string (*write)(const redis_url&);
-  bool is_secret = false;
-};
-
-/// @tparam Read  makes the member of a name and a value, of which its errors show the name alone
-template <auto Member, auto Read>
-constexpr option of(text name, bool is_secret = false) {
-  return {name, [](redis_url& u, text n, text v) { u.*Member = Read(n, v); },
-          [](const redis_url& u) { return written(u.*Member); }, is_secret};
-}
-
-constexpr option db_option = of<&redis_url::db, number_up_to<1'000'000>>("db");
-constexpr std::array<option, 16> options{{
-    of<&redis_url::connect_timeout, positive_time>("connect_timeout"),
-    of<&redis_url::timeout, positive_time>("timeout"),
-    of<&redis_url::retry_for, url_text::to_duration>("retry_for"),
-    of<&redis_url::commands, to_commands>("commands"),
-    of<&redis_url::prefix, to_prefix>("prefix"),
-    of<&redis_url::segment_bytes, to_segment>("segment"),
-    of<&redis_url::staleness, url_text::to_duration>("staleness"),
-    of<&redis_url::mirror_bytes, url_text::to_bytes>("mirror"),
-    of<&redis_url::wait_replicas, number_up_to<1000>>("wait"),
-    of<&redis_url::ca_file, url_text::filled>("ca"),
-    of<&redis_url::cert_file, url_text::filled>("cert"),
-    of<&redis_url::key_file, url_text::filled>("key"),
-    of<&redis_url::server_name, url_text::filled>("server_name"),
-    db_option,
-    of<&redis_url::user, url_text::decode>("user", true),
-    of<&redis_url::password, url_text::decode>("password", true),
-}};
-
-/// The name is shown only where it cannot be the rest of a password in which & or ? was not written as %XX.
-[[noreturn]] void unknown_option(text name, bool after_password) {
-  if (after_password)
-    throw parameter_error("what follows password= is not an option; write & in a password as %26");
-  std::string known;
-  for (const option& o : options) known += (known.empty() ? "" : ", ") + std::string(o.name);
-  const std::string which =
-      url_text::is_word(name) ? "'" + std::string(name) + "' is" : "there is a part that is";
-  throw parameter_error(which + " not an option of a Redis URL; there are " + known);
-}
-
-/// @param given  the options that the URL has stated already
-void read_options(redis_url& url, text rest, std::set<text> given) {
-  for (const text part : url_text::split(rest, '&')) {
-    const text name = part.substr(0, part.find('='));
-    const auto known = std::ranges::find(options, name, &option::name);
-    if (known == options.end()) unknown_option(name, given.contains("password"));
-    if (name.size() == part.size())
-      throw parameter_error(std::string(name) + " needs a value, as in " + std::string(name) + "=...");
-    if (!given.insert(known->name).second)
-      throw parameter_error("the URL says twice what " + std::string(name) + " is");
-    known->read(url, name, part.substr(name.size() + 1));
-  }
-}
+/// Where `everseen serve` listens unless it is configured.
+constexpr std::uint16_t everseen_port = 6380;
 
 void read_credentials(redis_url& url, text both) {
   const std::size_t colon = both.find(':');
@@ -148,8 +46,9 @@ void read_credentials(redis_url& url, text both) {
   url.password = url_text::decode("password", both.substr(colon + 1));
 }
 
-endpoint to_endpoint(text written) {
+endpoint to_endpoint(text written, std::uint16_t usual_port) {
   endpoint e;
+  e.port = usual_port;
   text rest = written;
   if (written.starts_with('[')) {
     const std::size_t end = written.find(']');
@@ -185,7 +84,11 @@ endpoint to_unix_endpoint(text written) {
 void check_sense(const redis_url& url) {
   const bool tls_option =
       !url.ca_file.empty() || !url.cert_file.empty() || !url.key_file.empty() || !url.server_name.empty();
-  if (tls_option && !url.tls) throw parameter_error("ca=, cert=, key= and server_name= need rediss://");
+  if (tls_option && !url.tls)
+    throw parameter_error(std::string("ca=, cert=, key= and server_name= need ") +
+                          (url.is_everseen ? "everseens://" : "rediss://"));
+  if (url.is_everseen && url.endpoints.size() != 1)
+    throw parameter_error("a URL of everseen serve names one server");
   if (url.cert_file.empty() != url.key_file.empty()) throw parameter_error("cert= and key= go together");
   if (url.shape == redis_url::topology::cluster && url.db != 0)
     throw parameter_error("a cluster has database 0 only");
@@ -195,26 +98,14 @@ void check_sense(const redis_url& url) {
   if (std::ranges::adjacent_find(sorted) != sorted.end()) throw parameter_error("a server is listed twice");
 }
 
-/// Only what differs from the default.
-std::string options_of(const redis_url& url) {
-  redis_url usual;
-  usual.retry_for = retry_unless_told(url.shape);
-  std::string written;
-  for (const option& o : options)
-    if (!o.is_secret && o.write(url) != o.write(usual))
-      written.append(written.empty() ? "?" : "&")
-          .append(o.name)
-          .append("=")
-          .append(url_text::encode(o.write(url)));
-  return written;
-}
-
 std::string scheme_of(const redis_url& url) {
   const std::string path = url.endpoints.empty() ? "" : url.endpoints.front().unix_path;
-  if (!path.empty()) return path.starts_with("//") ? "unix://" : "unix:";
   const bool cluster = url.shape == redis_url::topology::cluster;
-  const auto fits = [&](const scheme& s) { return s.tls == url.tls && s.cluster == cluster; };
-  return std::string(std::ranges::find_if(schemes, fits)->name);
+  const auto fits = [&](const scheme& s) {
+    return s.everseen == url.is_everseen && s.is_unix == !path.empty() && s.tls == url.tls &&
+           s.cluster == cluster;
+  };
+  return std::string(std::ranges::find_if(schemes, fits)->name) + (path.starts_with("//") ? "//" : "");
 }
 
 std::string server_in_url(const endpoint& e) {
@@ -234,10 +125,11 @@ std::set<text> read_servers(redis_url& url, text rest) {
     authority.remove_prefix(at + 1);
     given = {"user", "password"};
   }
-  for (const text host : url_text::split(authority, ',')) url.endpoints.push_back(to_endpoint(host));
+  for (const text host : url_text::split(authority, ','))
+    url.endpoints.push_back(to_endpoint(host, url.is_everseen ? everseen_port : endpoint{}.port));
   if (slash + 1 < rest.size()) {
-    db_option.read(url, db_option.name, rest.substr(slash + 1));
-    given.insert(db_option.name);
+    read_database(url, rest.substr(slash + 1));
+    given.insert(database_option);
   }
   return given;
 }
@@ -246,6 +138,32 @@ std::set<text> read_sockets(redis_url& url, text paths) {
   if (paths.starts_with("//")) paths.remove_prefix(2);  // unix:///path, the same as unix:/path
   for (const text path : url_text::split(paths, ',')) url.endpoints.push_back(to_unix_endpoint(path));
   return {};
+}
+
+/// @param of_everseen  of `everseen serve`, or of Redis    @return null: it begins otherwise
+const scheme* scheme_in(text url, bool of_everseen) noexcept {
+  const auto found = std::ranges::find_if(schemes, [&](const scheme& s) {
+    return s.everseen == of_everseen && url.starts_with(s.name.substr(0, s.name.find(':') + 1));
+  });
+  return found == schemes.end() ? nullptr : &*found;
+}
+
+redis_url parse(const scheme& by, text written) {
+  redis_url url;
+  url.tls = by.tls;
+  url.is_everseen = by.everseen;
+  if (by.cluster) url.shape = redis_url::topology::cluster;
+  url.retry_for = retry_unless_told(url.shape);
+  const text rest = written.substr(by.name.size());
+  if (!by.is_unix && rest.find('@', std::min(rest.find_first_of("/?"), rest.size())) != text::npos)
+    throw parameter_error("/, ? and @ are written as %2F, %3F and %40 in credentials and options");
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  const auto given = (by.is_unix ? read_sockets : read_servers)(url, rest.substr(0, question));
+  if (question < rest.size()) read_options(url, rest.substr(question + 1), given);
+  if (url.shape == redis_url::topology::one && url.endpoints.size() > 1)
+    url.shape = redis_url::topology::many;
+  check_sense(url);
+  return url;
 }
 
 }  // namespace
@@ -263,26 +181,26 @@ std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept 
 }
 
 redis_url parse_redis_url(std::string_view written) {
-  const auto fits = [&](const scheme& s) { return written.starts_with(s.name); };
-  const auto found = std::ranges::find_if(schemes, fits);
-  if (found == schemes.end())
+  const scheme* const by = scheme_in(written, false);
+  if (by == nullptr || !written.starts_with(by->name))
     throw parameter_error(
         "a Redis URL begins with redis://, rediss://, redis+cluster://, rediss+cluster:// or unix:");
-  redis_url url;
-  url.tls = found->tls;
-  if (found->cluster) url.shape = redis_url::topology::cluster;
-  url.retry_for = retry_unless_told(url.shape);
-  const bool is_unix = found->name == unix_scheme;
-  const text rest = written.substr(found->name.size());
-  if (!is_unix && rest.find('@', std::min(rest.find_first_of("/?"), rest.size())) != text::npos)
-    throw parameter_error("/, ? and @ are written as %2F, %3F and %40 in credentials and options");
-  const std::size_t question = std::min(rest.find('?'), rest.size());
-  const auto given = (is_unix ? read_sockets : read_servers)(url, rest.substr(0, question));
-  if (question < rest.size()) read_options(url, rest.substr(question + 1), given);
-  if (url.shape == redis_url::topology::one && url.endpoints.size() > 1)
-    url.shape = redis_url::topology::many;
-  check_sense(url);
-  return url;
+  return parse(*by, written);
+}
+
+redis_url parse_everseen_url(std::string_view written) {
+  const scheme* const by = scheme_in(written, true);
+  if (by == nullptr || !written.starts_with(by->name))
+    throw parameter_error("a URL of everseen serve begins with everseen://, everseens:// or everseen+unix:");
+  return parse(*by, written);
+}
+
+bool is_redis_url(std::string_view url) noexcept {
+  return scheme_in(url, false) != nullptr;
+}
+
+bool is_everseen_url(std::string_view url) noexcept {
+  return scheme_in(url, true) != nullptr;
 }
 
 std::string to_string(const endpoint& e) {
@@ -295,6 +213,10 @@ std::string to_string(const redis_url& url) {
   std::string servers;
   for (const endpoint& e : url.endpoints) servers += (servers.empty() ? "" : ",") + server_in_url(e);
   return scheme_of(url) + servers + options_of(url);
+}
+
+std::string name_of_server(const redis_url& url, const endpoint& e) {
+  return (url.is_everseen ? "everseen at " : "redis at ") + to_string(e);
 }
 
 }  // namespace everseen::redis

@@ -41,6 +41,7 @@ struct redis_url {
   enum class topology : std::uint8_t { one, many, cluster };
 
   topology shape = topology::one;
+  bool is_everseen = false;  ///< the server is `everseen serve`, which is no Redis
   std::vector<endpoint> endpoints{};
   std::string user{};
   std::string password{};
@@ -75,10 +76,27 @@ struct redis_url {
 /// @throws parameter_error  names the part of the URL that is wrong; never shows the password
 [[nodiscard]] redis_url parse_redis_url(std::string_view url);
 
+/// A URL of `everseen serve`, of one server:
+///
+///     everseen://[user:password@]host[:port][/db][?options]     the port is 6380 unless stated
+///     everseens://                                              the same over TLS
+///     everseen+unix:/path.sock[?options]
+///
+/// Options: connect_timeout, timeout, retry_for, ca, cert, key, server_name, db, user, password.
+/// @throws parameter_error  as parse_redis_url
+[[nodiscard]] redis_url parse_everseen_url(std::string_view url);
+
+/// Whether a URL begins as those of Redis, or of `everseen serve`.
+[[nodiscard]] bool is_redis_url(std::string_view url) noexcept;
+[[nodiscard]] bool is_everseen_url(std::string_view url) noexcept;
+
 /// host:port, [address]:port or unix:/path, for messages.
 [[nodiscard]] std::string to_string(const endpoint& e);
 
 /// The URL without user and password, for messages. Read again, it gives everything else.
 [[nodiscard]] std::string to_string(const redis_url& url);
+
+/// A server of the URL, for messages: `redis at host:port` or `everseen at host:port`.
+[[nodiscard]] std::string name_of_server(const redis_url& url, const endpoint& e);
 
 }  // namespace everseen::redis

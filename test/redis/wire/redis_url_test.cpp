@@ -116,6 +116,38 @@ TEST(RedisUrl, WrittenWithoutItsCredentialsItReadsBack) {
   EXPECT_EQ(to_string(parse_redis_url("redis://u:secret@h/1")), "redis://h:6379?db=1");
 }
 
+TEST(EverseenUrl, NamesOneServerWithTheOptionsOfAnyServer) {
+  const auto url = parse_everseen_url("everseen://anna:pw@h/3?timeout=7s");
+  EXPECT_TRUE(url.is_everseen);
+  EXPECT_THAT(url.endpoints, ElementsAre(endpoint{"h", 6380}));
+  EXPECT_EQ(url.user, "anna");
+  EXPECT_EQ(url.db, 3U);
+  EXPECT_EQ(url.timeout, 7s);
+  EXPECT_TRUE(parse_everseen_url("everseens://h:1?ca=/x").tls);
+  EXPECT_EQ(parse_everseen_url("everseen+unix:/run/s.sock?user=u&password=p").endpoints.front().unix_path,
+            "/run/s.sock");
+  EXPECT_EQ(name_of_server(url, url.endpoints.front()), "everseen at h:6380");
+}
+
+TEST(EverseenUrl, WrittenWithoutItsCredentialsItReadsBack) {
+  for (const char* text : {"everseen://h:1/3?timeout=7s", "everseens://[::1]:2?ca=/x%20y", "everseen+unix:/a",
+                           "everseen+unix:////a"}) {
+    const auto url = parse_everseen_url(text);
+    EXPECT_EQ(parse_everseen_url(to_string(url)), url) << to_string(url);
+  }
+}
+
+TEST(EverseenUrl, RefusesWhatIsOfRedisAlone) {
+  for (const char* text : {"everseen://a,b", "everseen+unix:/a,/b", "everseen://h?commands=script",
+                           "everseen://h?prefix=x", "everseen://h?wait=1", "everseen://h?mirror=1Gi",
+                           "everseen://h?ca=/x", "everseen:/h", "everseen+cluster://h", "redis://h"})
+    EXPECT_THROW((void)parse_everseen_url(text), parameter_error) << text;
+  EXPECT_THAT(refusal_to_read("everseen://h"), HasSubstr("a Redis URL begins with"));
+  EXPECT_TRUE(is_everseen_url("everseen+unix:/a"));
+  EXPECT_FALSE(is_everseen_url("redis://h"));
+  EXPECT_FALSE(is_redis_url("everseen://h"));
+}
+
 TEST(RedisUrl, RefusesWhatMakesNoSense) {
   for (const char* text : {"",
                            "http://h",
