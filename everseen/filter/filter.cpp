@@ -73,13 +73,13 @@ std::span<const event_time> times_of_chunk(std::span<const event_time> times, st
 }
 
 template <typename Judge>
-batch_result judge_digests(const spec& s, std::span<const digest> digests, std::span<const event_time> times,
-                           std::span<verdict> out, Judge judge) {
-  check_sizes(s, digests.size(), out.size(), times.size());
+batch_result judge_digests(const stored_filter& f, std::span<const digest> digests,
+                           std::span<const event_time> times, std::span<verdict> out, Judge judge) {
+  check_sizes(f.get_spec(), digests.size(), out.size(), times.size());
   scatter& sorted = thread_scratch().sorted;
   return for_each_chunk(out, [&](std::size_t from, std::size_t count) {
     const auto batches = sorted.sort(digests.subspan(from, count), times_of_chunk(times, from, count),
-                                     s.partitions, out.subspan(from, count));
+                                     f.batch_partitions(), out.subspan(from, count));
     batch_result judged = judge(batches);
     sorted.gather();
     return judged;
@@ -88,8 +88,7 @@ batch_result judge_digests(const spec& s, std::span<const digest> digests, std::
 
 template <typename Judge>
 batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge judge) {
-  const spec& s = f.get_spec();
-  check_sizes(s, all.keys.size(), all.out.size(), all.times.size());
+  check_sizes(f.get_spec(), all.keys.size(), all.out.size(), all.times.size());
   scratch& mine = thread_scratch();
   fitting_keys& fitting = mine.fitting;
   scatter& sorted = mine.sorted;
@@ -98,7 +97,7 @@ batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge j
                             all.out.subspan(from, count)});
     const auto& [keys, times, out] = fitting.fitting();
     if (out.empty()) return fitting.give_back(tally{});
-    const auto batches = sorted.sort(fitting.digests(), times, s.partitions, out,
+    const auto batches = sorted.sort(fitting.digests(), times, f.stored().batch_partitions(), out,
                                      f.stored().wants_keys() ? keys : std::span<const std::string_view>{});
     batch_result judged = judge(batches);
     sorted.gather();
@@ -116,13 +115,13 @@ filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
   must_not_want_keys();
-  return judge_digests(get_spec(), digests, times, out, [&](auto batches) { return stored_->add(batches); });
+  return judge_digests(*stored_, digests, times, out, [&](auto batches) { return stored_->add(batches); });
 }
 
 batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times) const {
   must_not_want_keys();
-  return judge_digests(get_spec(), digests, times, out,
+  return judge_digests(*stored_, digests, times, out,
                        [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
@@ -152,7 +151,7 @@ verdict judge_one(const filter& f, std::string_view key, std::span<const event_t
   const digest d = f.hash()(key);
   verdict out = verdict::unknown;
   const partition_batch batch = {
-      partition_of(d, f.get_spec().partitions), {&d, 1}, times, {&out, 1}, {&key, 1}};
+      partition_of(d, f.stored().batch_partitions()), {&d, 1}, times, {&out, 1}, {&key, 1}};
   const batch_result result = call(std::span(&batch, 1));
   if (!result) result.error().raise();
   return out;

@@ -17,8 +17,10 @@ namespace everseen {
 /// | `mem:` | in this process's memory, as long as the returned object lives |
 /// | `file:DIRECTORY?sync=always,interval or never` | in a directory, one subdirectory per filter |
 /// | `redis://`, `rediss://`, `unix:`, `redis+cluster://` | on Redis servers, shared by all clients |
+/// | `everseen://`, `everseens://`, `everseen+unix:` | in the store of a running `everseen serve`, shared by
+/// all clients |
 ///
-/// The Redis options are in everseen/redis/wire/redis_url.hpp. A Redis URL opens no connection yet.
+/// The options of the last two are in everseen/redis/wire/redis_url.hpp. They open no connection yet.
 ///
 /// @throws parameter_error  unknown scheme or option
 /// @throws storage_error    the directory cannot be created

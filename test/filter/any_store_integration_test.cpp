@@ -8,6 +8,7 @@
 #include "test/filter/ledger_suite.hpp"
 #include "test/filter/life_suite.hpp"
 #include "test/filter/link_suite.hpp"
+#include "test/server/serving.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {
@@ -28,6 +29,13 @@ redis_cluster& cluster() {
 redis_server& in_server() {
   static redis_server one(test::with_module());
   return one;
+}
+
+/// An empty `everseen serve` for each test.
+std::string fresh_server(const std::string& store) {
+  static std::unique_ptr<serving> one;
+  one = std::make_unique<serving>(store);
+  return "everseen+unix:" + one->path();
 }
 
 std::string fresh_prefix() {
@@ -58,6 +66,15 @@ const kind judged_by_clients[] = {
     {"redis_clients_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); },
      judge_kind::client},
 };
+
+/// Which has no links and no ledgers.
+const kind served[] = {
+    {"everseen_memory", [](const auto&) { return fresh_server("mem:"); }},
+    {"everseen_files", [](const auto& path) { return fresh_server("file:" + path.string()); }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Served, AnyStore, testing::ValuesIn(served), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Served, AnyStoreLife, testing::ValuesIn(served), name_of_kind);
 
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStore, testing::ValuesIn(judged_by_clients), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreLinks, testing::ValuesIn(judged_by_clients), name_of_kind);

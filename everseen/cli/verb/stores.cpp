@@ -39,7 +39,7 @@ std::string store_url(const std::optional<std::string>& given) {
 
 void add_store_url(option_set& known, store_choice& target) {
   add_text(known, "--store", target.url,
-           {"URL", "where filters live, as in file:DIRECTORY or redis://HOST:PORT",
+           {"URL", "where filters live, as in file:DIRECTORY, redis://HOST:PORT or everseen://HOST:PORT",
             "$EVERSEEN_STORE, else your data directory"});
 }
 
@@ -65,7 +65,8 @@ std::shared_ptr<store> open_chosen(const store_choice& choice) {
 std::shared_ptr<store> chosen_store(const store_choice& choice) {
   if (store_url(choice.url) == "mem:")
     throw parameter_error(
-        "a mem: store would end with this command; use file:DIRECTORY or redis://HOST:PORT");
+        "a mem: store would end with this command; use file:DIRECTORY, redis://HOST:PORT or "
+        "everseen://HOST:PORT");
   return open_chosen(choice);
 }
 

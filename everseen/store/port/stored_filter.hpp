@@ -44,6 +44,10 @@ class stored_filter {
   /// spec. Never changes.
   [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
 
+  /// Into how many partitions callers divide a batch. 1, whatever the spec says, if this filter alone knows
+  /// the partitions of its keys: the whole batch is then one partition_batch, of partition 0.
+  [[nodiscard]] virtual std::uint32_t batch_partitions() const noexcept { return get_spec().partitions; }
+
   /// Judges and adds. The batches are sent together; each is for a different partition.
   /// @return the sum over all batches, or the first failure; see batch_failure for its meaning per key
   virtual batch_result add(std::span<const partition_batch> batches) = 0;

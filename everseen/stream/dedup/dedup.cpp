@@ -50,7 +50,7 @@ struct shared_state {
   std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
 
   shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
-      : input(in), seen(f), out(o), options(opts), partitions(f.get_spec().partitions), result(r) {}
+      : input(in), seen(f), out(o), options(opts), partitions(f.stored().batch_partitions()), result(r) {}
 
   /// @param when  the time of the block, if the clock gives it
   bool read(block& into, event_time& when) {

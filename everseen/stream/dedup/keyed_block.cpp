@@ -32,7 +32,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   digests_.reserve(ends_.size());
   every_record_is_key_ ? hash_records() : hash_fields();
   verdicts_.assign(digests_.size(), verdict::unknown);
-  return sorted_.sort(digests_, times(), seen_.get_spec().partitions, verdicts_, keys_.views());
+  return sorted_.sort(digests_, times(), seen_.stored().batch_partitions(), verdicts_, keys_.views());
 }
 
 void keyed_block::hash_records() {

@@ -22,7 +22,7 @@ namespace everseen::test {
 class lockstep {
  public:
   explicit lockstep(std::shared_ptr<stored_filter> filter)
-      : filter_(std::move(filter)), newest_(filter_->get_spec().partitions) {}
+      : filter_(std::move(filter)), newest_(filter_->batch_partitions()) {}
 
   [[nodiscard]] stored_filter& filter() noexcept { return *filter_; }
 
@@ -100,7 +100,7 @@ class lockstep {
   }
 
   std::shared_ptr<stored_filter> filter_;
-  std::vector<std::optional<window::slice_index>> newest_;  // of each partition
+  std::vector<std::optional<window::slice_index>> newest_;  // of each partition that callers know
   std::map<key, window::slice_index> remembered_;
   std::uint64_t strangers_ = 0;
   std::uint64_t false_positives_ = 0;

@@ -1,0 +1,95 @@
+#include "everseen/client/batch_sender.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "everseen/redis/wire/random_name.hpp"
+
+namespace everseen::client {
+
+namespace {
+
+/// At most as many answers as the server remembers of a session.
+constexpr std::size_t most_in_flight = 16;
+
+}  // namespace
+
+batch_sender::batch_sender(const server_link& link, const key_question& q, const partition_batch& batch)
+    : link_(link),
+      question_(q),
+      batch_(batch),
+      parts_(parts_of(batch.keys)),
+      with_(link.take()),
+      numbering_(q.adds ? &link.numbering_of(*with_) : nullptr) {}
+
+std::optional<batch_failure> batch_sender::send() {
+  if (std::ranges::any_of(batch_.keys, is_too_long))
+    note({batch_failure::cause::key, "a key is longer than a request to the server may be, 16 MiB", {}});
+  while (done_ < parts_.size() && !(failure_ && failure_->ends_batch())) {
+    if (numbering_ != nullptr && numbering_->session.empty()) begin_session();
+    if (failure_ && failure_->ends_batch()) break;
+    send_some(std::min(most_in_flight, parts_.size() - done_));
+  }
+  if (numbering_ != nullptr && failure_ && failure_->ends_batch()) numbering_->session.clear();
+  return std::move(failure_);
+}
+
+/// By itself: a command that is sent again together with a batch would make a restarted server forget that
+/// the batch may have been judged.
+void batch_sender::begin_session() {
+  const std::string id = redis::random_name();
+  const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
+  const auto answers = with_->exchange(std::span(&asked, 1));
+  if (!answers.front()) return note({batch_failure::cause::backend, answers.front().error().message, {}});
+  if (const redis::reply& said = answers.front()->front(); said.is_error())
+    return note({batch_failure::cause::backend, link_.server() + ": " + std::string(said.text()), {}});
+  *numbering_ = {id, 1};
+}
+
+void batch_sender::send_some(std::size_t count) {
+  batch_numbering* const in = numbering_;
+  // Without a session while numbers are used up that may not be sent.
+  batch_numbering used = in != nullptr ? std::exchange(*in, {}) : batch_numbering{};
+  std::vector<redis::request> requests;
+  requests.reserve(count);
+  for (std::size_t i = 0; i < count; ++i)
+    requests.push_back(request_for(question_, batch_, parts_[done_ + i], in != nullptr ? &used : nullptr));
+  const std::vector<redis::answer> answers = with_->exchange(requests);
+  if (in != nullptr) *in = std::move(used);
+  for (const redis::answer& answer : answers)
+    if (take(answer) == next::stop) return;
+}
+
+batch_sender::next batch_sender::take(const redis::answer& answer) {
+  if (!answer) {
+    const redis::outage& why = answer.error();
+    note({batch_failure::cause::backend,
+          why.message + (why.may_have_run && question_.adds
+                             ? "; it may have added keys without answering, which will be seen then"
+                             : ""),
+          {}});
+    return next::stop;
+  }
+  const redis::reply& said = answer->front();
+  // No answer was lost, or this would be an outage: the part was not judged, and begins another session.
+  if (said.is_error("NOSESSION") && !std::exchange(is_refused_, true)) {
+    numbering_->session.clear();
+    return next::stop;
+  }
+  is_refused_ = false;
+  if (auto why = take_answer(said, question_, batch_, parts_[done_])) {
+    const bool ends = why->ends_batch();
+    note(*std::move(why));
+    if (ends) return next::stop;
+  }
+  ++done_;
+  return next::go_on;
+}
+
+/// As filter::add reports them: the first, unless a later one ended the batch.
+void batch_sender::note(batch_failure why) {
+  if (!failure_ || why.ends_batch()) failure_ = std::move(why);
+}
+
+}  // namespace everseen::client

@@ -1,0 +1,114 @@
+#include "everseen/client/client_filter.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "everseen/client/batch_sender.hpp"
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/store/port/unanswered.hpp"
+
+namespace everseen::client {
+
+using repeat = server_link::repeat;
+
+client_filter::client_filter(std::shared_ptr<const server_link> link, std::string name, spec s,
+                             std::string fingerprint, access how)
+    : link_(std::move(link)),
+      name_(std::move(name)),
+      spec_(std::move(s)),
+      fingerprint_(std::move(fingerprint)),
+      how_(how) {}
+
+batch_result client_filter::add(std::span<const partition_batch> batches) {
+  if (how_ == access::read)
+    return unanswered(batches, batch_failure::cause::storage,
+                      "the filter was opened for reading; open it for writing to add keys");
+  return judge(batches, true);
+}
+
+batch_result client_filter::check(std::span<const partition_batch> batches) const {
+  return judge(batches, false);
+}
+
+batch_result client_filter::judge(std::span<const partition_batch> batches, bool adds) const {
+  for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
+  std::optional<batch_failure> failure;
+  try {
+    failure = judge_all(batches, adds);
+  } catch (...) {  // the system has no more memory, or descriptors
+    failure = batch_failure::from_current_exception();
+  }
+  tally done;
+  for (const partition_batch& batch : batches) done += tally_of(batch.out);
+  if (!failure) return done;
+  failure->done = done;
+  return tl::unexpected(*std::move(failure));
+}
+
+std::optional<batch_failure> client_filter::judge_all(std::span<const partition_batch> batches,
+                                                      bool adds) const {
+  std::optional<batch_failure> first;
+  const key_question q{adds, name_, fingerprint_, spec_.window.has_value()};
+  for (const partition_batch& batch : batches) {
+    EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
+    auto why = batch_sender(*link_, q, batch).send();
+    if (!why) continue;
+    if (why->ends_batch()) return why;
+    if (!first) first = std::move(why);
+  }
+  return first;
+}
+
+remote_state client_filter::known_state(std::uint32_t partition) const {
+  remote_state now = link_->state_of(name_, partition);
+  if (now.fingerprint == fingerprint_) return now;
+  throw storage_error(
+      quoted_name(name_) + ": the filter was dropped, and another one has its name; open it again", 0, name_);
+}
+
+partition_state client_filter::state(std::uint32_t partition) const {
+  partition_state all;
+  for (const auto& [id, layer] : known_state(partition).of.segments) restore_layer(all, id, layer);
+  return all;
+}
+
+void client_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  std::int64_t iterator = 1;
+  for (const announced_filter::segment& s : known_state(partition).of.segments) {
+    std::vector<std::byte> bits;
+    bits.reserve(s.layer.shape.bytes);
+    while (bits.size() < s.layer.shape.bytes) {
+      const redis::reply chunk = link_->ask(
+          {"EVERSEEN.DUMP", name_, fingerprint_, std::to_string(partition), std::to_string(iterator)}, name_,
+          repeat::yes);
+      const redis::reply bytes = chunk[1];
+      const auto piece = image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), s, bits.size());
+      if (piece.empty() || piece.size() > s.layer.shape.bytes - bits.size())
+        throw format_error(quoted_name(name_) + " grew or was emptied while it was copied; copy it again");
+      bits.insert(bits.end(), piece.begin(), piece.end());
+      iterator += static_cast<std::int64_t>(piece.size());
+    }
+    visit(s.id, s.layer, bits);
+  }
+}
+
+void client_filter::sync() {
+  link_->ask({"SAVE"}, name_, repeat::yes);
+}
+
+std::unique_ptr<ledger> client_filter::open_ledger(std::string_view job,
+                                                   std::optional<std::string_view> description) {
+  if (!description) return nullptr;
+  throw not_over_a_server("the job " + quoted_name(job));
+}
+
+batch_path client_filter::path() const {
+  const std::string server = redis::to_string(link_->url().endpoints.front());
+  return {"everseen serve", std::vector<std::string>(spec_.partitions, server), {}};
+}
+
+}  // namespace everseen::client

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/client/batch_parts.hpp"
+#include "everseen/client/server_link.hpp"
+#include "everseen/store/port/store.hpp"
+#include "everseen/store/port/stored_filter.hpp"
+
+namespace everseen::client {
+
+/// A filter of an `everseen serve`, which hashes and judges; this process sends keys and takes verdicts.
+///
+///     add ──> parts of some thousand keys ──> one command each, all in flight ──> digits: a verdict a key
+///
+/// A part that was sent is sent again after a lost answer, under its number in a session, and the server
+/// gives its first answer again. If the server was restarted meanwhile, it cannot: the keys of the part, and
+/// those behind it, are `unknown`.
+///
+/// It refers to the filter by its name and its fingerprint: where another filter has taken the name, batches
+/// fail.
+class client_filter final : public stored_filter {
+ public:
+  /// @param s  as far as the user may know it
+  client_filter(std::shared_ptr<const server_link> link, std::string name, spec s, std::string fingerprint,
+                access how);
+
+  [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
+  [[nodiscard]] bool wants_keys() const noexcept override { return true; }
+  [[nodiscard]] std::uint32_t batch_partitions() const noexcept override { return 1; }
+  batch_result add(std::span<const partition_batch> batches) override;
+  batch_result check(std::span<const partition_batch> batches) const override;
+  [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  /// @throws backend_error  the user has no right to copy filters
+  void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void sync() override;
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
+                                                    std::optional<std::string_view> description) override;
+  [[nodiscard]] batch_path path() const override;
+
+ private:
+  batch_result judge(std::span<const partition_batch> batches, bool adds) const;
+  [[nodiscard]] std::optional<batch_failure> judge_all(std::span<const partition_batch> batches,
+                                                       bool adds) const;
+  [[nodiscard]] std::optional<batch_failure> judge_one(const partition_batch& batch, bool adds) const;
+  [[nodiscard]] remote_state known_state(std::uint32_t partition) const;
+
+  std::shared_ptr<const server_link> link_;
+  const std::string name_;
+  const spec spec_;
+  const std::string fingerprint_;
+  const access how_;
+};
+
+}  // namespace everseen::client

@@ -1,0 +1,58 @@
+#include "everseen/client/client_restore.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/fingerprint.hpp"
+#include "everseen/core/format/image.hpp"
+
+namespace everseen::client {
+
+namespace {
+
+using repeat = server_link::repeat;
+
+std::string_view view_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+client_restore::client_restore(std::shared_ptr<const server_link> link, std::string_view name, const spec& s)
+    : link_(std::move(link)), name_(name), spec_(s), order_(s.partitions) {
+  validate(s);
+  validate_filter_name(name);
+  if (link_->ask({"EXISTS", name_}, name_, repeat::yes).integer() != 0) throw filter_exists(name_);
+}
+
+std::span<std::byte> client_restore::add_segment(const segment_id& id, const layer_state& layer) {
+  if (id.partition >= order_.size())
+    throw format_error("the filter has no partition " + image::to_string(id));
+  restore_layer(order_[id.partition], id, layer);
+  segments_.push_back({{id, layer}, std::vector<std::byte>(layer.shape.bytes)});
+  return segments_.back().bits;
+}
+
+void client_restore::commit() {
+  std::ranges::sort(segments_, {}, [](const held_segment& s) { return s.of.id; });
+  announced_filter all{spec_};
+  for (const held_segment& s : segments_) all.segments.push_back(s.of);
+  const std::vector<std::byte> header = image::encode_chunk_header(all);
+  link_->create({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, fingerprint_of(spec_));
+  std::int64_t iterator = 1;
+  std::vector<std::byte> chunk;
+  for (held_segment& s : segments_) {
+    for (std::size_t at = 0; at < s.bits.size(); at += image::max_chunk_bits_bytes) {
+      const auto piece =
+          std::span(s.bits).subspan(at, std::min(image::max_chunk_bits_bytes, s.bits.size() - at));
+      chunk.assign(piece.begin(), piece.end());
+      image::append_chunk_trailer(chunk, s.of, at);
+      iterator += static_cast<std::int64_t>(piece.size());
+      link_->ask({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_, repeat::yes);
+    }
+    s.bits = {};
+  }
+}
+
+}  // namespace everseen::client

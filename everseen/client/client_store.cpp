@@ -1,0 +1,134 @@
+#include "everseen/client/client_store.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "everseen/client/client_filter.hpp"
+#include "everseen/client/client_restore.hpp"
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/format/fingerprint.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/layout/foreign.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen::client {
+
+namespace {
+
+using repeat = server_link::repeat;
+
+/// As many as everseen serve on a small machine gives a filter that it plans.
+constexpr std::uint32_t shared_partitions = 16;
+constexpr std::uint64_t capacity_to_share = 100'000;
+
+constexpr std::chrono::seconds shortest_life{1};
+
+}  // namespace
+
+client_store::client_store(redis::redis_url url) : link_(std::make_shared<server_link>(std::move(url))) {}
+
+spec client_store::plan(const spec_request& request) const {
+  spec s = store::plan(request);
+  if (request.partitions || is_foreign(s.layout) || s.capacity < capacity_to_share) return s;
+  spec_request shared = request;
+  shared.partitions = std::max(s.partitions, shared_partitions);
+  return store::plan(shared);
+}
+
+std::shared_ptr<stored_filter> client_store::create(std::string_view name, const spec& s,
+                                                    std::optional<std::chrono::milliseconds> life) {
+  if (life && *life < shortest_life) throw parameter_error("a filter lives for a second at least");
+  validate(s);
+  validate_filter_name(name);
+  const auto encoded = image::encode_spec(s);
+  const std::string_view bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+  std::string fingerprint = fingerprint_of(s);
+  if (life)
+    link_->create({"EVERSEEN.CREATE", name, bytes, "PX", std::to_string(life->count())}, name, fingerprint);
+  else
+    link_->create({"EVERSEEN.CREATE", name, bytes}, name, fingerprint);
+  return std::make_shared<client_filter>(link_, std::string(name), s, std::move(fingerprint), access::write);
+}
+
+std::shared_ptr<stored_filter> client_store::open(std::string_view name, access how) {
+  remote_state state = link_->state_of(name, 0);
+  return std::make_shared<client_filter>(link_, std::string(name), std::move(state.of.spec),
+                                         std::move(state.fingerprint), how);
+}
+
+bool client_store::exists(std::string_view name) const {
+  return link_->ask({"EXISTS", name}, name, repeat::yes).integer() != 0;
+}
+
+std::vector<std::string> client_store::list() const {
+  const redis::reply all = link_->ask({"KEYS", "*"}, {}, repeat::yes);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < all.size(); ++i) names.emplace_back(all[i].text());
+  std::ranges::sort(names);
+  return names;
+}
+
+filter_facts client_store::facts(std::string_view name) const {
+  remote_state now = link_->state_of(name, 0);
+  return {now.expires_at, std::move(now.fingerprint)};
+}
+
+void client_store::expire_at(std::string_view name, std::optional<event_time> when) {
+  if (!when) {
+    if (link_->ask({"PERSIST", name}, name, repeat::yes).integer() == 0 && !exists(name))
+      throw no_such_filter(name);
+    return;
+  }
+  const std::string ms = std::to_string(when->time_since_epoch().count());
+  if (link_->ask({"PEXPIREAT", name, ms}, name, repeat::yes).integer() == 0) throw no_such_filter(name);
+}
+
+/// Those that the server's own store has are none of its clients.
+std::vector<std::string> client_store::jobs(std::string_view name) const {
+  static_cast<void>(link_->state_of(name, 0));
+  return {};
+}
+
+void client_store::drop(std::string_view name) {
+  if (link_->ask({"DEL", name}, name, repeat::no).integer() == 0) throw no_such_filter(name);
+}
+
+void client_store::rename(std::string_view from, std::string_view to, namesake there) {
+  validate_filter_name(to);
+  if (there == namesake::replace)
+    link_->ask({"RENAME", from, to}, from, repeat::no);
+  else if (link_->ask({"RENAMENX", from, to}, from, repeat::no).integer() == 0)
+    throw filter_exists(to);
+}
+
+void client_store::reset(std::string_view name) {
+  link_->ask({"EVERSEEN.RESET", name}, name, repeat::no);
+}
+
+void client_store::link(std::string_view /*older*/, std::string_view newer,
+                        std::optional<std::chrono::milliseconds> /*life*/) {
+  throw not_over_a_server("to link " + quoted_name(newer));
+}
+
+void client_store::unlink(std::string_view newer) {
+  throw not_over_a_server("to unlink " + quoted_name(newer));
+}
+
+void client_store::end_job(std::string_view name, std::string_view /*job*/) {
+  throw not_over_a_server("to end a job of " + quoted_name(name));
+}
+
+std::unique_ptr<filter_admin::rebuild> client_store::begin_rebuild(
+    std::string_view name, const spec& /*s*/, std::span<const partition_state> /*base*/) {
+  if (!exists(name)) throw no_such_filter(name);
+  throw not_over_a_server("to rebuild " + quoted_name(name));
+}
+
+std::unique_ptr<filter_admin::restore> client_store::begin_restore(std::string_view name, const spec& s) {
+  return std::make_unique<client_restore>(link_, name, s);
+}
+
+}  // namespace everseen::client

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/client/server_link.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen::client {
+
+/// The filters of a running `everseen serve`: doc/operations.md, "As a store".
+///
+/// Any number of processes share them, and none has their bits. What a server does not offer is refused with
+/// advice: jobs, links and rebuilds, which belong to the store that the server has.
+class client_store final : public store {
+ public:
+  /// Does not connect yet.    @throws parameter_error  as server_link
+  explicit client_store(redis::redis_url url);
+
+  [[nodiscard]] store_traits traits() const override { return {.is_remote = true, .batches_wait = true}; }
+  /// Filters of some size get several partitions, so that the server judges for many clients in parallel.
+  [[nodiscard]] spec plan(const spec_request& request) const override;
+  std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
+                                        std::optional<std::chrono::milliseconds> life = {}) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  [[nodiscard]] bool exists(std::string_view name) const override;
+  [[nodiscard]] std::vector<std::string> list() const override;
+  [[nodiscard]] filter_facts facts(std::string_view name) const override;
+  void expire_at(std::string_view name, std::optional<event_time> when) override;
+  void drop(std::string_view name) override;
+  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void reset(std::string_view name) override;
+  void remove_expired() override {}  // the server does
+  [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;
+  void link(std::string_view older, std::string_view newer,
+            std::optional<std::chrono::milliseconds> life) override;
+  void unlink(std::string_view newer) override;
+  void end_job(std::string_view name, std::string_view job) override;
+  void wait_with(std::shared_ptr<retry_policy> p) override { link_->wait_with(std::move(p)); }
+  std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
+                                         std::span<const partition_state> base) override;
+  std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
+
+ private:
+  const std::shared_ptr<const server_link> link_;
+};
+
+}  // namespace everseen::client

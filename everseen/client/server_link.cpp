@@ -1,0 +1,100 @@
+#include "everseen/client/server_link.hpp"
+
+#include <span>
+#include <utility>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/store/port/store.hpp"
+
+namespace everseen::client {
+
+namespace {
+
+/// What follows the first word, which is the code.
+std::string behind_code(std::string_view text) {
+  return std::string(text.substr(std::min(text.find(' '), text.size() - 1) + 1));
+}
+
+bool is_about_a_missing_filter(const redis::reply& error) {
+  return error.is_error("ERR not found") || error.is_error("ERR no such key");
+}
+
+}  // namespace
+
+std::exception_ptr exception_of(const redis::reply& error, std::string_view filter) {
+  const std::string text(error.text());
+  if (is_about_a_missing_filter(error)) return std::make_exception_ptr(no_such_filter(filter));
+  if (text == "ERR item exists") return std::make_exception_ptr(filter_exists(filter));
+  if (text == "ERR non scaling filter is full") return std::make_exception_ptr(full_error(behind_code(text)));
+  if (error.is_error("ERR")) return std::make_exception_ptr(parameter_error(behind_code(text)));
+  if (error.is_error("DAMAGED")) return std::make_exception_ptr(format_error(behind_code(text)));
+  if (error.is_error("OUTAGE")) return std::make_exception_ptr(backend_error(behind_code(text)));
+  if (error.is_error("GONE"))
+    return std::make_exception_ptr(storage_error(
+        quoted_name(filter) + ": " + behind_code(text) + "; open it again", 0, std::string(filter)));
+  if (error.is_error("OOM"))
+    return std::make_exception_ptr(
+        storage_error("the server has no more room for filters (--maxmemory); drop one, or give it more", 0,
+                      std::string(filter)));
+  return std::make_exception_ptr(backend_error("everseen serve refused it: " + text));
+}
+
+parameter_error not_over_a_server(const std::string& what) {
+  return parameter_error(what +
+                         " is not possible through everseen serve; run the verb on the store that the server "
+                         "has, while no server uses it if that is file:");
+}
+
+redis::reply server_link::ask(std::initializer_list<std::string_view> words, std::string_view filter,
+                              repeat again) const {
+  const redis::request asked{{}, redis::encode(words), 1, again == repeat::yes};
+  auto answers = pool_.take()->exchange(std::span(&asked, 1));
+  if (!answers.front()) {
+    const redis::outage& why = answers.front().error();
+    throw backend_error(why.message +
+                        (why.may_have_run && again == repeat::no ? "; it may have been done" : ""));
+  }
+  redis::reply& answer = answers.front()->front();
+  if (answer.is_error()) std::rethrow_exception(exception_of(answer, filter));
+  return std::move(answer);
+}
+
+void server_link::create(std::initializer_list<std::string_view> words, std::string_view filter,
+                         std::string_view fingerprint) const {
+  const redis::request asked{{}, redis::encode(words), 1, true};
+  const auto with = pool_.take();
+  const std::uint64_t lost_before = with->lost_answers();
+  auto answers = with->exchange(std::span(&asked, 1));
+  if (!answers.front()) throw backend_error(answers.front().error().message);
+  const redis::reply& answer = answers.front()->front();
+  if (!answer.is_error()) return;
+  try {
+    std::rethrow_exception(exception_of(answer, filter));
+  } catch (const name_taken&) {
+    if (with->lost_answers() == lost_before || state_of(filter, 0).fingerprint != fingerprint) throw;
+  }
+}
+
+remote_state server_link::state_of(std::string_view filter, std::uint32_t partition) const {
+  const redis::reply answer = ask({"EVERSEEN.STATE", filter, std::to_string(partition)}, filter, repeat::yes);
+  const auto header = std::as_bytes(std::span(answer[0].text()));
+  if (answer.size() != 3 || !image::is_chunk_header(header))
+    throw format_error(server() + " gave an answer about " + quoted_name(filter) +
+                       " that is none; use programs of one version");
+  remote_state state{image::decode_chunk_header(header), std::string(answer[1].text())};
+  if (!answer[2].is_nil()) state.expires_at = event_time(std::chrono::milliseconds(answer[2].integer()));
+  return state;
+}
+
+batch_numbering& server_link::numbering_of(const redis::session& taken) const {
+  const std::scoped_lock alone(lock_);
+  return numbering_[taken.name()];
+}
+
+std::string server_link::server() const {
+  return redis::name_of_server(url(), url().endpoints.front());
+}
+
+}  // namespace everseen::client

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
+#include "everseen/redis/wire/reply.hpp"
+
+namespace everseen::client {
+
+/// The errors of a server as exceptions: the reverse of what the server does with those of its store.
+/// @param filter  the name of the filter that was asked about
+[[nodiscard]] std::exception_ptr exception_of(const redis::reply& error, std::string_view filter);
+
+/// An operation that belongs to the store of the server.    @param what  for example "the job 'a'"
+[[nodiscard]] parameter_error not_over_a_server(const std::string& what);
+
+/// A session in which the server judges numbered batches once: doc/operations.md, "Batches that are added
+/// once".
+struct batch_numbering {
+  std::string session{};   ///< its id on the server; empty: none has begun
+  std::uint64_t next = 1;  ///< the number of the next batch
+};
+
+/// What a server knows of a filter beside its bits.
+struct remote_state {
+  announced_filter
+      of;  ///< the segments are those of one partition; the seed is zero unless the user may know it
+  std::string fingerprint;
+  std::optional<event_time> expires_at{};
+};
+
+/// The connections of a process to one `everseen serve`. Threads: any number may call any function.
+class server_link {
+ public:
+  /// Opens no connection yet.    @throws parameter_error  as redis::session_pool
+  explicit server_link(redis::redis_url url) : pool_(std::move(url)) {}
+
+  /// Whether a command may be sent again after its answer was lost.
+  enum class repeat : bool { no, yes };
+  /// One command.
+  /// @param filter  for messages
+  /// @throws backend_error  the server does not answer; without `repeat` it may have run the command
+  /// @throws error          as exception_of
+  redis::reply ask(std::initializer_list<std::string_view> words, std::string_view filter,
+                   repeat again) const;
+
+  /// The same for a command that creates something under a name. If its answer was lost, the name may be
+  /// taken by what this very call created.
+  /// @throws name_taken  it is taken by another filter    @throws  as ask
+  void create(std::initializer_list<std::string_view> words, std::string_view filter,
+              std::string_view fingerprint) const;
+
+  /// @throws no_filter, error  as ask
+  [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;
+
+  [[nodiscard]] redis::session_pool::lease take() const { return pool_.take(); }
+  /// The numbering for a session that this thread has taken.
+  [[nodiscard]] batch_numbering& numbering_of(const redis::session& taken) const;
+
+  /// For messages.
+  [[nodiscard]] std::string server() const;
+  [[nodiscard]] const redis::redis_url& url() const noexcept { return pool_.url(); }
+  void wait_with(std::shared_ptr<retry_policy> p) const { pool_.wait_with(std::move(p)); }
+
+ private:
+  mutable redis::session_pool pool_;
+  mutable std::mutex lock_{};  // guards the map, not what it holds
+  mutable std::map<std::string, batch_numbering, std::less<>> numbering_{};  // by session::name()
+};
+
+}  // namespace everseen::client

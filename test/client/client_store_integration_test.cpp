@@ -1,0 +1,352 @@
+// A running `everseen serve` as a store: what is refused, and what restarts and cut connections do.
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/client/client_store.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
+#include "test/server/serving.hpp"
+#include "test/support/cutting_proxy.hpp"
+#include "test/support/random_digests.hpp"
+#include "test/support/redis_server.hpp"
+#include "test/support/stored_keys.hpp"
+
+namespace everseen::client {
+namespace {
+
+using namespace std::chrono_literals;
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::random_digests;
+using test::serving;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using direction = cutting_proxy::direction;
+
+constexpr double never_wrong = 1e-12;
+
+template <typename Error = error>
+std::string refusal(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+std::shared_ptr<store> store_of(const serving& server, const std::string& options = "") {
+  return open_store("everseen+unix:" + server.path() + options);
+}
+
+std::shared_ptr<store> store_through(const cutting_proxy& proxy, const std::string& options = "") {
+  return open_store("everseen://127.0.0.1:" + std::to_string(proxy.port()) + options);
+}
+
+std::uint16_t port_of(const serving& server) {
+  return static_cast<std::uint16_t>(std::stoul(server.port()));
+}
+
+spec small_spec(std::optional<window_spec> window = {}) {
+  return make_spec({.capacity = 1'000, .error_rate = never_wrong, .window = window, .partitions = 1});
+}
+
+TEST(ClientStore, KeysOfOneProcessAreSeenByAnother) {
+  const serving server;
+  const auto one = store_of(server), other = store_of(server);
+  filter mine("f", one->create("f", one->plan({.capacity = 200'000, .error_rate = never_wrong})));
+  filter theirs("f", other->open("f", access::write));
+  EXPECT_EQ(mine.add("a"), verdict::fresh);
+  EXPECT_EQ(theirs.add("a"), verdict::seen);
+  EXPECT_EQ(server.cli({"BF.EXISTS", "f", "a"}), "1") << "the keys are those of every client";
+  EXPECT_EQ(theirs.info().keys, 1U);
+  EXPECT_EQ(theirs.get_spec(), mine.get_spec());
+}
+
+// Promise: a URL of another kind of server is an error that names the right scheme (operations, As a store).
+TEST(ClientStore, ServerOfTheOtherKindIsNamed) {
+  const serving ours;
+  const test::redis_server redis;
+  redis.run({"SET", "x", "1"});
+  const auto not_ours = open_store("everseen://" + redis.address() + "?retry_for=0s");
+  for (const auto& call :
+       std::vector<std::function<void()>>{[&] { not_ours->drop("x"); }, [&] { (void)not_ours->list(); },
+                                          [&] { (void)not_ours->open("x", access::read); }})
+    EXPECT_THAT(refusal(call), HasSubstr("begins with redis://"));
+  EXPECT_EQ(redis.run({"GET", "x"}), "1");
+  const auto no_redis = open_store("unix:" + ours.path() + "?retry_for=0s");
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { (void)no_redis->create("x", no_redis->plan({.capacity = 100})); },
+           [&] { (void)no_redis->list(); }, [&] { (void)no_redis->open("x", access::read); }})
+    EXPECT_THAT(refusal(call), HasSubstr("begins with everseen://"));
+}
+
+TEST(ClientStore, WhatTheServerDoesNotOfferIsRefusedWithAdvice) {
+  const serving server;
+  const auto place = store_of(server);
+  for (const char* name : {"a", "b"}) (void)place->create(name, small_spec());
+  const std::string advice = "run the verb on the store that the server has";
+  EXPECT_THAT(refusal([&] { place->link("a", "b", {}); }), HasSubstr(advice));
+  EXPECT_THAT(refusal([&] { place->unlink("b"); }), HasSubstr(advice));
+  EXPECT_THAT(refusal([&] { place->end_job("a", "j"); }), HasSubstr(advice));
+  EXPECT_THAT(refusal([&] { (void)place->begin_rebuild("a", small_spec(), {}); }), HasSubstr(advice));
+}
+
+TEST(ClientStore, FilterThatTookTheNameIsNotMistakenForTheFirst) {
+  const serving server;
+  const auto place = store_of(server);
+  filter f("f", place->create("f", small_spec()));
+  EXPECT_EQ(f.add("a"), verdict::fresh);
+  place->drop("f");
+  EXPECT_THAT(refusal([&] { (void)f.add("a"); }), HasSubstr("no filter named 'f'"));
+  (void)place->create("f", small_spec());
+  EXPECT_THAT(refusal([&] { (void)f.add("a"); }), HasSubstr("another one has its name"));
+  EXPECT_THAT(refusal([&] { (void)f.info(); }), HasSubstr("another one has its name"));
+  filter again("f", place->open("f", access::write));
+  EXPECT_EQ(again.add("a"), verdict::fresh);
+}
+
+TEST(ClientStore, KeyThatIsTooLongForARequestIsUnknownAndTheOthersAreJudged) {
+  const serving server;
+  const auto place = store_of(server);
+  filter f("f", place->create("f", small_spec()));
+  const std::string giant((16 << 20) + 1, 'x'), longest(16 << 20, 'y');
+  const std::vector<std::string_view> keys = {"a", giant, longest, "a"};
+  std::vector<verdict> out(keys.size());
+  const batch_result got = f.add(keys, out);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().why, batch_failure::cause::key);
+  EXPECT_THAT(out, ElementsAre(verdict::fresh, verdict::unknown, verdict::fresh, verdict::seen));
+}
+
+TEST(ClientStore, UserWhoMayNotCopyStillUsesTheFilter) {
+  const serving server("mem:", {"--user", "root:admin-secret:admin", "--user", "writer:write-secret:write"});
+  const auto admin = store_of(server, "?user=root&password=admin-secret");
+  const auto writer = store_of(server, "?user=writer&password=write-secret");
+  filter made("f", admin->create("f", small_spec()));
+  filter f("f", writer->open("f", access::write));
+  EXPECT_EQ(f.add("a"), verdict::fresh);
+  EXPECT_EQ(made.add("a"), verdict::seen);
+  EXPECT_EQ(f.info().keys, 1U);
+  EXPECT_EQ(f.get_spec().seed, hash_seed{}) << "which would let the user make keys that collide";
+  EXPECT_EQ(made.get_spec(), admin->open("f", access::read)->get_spec());
+  const auto visit = [](const auto&, const auto&, auto) {};
+  EXPECT_THAT(refusal([&] { f.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
+  EXPECT_THAT(refusal([&] { (void)store_of(server)->list(); }), HasSubstr("everseen://:PASSWORD@HOST"));
+}
+
+TEST(ClientStore, TimesOfKeysDecideAsInAWindowInMemory) {
+  const serving server;
+  const auto place = store_of(server);
+  const spec s = make_spec(
+      {.capacity = 1'000, .error_rate = never_wrong, .window = window_spec{60s, 6}, .partitions = 3});
+  memory_store memory;
+  filter here("f", memory.create("f", s)), there("f", place->create("f", s));
+  random_digests random{5};
+  std::vector<std::string> texts;
+  std::vector<event_time> times;
+  for (int i = 0; i < 10'000; ++i) {
+    texts.push_back("key " + std::to_string(random.word() % 2'000));
+    times.push_back(event_time(20ms * i - std::chrono::milliseconds(random.word() % 90'000)));
+  }
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  std::vector<verdict> expected(keys.size()), got(keys.size());
+  const batch_result sum = here.add(keys, expected, times);
+  ASSERT_TRUE(sum);
+  EXPECT_GT(sum->late, 100U);
+  ASSERT_TRUE(there.add(keys, got, times));
+  EXPECT_EQ(got, expected);
+  ASSERT_TRUE(here.may_contain(keys, expected, times));
+  ASSERT_TRUE(there.may_contain(keys, got, times));
+  EXPECT_EQ(got, expected);
+  for (std::uint32_t p = 0; p < 3; ++p) EXPECT_EQ(there.stored().state(p), here.stored().state(p));
+}
+
+TEST(ClientStore, FullServerAddsNothingAndSaysSo) {
+  const serving server("mem:", {"--maxmemory", "100000"});
+  const auto place = store_of(server);
+  EXPECT_THAT(
+      refusal<storage_error>([&] { (void)place->create("big", place->plan({.capacity = 10'000'000})); }),
+      HasSubstr("no more room"));
+  EXPECT_FALSE(place->exists("big"));
+}
+
+// Promise: a batch of a store that is a server gets its first answer, wherever it is cut (guarantees,
+// Stores).
+TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
+  const serving server;
+  cutting_proxy proxy(port_of(server));
+  const auto place = store_through(proxy);
+  random_digests random{7};
+  memory_store memory;
+  const spec s = small_spec(window_spec{1min, 3});
+  const auto model = memory.create("f", s);
+  (void)place->create("f", s);
+  int steps = 0;
+  for (const direction towards : {direction::to_server, direction::to_client}) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += towards == direction::to_server ? 13 : 1) {
+      const event_time when(3s * ++steps);
+      const auto first = random.take(1);
+      auto keys = random.take(20);
+      keys.insert(keys.end(), first.begin(), first.end());
+      const auto filter = place->open("f", access::write);
+      (void)add_keys(*model, first, when);
+      ASSERT_TRUE(add_keys(*filter, first, when).result);
+      proxy.cut_after(towards, at);
+      const auto got = add_keys(*filter, keys, when);
+      ASSERT_TRUE(got.result) << got.result.error().message;
+      EXPECT_EQ(got.verdicts, add_keys(*model, keys, when).verdicts)
+          << "cut after " << at << (towards == direction::to_server ? " to the server" : " to the client");
+      cut = proxy.has_cut();
+    }
+  }
+  EXPECT_GT(steps, 40) << "some of a batch was never cut";
+}
+
+/// Judging it takes many requests in flight.
+TEST(ClientStore, LongBatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
+  const serving server;
+  cutting_proxy proxy(port_of(server));
+  const auto place = store_through(proxy);
+  random_digests random{8};
+  const auto filter = place->create("f", make_spec({.capacity = 1'000'000, .error_rate = never_wrong}));
+  for (int round = 0; round < 12; ++round) {
+    auto keys = random.take(20'000);
+    keys.insert(keys.end(), keys.begin(), keys.begin() + 10'000);
+    const bool to_server = round % 2 == 0;
+    proxy.cut_after(to_server ? direction::to_server : direction::to_client,
+                    random.word() % (to_server ? 600'000 : 30'000));
+    const auto got = add_keys(*filter, keys);
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    EXPECT_EQ(*got.result, (tally{.fresh = 20'000, .seen = 10'000}));
+    EXPECT_TRUE(std::all_of(got.verdicts.begin(), got.verdicts.begin() + 20'000,
+                            [](verdict v) { return v == verdict::fresh; }));
+  }
+}
+
+/// Restarts the server as soon as an attempt has failed.
+class restarting final : public retry_policy {
+ public:
+  explicit restarting(serving& server) : server_(server) {}
+  bool tries_again(const outage& now) override {
+    if (!std::exchange(has_restarted_, true)) {
+      server_.kill();
+      server_.start();
+    }
+    return now.lasted < 10s;
+  }
+  void on_recovered() override {}
+
+ private:
+  serving& server_;
+  bool has_restarted_ = false;
+};
+
+TEST(ClientStore, BatchWhoseAnswerCannotBeHadIsUnknown) {
+  const serving server;
+  const auto place = store_of(server);
+  const auto filter = place->create("f", small_spec());
+  random_digests random{9};
+  const auto first = random.take(10), keys = random.take(50);
+  ASSERT_TRUE(add_keys(*filter, first).result);
+
+  cutting_proxy proxy(port_of(server));
+  const auto cut = store_through(proxy, "?retry_for=300ms");
+  const auto through = cut->open("f", access::write);
+  ASSERT_TRUE(check_keys(*through, first).result);
+  ASSERT_EQ(add_keys(*through, random.take(1)).result->fresh, 1U) << "which begins a session";
+  proxy.cut_for_long_after(direction::to_client, 1);
+  const auto got = add_keys(*through, keys);
+  ASSERT_FALSE(got.result);
+  EXPECT_THAT(got.verdicts, Each(verdict::unknown));
+  EXPECT_THAT(got.result.error().message, HasSubstr("may have added keys without answering"));
+  EXPECT_THAT(check_keys(*filter, keys).verdicts, Each(verdict::seen)) << "it was judged";
+}
+
+TEST(ClientStore, RestartedServerIsNotTakenForOneThatRemembers) {
+  const test::scratch_directory files;
+  serving server("file:" + files.path().string());
+  const auto place = store_of(server);
+  const auto filter = place->create("f", small_spec());
+  random_digests random{10};
+  for (int round = 0; round < 5; ++round) {
+    const auto keys = random.take(100);
+    ASSERT_EQ(add_keys(*filter, keys).result->fresh, keys.size());
+    server.kill();
+    server.start();
+    const auto more = random.take(100);
+    const auto got = add_keys(*filter, more);
+    ASSERT_TRUE(got.result) << got.result.error().message << ": nothing of it was sent before";
+    EXPECT_EQ(got.result->fresh, more.size());
+    EXPECT_THAT(check_keys(*filter, keys).verdicts, Each(verdict::seen));
+  }
+}
+
+// Promise: keys whose answer was lost with the server that remembered it are unknown, never seen (guarantees,
+// Crashes).
+TEST(ClientStore, KilledServerMakesNoWrongVerdict) {
+  const test::scratch_directory files;
+  serving server("file:" + files.path().string());
+  random_digests random{11};
+  for (int round = 0; round < 8; ++round) {
+    const auto place = store_of(server);
+    const auto filter =
+        place->exists("f")
+            ? place->open("f", access::write)
+            : place->create("f",
+                            make_spec({.capacity = 1'000'000, .error_rate = never_wrong, .partitions = 4}));
+    place->wait_with(std::make_shared<restarting>(server));
+    const auto keys = random.take(100'000);
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
+      server.program().send(SIGKILL);
+    });
+    const auto got = add_keys(*filter, keys);
+    killer.join();
+    for (const verdict v : got.verdicts)
+      ASSERT_NE(v, verdict::seen) << "each key was new, and is told fresh or nothing";
+    if (!got.result) {
+      EXPECT_EQ(got.result.error().why, batch_failure::cause::backend);
+    }
+    server.kill();
+    server.start();
+  }
+}
+
+TEST(ClientStore, FilterIsCopiedBetweenServersInPieces) {
+  const serving from, to;
+  const auto source = store_of(from), target = store_of(to);
+  filter f("f",
+           source->create("f", make_spec({.capacity = 20'000'000, .error_rate = 1e-6, .partitions = 1})));
+  EXPECT_EQ(f.add("a"), verdict::fresh);
+  const auto copy = target->begin_restore("f", f.get_spec());
+  std::uint64_t longest = 0;
+  f.stored().visit_segments(0, [&](const auto& id, const auto& layer, auto bits) {
+    longest = std::max<std::uint64_t>(longest, bits.size());
+    std::ranges::copy(bits, copy->add_segment(id, layer).begin());
+  });
+  EXPECT_GT(longest, 33U << 20) << "it took one piece";
+  copy->commit();
+  filter copied("f", target->open("f", access::write));
+  EXPECT_EQ(copied.add("a"), verdict::seen);
+  EXPECT_EQ(copied.add("b"), verdict::fresh);
+}
+
+}  // namespace
+}  // namespace everseen::client

@@ -1,0 +1,82 @@
+// The program with a running server as its store.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/server/serving.hpp"
+#include "test/support/program.hpp"
+#include "test/support/text_files.hpp"
+
+namespace everseen::client {
+namespace {
+
+using test::program_result;
+using test::serving;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class VerbsOverAServer : public testing::Test {
+ protected:
+  [[nodiscard]] program_result run(std::vector<std::string> words, const std::string& input = "") const {
+    words.insert(words.begin(), EVERSEEN_PROGRAM);
+    words.insert(words.end(), {"--store", "everseen+unix:" + server_.path()});
+    return test::run_program(words, {.input = input});
+  }
+
+  const serving server_;
+};
+
+TEST_F(VerbsOverAServer, RunsOfDedupPrintEachLineOnceBetweenThem) {
+  EXPECT_EQ(run({"dedup", "--filter", "words"}, "a\nb\na\n").out, "a\nb\n");
+  EXPECT_EQ(run({"dedup", "--filter", "words"}, "b\nc\n").out, "c\n");
+  EXPECT_EQ(run({"dedup", "--filter", "recent", "--window", "1h", "--key-json", "/k", "--time-json", "/t"},
+                "{\"k\":1,\"t\":100000}\n{\"k\":1,\"t\":100600}\n{\"k\":1,\"t\":200000}\n")
+                .out,
+            "{\"k\":1,\"t\":100000}\n{\"k\":1,\"t\":200000}\n");
+}
+
+TEST_F(VerbsOverAServer, FilterIsCreatedUsedRenamedAndDropped) {
+  EXPECT_EQ(run({"create", "clicks", "--expire", "1h"}).exit_code, 0);
+  EXPECT_THAT(run({"add", "clicks", "alice", "bob"}).out, StartsWith("2 fresh"));
+  EXPECT_EQ(run({"check", "clicks", "alice", "carol"}).out, "seen\talice\nfresh\tcarol\n");
+  const std::string info = run({"info", "clicks"}).out;
+  EXPECT_THAT(info, HasSubstr("keys          2\n"));
+  EXPECT_THAT(info, HasSubstr("ends "));
+  EXPECT_THAT(info, HasSubstr("unix:" + server_.path()));
+  EXPECT_THAT(run({"explain", "clicks", "alice"}).out, HasSubstr("\nseen: "));
+  EXPECT_EQ(run({"rename", "clicks", "visits"}).exit_code, 0);
+  EXPECT_THAT(run({"list"}).out, HasSubstr("visits"));
+  EXPECT_EQ(run({"reset", "visits"}).exit_code, 0);
+  EXPECT_THAT(run({"check", "visits", "alice"}).out, StartsWith("fresh"));
+  EXPECT_EQ(run({"drop", "visits"}).exit_code, 0);
+  EXPECT_THAT(run({"check", "visits", "alice"}).err, HasSubstr("visits"));
+}
+
+TEST_F(VerbsOverAServer, ExportImportsAsTheSameFilter) {
+  (void)run({"create", "a"});
+  (void)run({"add", "a", "alice"});
+  const std::string copy = run({"export", "a"}).out;
+  ASSERT_GT(copy.size(), 100U);
+  EXPECT_EQ(run({"import", "b"}, copy).exit_code, 0);
+  EXPECT_EQ(run({"check", "b", "alice", "bob"}).out, "seen\talice\nfresh\tbob\n");
+  EXPECT_THAT(run({"import", "b"}, copy).err, HasSubstr("exists already"));
+}
+
+TEST_F(VerbsOverAServer, VerbsOfTheServersOwnStoreAreRefusedWithAdvice) {
+  (void)run({"create", "a"});
+  (void)run({"create", "b"});
+  const std::string advice = "run the verb on the store that the server has";
+  EXPECT_THAT(run({"link", "a", "b"}).err, HasSubstr(advice));
+  test::text_files files;
+  const std::string events = files.make("x\n");
+  const program_result stream =
+      run({"stream", "--from", events, "--filter", "a", "--to", files.directory() + "/fresh"});
+  EXPECT_EQ(stream.exit_code, 2);
+  EXPECT_THAT(stream.err, HasSubstr(advice));
+}
+
+}  // namespace
+}  // namespace everseen::client
