@@ -27,6 +27,8 @@ std::optional<std::string> attached_key(const store& place, const std::string& n
   if (redis == nullptr) return {};
   try {
     if (const auto attached = redis->attachment_of(name)) return attached->key;
+  } catch (const backend_error&) {
+    throw;
   } catch (const error&) {
     // A damaged filter can still be dropped.
   }

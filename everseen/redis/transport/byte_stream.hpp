@@ -17,6 +17,7 @@ namespace everseen::redis {
 struct failure {
   std::string message;     ///< names the server, says what to do
   bool permanent = false;  ///< trying again cannot help: a wrong password, a certificate that does not fit
+  std::chrono::milliseconds silent_for{};  ///< how long the server had not answered when it was given up
 };
 
 /// One socket: TCP, Unix or TLS over TCP.

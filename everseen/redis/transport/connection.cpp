@@ -142,7 +142,8 @@ void connection::check_progress() {
 
 void connection::broke(const failure& why) {
   deadline_.stop();
-  failure told{name_of_server(url_, where_) + ": " + why.message, why.permanent};
+  failure told{name_of_server(url_, where_) + ": " + why.message, why.permanent,
+               std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - last_progress_)};
   if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
     told.message += "; does this port want TLS? Then the URL begins with " + scheme(true);
   user_.failed(told);

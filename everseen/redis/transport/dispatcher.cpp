@@ -246,7 +246,7 @@ void dispatcher::trouble(job& j, const failure& why, pause p) {
     map_failure_ = why;
     return ask_next_candidate();
   }
-  if (!j.trouble_since) j.trouble_since = clock::now();
+  if (!j.trouble_since) j.trouble_since = std::max(j.begun, clock::now() - why.silent_for);
   if (may_be_forgotten(j)) {
     const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
     return complete(j, tl::unexpected(j.ended_by(too_old)));

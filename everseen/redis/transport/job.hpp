@@ -49,14 +49,15 @@ class job {
   /// @pre take() returned nothing
   [[nodiscard]] bool waits_for_replicas() const;
 
-  /// The time since it was first refused or lost.    @pre trouble_since
+  /// @pre trouble_since
   [[nodiscard]] std::chrono::milliseconds in_trouble_for() const;
   /// The outage to report if it gets no answer.
   [[nodiscard]] outage ended_by(const failure& why) const;
 
   const clock::time_point begun = clock::now();
-  std::optional<clock::time_point> trouble_since{};  ///< when it was first refused or lost
-  bool may_have_run = false;                         ///< all or a part of it
+  /// When it was first refused, or when a server that gave no answer fell silent.
+  std::optional<clock::time_point> trouble_since{};
+  bool may_have_run = false;  ///< all or a part of it
   unsigned redirections = 0;
   answer outcome{};  ///< once it is complete
 

@@ -18,7 +18,7 @@ class retry_policy {
   /// Why and for how long a call has been unanswered.
   struct outage {
     const std::string& why;            ///< names the server
-    std::chrono::milliseconds lasted;  ///< since the first attempt failed
+    std::chrono::milliseconds lasted;  ///< since the server fell silent or refused the first attempt
     std::chrono::milliseconds limit;   ///< how long the store itself would retry
   };
   /// An attempt has failed, and the next may succeed. Called once per attempt: after the pause between

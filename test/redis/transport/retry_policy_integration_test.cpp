@@ -62,6 +62,22 @@ TEST(RetryPolicy, RidesAnOutageOutForLongerThanTheUrlSays) {
   EXPECT_EQ(waiting->ends, 1) << "there was no outage since";
 }
 
+TEST(RetryPolicy, CountsTheSilenceOfTheFirstAttempt) {
+  redis_server server;
+  session s(parse_redis_url(server.url("?timeout=300ms&connect_timeout=300ms")));
+  const auto waiting = std::make_shared<counting_policy>(0);
+  s.wait_with(waiting);
+  server.pause();
+  EXPECT_FALSE(exchange_one(s, repeatable({"PING"}))) << "no connection";
+  EXPECT_GE(waiting->lasted, 200ms);
+  server.resume();
+  EXPECT_TRUE(exchange_one(s, repeatable({"PING"})));
+  server.pause();
+  EXPECT_FALSE(exchange_one(s, repeatable({"PING"}))) << "no answer";
+  server.resume();
+  EXPECT_GE(waiting->lasted, 200ms);
+}
+
 TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
   redis_server server;
   session s(parse_redis_url(server.url("?retry_for=1m")));
