@@ -1,7 +1,6 @@
 #include "everseen/cli/program/configuration.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -37,19 +36,19 @@ std::string variable_of(std::string_view name) {
   return variable;
 }
 
-/// The names of a verb's options, and whether each is a switch.
-using option_names = std::map<std::string, bool, std::less<>>;
+/// A verb's options by their names.
+using option_names = std::map<std::string, manual_entry, std::less<>>;
 
 option_names names_of(const verb& v) {
   option_names all;
   for (const manual_entry& o : describe(v).options)
-    if (const std::string name = o.name(); name != "help") all.emplace(name, o.value.empty());
+    if (const std::string name = o.name(); name != "help") all.emplace(name, o);
   return all;
 }
 
 std::string meant_by(std::string_view name, const option_names& known) {
   std::vector<std::string_view> names;
-  for (const auto& [each, is_switch] : known)
+  for (const auto& [each, shown] : known)
     if (!is_about_configuration(each)) names.push_back(each);
   return std::string(nearest(name, names));
 }
@@ -77,20 +76,12 @@ words words_of(const std::string& text) {
   return all;
 }
 
-bool may_be_repeated(std::string_view name) {
-  constexpr std::array<std::string_view, 7> all{"listen",   "http",      "user", "http-host",
-                                                "key-json", "key-field", "count"};
-  return std::ranges::find(all, name) != all.end();
-}
-
-std::optional<setting> from_environment(const std::string& name, bool is_switch) {
+std::optional<setting> from_environment(const std::string& name, const manual_entry& shown) {
   const std::string variable = variable_of(name);
   const char* const value = std::getenv(variable.c_str());
   if (value == nullptr || *value == '\0') return std::nullopt;
-  if (!is_switch) {
-    const bool is_list = may_be_repeated(name);
-    return setting{name, is_list ? words_of(value) : words{value}, "$" + variable};
-  }
+  if (!shown.value.empty())
+    return setting{name, shown.repeats ? words_of(value) : words{value}, "$" + variable};
   const std::string word = value;
   const bool is_off = word == "0" || word == "false";
   if (!is_off && word != "1" && word != "true")
@@ -173,15 +164,15 @@ configuration configure(const verb& v, const words& typed) {
   for (const setting& s : all.settings) given.insert(s.name);
   const auto add = [&](setting s) {
     if (!given.insert(s.name).second) return;
-    if (s.is_off && !known.at(s.name))
+    if (s.is_off && !known.at(s.name).value.empty())
       throw parameter_error(fmt::format("{}: {} is no switch, so false says nothing", s.source, s.name));
     must_make_sense(v, s);
     all.settings.push_back(std::move(s));
   };
   refuse_misspelt_variables(known);
-  for (const auto& [name, is_switch] : known)
+  for (const auto& [name, shown] : known)
     if (!is_about_configuration(name))
-      if (auto s = from_environment(name, is_switch)) add(std::move(*s));
+      if (auto s = from_environment(name, shown)) add(std::move(*s));
   const auto file = file_of(all.settings);
   if (!file) return all;
   for (setting& s : read_toml(*file, v.name)) {

@@ -16,7 +16,8 @@ struct manual_entry {
   std::string text;      ///< what it does
   std::string standard;  ///< the default, if it is worth showing
   bool required = false;
-  bool many = false;  ///< an argument that takes all remaining words
+  bool many = false;     ///< an argument that takes all remaining words
+  bool repeats = false;  ///< an option that may be given several times, each with a value
 
   /// `-o, --output FILE`, or `KEY...`
   [[nodiscard]] std::string heading() const;

@@ -124,6 +124,12 @@ TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
             Field("err", &program_result::err, HasSubstr("an empty filter like 'clicks'"))));
 }
 
+TEST_F(Stream, TakesTheFieldsOfItsKeyFromTheEnvironment) {
+  EXPECT_THAT(sh("EVERSEEN_KEY='1 2' everseen stream -q --from - --store mem: --filter f --to -",
+                 "a\tb\t1\na\tc\t2\na\tb\t3\n"),
+              Prints("a\tb\t1\na\tc\t2\n"));
+}
+
 TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
   given("sed -i '3s/.*/{no event/' clicks");
   EXPECT_THAT(on_redis(count).err,
@@ -207,6 +213,8 @@ TEST_F(Stream, ListsItsJobs) {
       // Five names; the site that two events share is kept once or twice: by one partition or two.
       Prints(AnyOf("stream 5 1 ['counts']\n", "stream 6 1 ['counts']\n")));
   EXPECT_THAT(on_redis("everseen counts clicks"), Complains(2, "--job", "it has second, stream"));
+  EXPECT_THAT(on_redis("everseen create plain -q; everseen counts plain"),
+              Complains(2, "'plain' has no counts", "everseen stream --filter plain --to counts"));
   EXPECT_THAT(on_redis("everseen jobs clicks --end other"), Complains(2, "no job 'other'", "second, stream"));
 }
 
