@@ -140,6 +140,11 @@ void pick_the_least_bad(plan_result& plan, std::size_t first_layout) {
 }  // namespace
 
 plan_result make_plan(const plan_request& asked) {
+  if (asked.keys && asked.values && *asked.values < *asked.keys)
+    throw parameter_error(
+        fmt::format("there cannot be {} different keys among {} possible values; raise the "
+                    "number of values, or lower that of keys",
+                    format_count(*asked.keys), format_count(*asked.values)));
   const plan_request request = with_probes(asked);
   plan_result plan;
   if (request.keys) {

@@ -158,6 +158,8 @@ void declare_fleet(option_set& known, fleet_options& target) {
              {"server|client", "only designs where the servers judge keys, or the clients", "all designs"},
              parse_judge_kind);
   add_switch(known, "--module", o.module, "servers may load the module");
+  add_duration(known, "--timeout", o.timeout,
+               {"TIME", "how long to wait for servers of a URL that do not answer", "retry_for of the URL"});
   add_text(known, "--constants", o.constants, {"FILE", "what everseen bench --store URL --json printed"});
 }
 
@@ -171,8 +173,11 @@ bool is_about_a_stream(const fleet_options& o) {
        {o.server_bytes.has_value(), "--server-memory"},
        {o.client_bytes.has_value(), "--client-memory"},
        {o.constants.has_value(), "--constants"}}};
-  const std::array<std::pair<bool, std::string_view>, 3> of_stores = {
-      {{o.per_second.has_value(), "--per-second"}, {o.judge.has_value(), "--judge"}, {o.module, "--module"}}};
+  const std::array<std::pair<bool, std::string_view>, 4> of_stores = {
+      {{o.per_second.has_value(), "--per-second"},
+       {o.judge.has_value(), "--judge"},
+       {o.module, "--module"},
+       {o.timeout.has_value(), "--timeout"}}};
   if (!o.store)
     for (const auto& [is_given, option] : of_stores)
       if (is_given)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct fleet_options {
   std::optional<judge_kind> judge;
   bool module = false;
   std::optional<std::string> constants;
+  std::optional<std::chrono::milliseconds> timeout;
 };
 
 /// Options shared with the rest of the verb.

@@ -72,7 +72,7 @@ exit_code run(options o, printer& out) {
     if (!o.request.keys)
       throw parameter_error("plan --store needs --keys: how many different keys the filter holds");
     return plan_on_store({*o.fleet.store, *o.request.keys, o.request.error_rate.value_or(usual_error_rate),
-                          o.fleet.judge, o.fleet.module, o.json},
+                          o.fleet.judge, o.fleet.module, o.fleet.timeout, o.json},
                          out);
   }
   if (o.bits && o.request.bytes)

@@ -21,9 +21,10 @@ std::vector<made_filter> made_filters(const store_question& asked) {
   request.capacity = asked.keys;
   request.error_rate = asked.error_rate;
   const auto module = asked.module ? std::optional(true) : std::nullopt;
-  std::vector<made_filter> all = asked.store == "redis"
-                                     ? filters_made_on_redis(request, module)
-                                     : filters_made_on(*open_chosen({.url = asked.store}), request);
+  std::vector<made_filter> all =
+      asked.store == "redis"
+          ? filters_made_on_redis(request, module)
+          : filters_made_on(*open_chosen({.url = asked.store, .timeout = asked.timeout}), request);
   if (asked.judge) std::erase_if(all, [&](const made_filter& each) { return each.of.judge != *asked.judge; });
   if (all.empty())
     throw parameter_error("where servers have the module, they judge; leave out --judge client");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@ struct store_question {
   double error_rate = 1e-6;
   std::optional<judge_kind> judge{};  ///< only filters that are judged by these
   bool module = false;                ///< only those where servers have it
+  std::optional<std::chrono::milliseconds> timeout{};
   bool json = false;
 };
 

@@ -73,19 +73,12 @@ void add_optional_text(option_set& known, const std::string& flag, std::optional
   known.push_back({std::move(shown), [&target](const words& values) { target = values.back(); }, alone});
 }
 
-void add_optional_duration(option_set& known, const std::string& flag,
-                           std::optional<std::chrono::milliseconds>& target, const std::string& alone,
-                           const option_text& manual) {
-  std::optional<std::string> unused;
-  add_optional_text(known, flag, unused, alone, manual);
-  known.back().read = [&target, flag](const words& values) { target = parse_duration(flag, values.back()); };
-}
-
 void add_texts(option_set& known, const std::string& flags, std::vector<std::string>& target,
                const option_text& manual) {
   known.push_back({entry_of(flags, manual), [&target](const words& values) {
                      target.insert(target.end(), values.begin(), values.end());
                    }});
+  known.back().shown.repeats = true;
 }
 
 void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,

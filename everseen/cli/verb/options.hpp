@@ -45,11 +45,6 @@ void add_text(option_set& known, const std::string& flags, std::optional<std::st
 void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);
 
-/// The same for a duration.
-void add_optional_duration(option_set& known, const std::string& flag,
-                           std::optional<std::chrono::milliseconds>& target, const std::string& alone,
-                           const option_text& manual);
-
 void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual);
 void add_rate(option_set& known, const std::string& flags, std::optional<double>& target, rate_bounds bounds,

@@ -12,8 +12,6 @@ namespace {
 
 /// Shorter waits are not reported.
 constexpr std::chrono::seconds short_wait{1};
-/// More is "as long as it takes".
-constexpr std::chrono::hours long_wait{24 * 365};
 
 }  // namespace
 
@@ -33,8 +31,7 @@ void store_wait::show(const std::string& why, std::chrono::milliseconds limit) {
   const std::scoped_lock alone(lock_);
   // Without the advice, which the error at the end repeats, it is one line.
   std::string text = "waiting: " + why.substr(0, why.find(';'));
-  if (limit.count() > 0 && limit < long_wait)
-    text += fmt::format(" (for {} at most)", format_duration(limit));
+  if (limit.count() > 0 && limit < for_ever) text += fmt::format(" (for {} at most)", format_duration(limit));
   if (::isatty(STDERR_FILENO) == 0) {
     if (!has_said_) fmt::print(stderr, "everseen: {}\n", text);
   } else {

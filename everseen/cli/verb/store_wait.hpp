@@ -15,6 +15,9 @@ namespace everseen::cli {
 /// ended; elsewhere it is one line.
 class store_wait final : public retry_policy {
  public:
+  /// Shown as no limit at all.
+  static constexpr std::chrono::hours for_ever{24 * 36'500};
+
   /// @param limit  nothing: as long as the store itself would
   explicit store_wait(std::optional<std::chrono::milliseconds> limit) : limit_(limit) {}
 

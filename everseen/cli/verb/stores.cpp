@@ -46,19 +46,22 @@ void add_store_url(option_set& known, store_choice& target) {
 void add_store_options(option_set& known, store_choice& target, access use) {
   add_store_url(known, target);
   add_duration(known, "--timeout", target.timeout,
-               {"TIME", "how long to wait for servers that do not answer", "retry_for of the URL"});
+               {"TIME",
+                use == access::read
+                    ? "how long to wait for servers that do not answer"
+                    : "how long to wait for servers that do not answer and, with --wait, for another process",
+                "retry_for of the URL"});
   if (use == access::read) return;
-  add_optional_duration(known, "--wait", target.wait, "36500d",
-                        {"TIME",
-                         "in files: if another process is writing to the filter, wait until it has ended, or "
-                         "for this long",
-                         "fail"});
+  add_switch(known, "--wait", target.waits,
+             "in files: if another process is writing to the filter, wait until it has ended");
 }
 
 std::shared_ptr<store> open_chosen(const store_choice& choice) {
   const std::string url = store_url(choice.url);
   auto place = open_store(url, choice.timeout);
-  place->wait_with(std::make_shared<store_wait>(place->traits().is_remote ? std::nullopt : choice.wait));
+  std::optional<std::chrono::milliseconds> limit;
+  if (choice.waits && !place->traits().is_remote) limit = choice.timeout.value_or(store_wait::for_ever);
+  place->wait_with(std::make_shared<store_wait>(limit));
   return place;
 }
 

@@ -24,7 +24,7 @@ namespace everseen::cli {
 struct store_choice {
   std::optional<std::string> url{};
   std::optional<std::chrono::milliseconds> timeout{};
-  std::optional<std::chrono::milliseconds> wait{};
+  bool waits = false;
 };
 
 /// --store and --timeout; a verb that opens filters for writing also has --wait.

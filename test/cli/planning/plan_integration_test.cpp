@@ -36,6 +36,9 @@ TEST_F(Plan, OfServersNamesTheDesignAndTheCommand) {
 TEST_F(Plan, OfAServerThatDoesNotAnswerIsAnOutage) {
   EXPECT_THAT(sh("everseen plan --keys 1M --store 'redis://127.0.0.1:1/?retry_for=100ms'"),
               Complains(3, "127.0.0.1:1"));
+  EXPECT_THAT(sh("everseen plan --keys 1M --store redis://127.0.0.1:1 --timeout 100ms"),
+              Complains(3, "127.0.0.1:1"));
+  EXPECT_THAT(sh("everseen plan --keys 1M --timeout 1s"), Complains(2, "--timeout", "--store"));
 }
 
 TEST_F(Plan, OfServersMakesAFilterThatIsAsLargeAsItSays) {
@@ -125,6 +128,12 @@ TEST_F(Plan, TakesTheErrorRateOfCreateWithKeysOrMemoryAlone) {
   EXPECT_EQ(sh("everseen plan --bytes 64MiB").out, sh("everseen plan --bytes 64Mi --error-rate 1e-6").out);
   EXPECT_THAT(sh("everseen plan"), Complains(2, "--keys", "--bytes"));
   EXPECT_THAT(sh("everseen plan --error-rate 1e-6"), Complains(2, "--keys", "--bytes"));
+}
+
+TEST_F(Plan, RefusesMoreKeysThanThereAreValues) {
+  EXPECT_THAT(sh("everseen plan --keys 1001 --values 1000"),
+              Complains(2, "1,001 different keys among 1,000 possible values"));
+  EXPECT_THAT(sh("everseen plan --keys 1000 --values 1..1000"), Prints(HasSubstr("bitmap")));
 }
 
 TEST_F(Plan, AnswersWithTheProbesOfKeysMemoryAndErrorRate) {
