@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "everseen/cli/filters/info_json.hpp"
+#include "everseen/cli/filters/info_sums.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
@@ -15,9 +16,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/rates.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
-#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -29,103 +28,6 @@ struct options {
   store_choice store;
   bool json = false;
 };
-
-/// One time slice over all partitions.
-struct slice_sum {
-  std::uint64_t keys = 0;
-  std::uint64_t room = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t segments = 0;
-
-  void add(const layer_state& layer) noexcept {
-    keys += layer.keys;
-    room += layer.capacity;
-    bytes += layer.shape.bytes;
-    ++segments;
-  }
-  [[nodiscard]] double fill() const noexcept {
-    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
-  }
-};
-
-using slices = std::map<window::slice_index, slice_sum>;
-
-slices slices_of(const filter_info& info) {
-  slices all;
-  for (const partition_state& p : info.partitions)
-    for (const slice_state& s : p.slices)
-      for (const layer_state& layer : s.layers) all[s.index].add(layer);
-  return all;
-}
-
-slice_sum total_of(const filter_info& info) {
-  slice_sum total;
-  for (const partition_state& p : info.partitions)
-    for (const slice_state& s : p.slices)
-      for (const layer_state& layer : s.layers) total.add(layer);
-  return total;
-}
-
-event_time begin_of(const window_spec& w, window::slice_index index) {
-  return event_time(w.slice_width() * index);
-}
-
-nlohmann::ordered_json spec_json(const spec& s) {
-  nlohmann::ordered_json json = {{"capacity", s.capacity},        {"error_rate", s.error_rate},
-                                 {"layout", to_string(s.layout)}, {"probes", s.probes},
-                                 {"hash", to_string(s.hash)},     {"growth", to_string(s.growth)},
-                                 {"partitions", s.partitions}};
-  if (s.window) {
-    json["window_ms"] = s.window->width.count();
-    json["slices"] = s.window->slices;
-  }
-  if (is_foreign(s.layout)) {
-    if (s.layout == layout_kind::redisbloom)
-      json["expansion"] = s.foreign.expansion;
-    else
-      json["funnel"] = to_string(s.foreign.funnel);
-  }
-  return json;
-}
-
-/// One partition over all its slices.
-struct part {
-  slice_sum sum;
-  std::size_t layers = 0;     // in the slice with the most growth
-  double rate_when_full = 0;  // once all existing segments hold what they were made for
-  double rate_now = 0;
-};
-
-part part_of(const filter_info& info, std::uint32_t number) {
-  part p;
-  partition_state state = info.partitions[number];
-  p.rate_now = error_rate_now(info.spec, state);
-  for (slice_state& slice : state.slices) {
-    p.layers = std::max(p.layers, slice.layers.size());
-    for (layer_state& layer : slice.layers) {
-      p.sum.add(layer);
-      layer.keys = std::max(layer.keys, layer.capacity);
-    }
-  }
-  p.rate_when_full = error_rate_now(info.spec, state);
-  return p;
-}
-
-nlohmann::ordered_json parts_json(const filter_info& info) {
-  auto parts = nlohmann::ordered_json::array();
-  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
-    const part p = part_of(info, number);
-    parts.push_back({{"partition", number},
-                     {"layers", p.layers},
-                     {"keys", p.sum.keys},
-                     {"fill", p.sum.fill()},
-                     {"error_rate_when_full", p.rate_when_full},
-                     {"error_rate_now", p.rate_now},
-                     {"bytes", p.sum.bytes}});
-    if (!info.places[number].empty()) parts.back()["server"] = info.places[number];
-  }
-  return parts;
-}
 
 void print_parts(const filter_info& info, printer& out) {
   out.print("\n{:>9}{:>8}{:>16}{:>8}{:>14}{:>14}{:>14}  {}\n", "partition", "layers", "keys", "fill",
@@ -141,37 +43,6 @@ void print_parts(const filter_info& info, printer& out) {
 /// If everything is on this machine, the sums above the table suffice.
 bool is_elsewhere(const filter_info& info) {
   return std::ranges::any_of(info.places, [](const std::string& place) { return !place.empty(); });
-}
-
-void print_json(const filter_info& info, const filter_facts& known, const std::optional<predecessor>& older,
-                const std::vector<std::string>& warnings, printer& out) {
-  nlohmann::ordered_json json = {{"name", shown_name(info.name)},
-                                 {"spec", spec_json(info.spec)},
-                                 {"keys", info.keys},
-                                 {"fill", total_of(info).fill()},
-                                 {"bytes", info.bytes},
-                                 {"segments", info.segments},
-                                 {"max_layers", info.max_layers},
-                                 {"error_rate_now", info.error_rate_now},
-                                 {"expected_false_seen", info.expected_false_seen}};
-  if (info.spec.window) {
-    json["slices"] = nlohmann::ordered_json::array();
-    for (const auto& [index, sum] : slices_of(info))
-      json["slices"].push_back({{"begins", format_event_time(begin_of(*info.spec.window, index))},
-                                {"keys", sum.keys},
-                                {"bytes", sum.bytes},
-                                {"segments", sum.segments}});
-  }
-  if (older) {
-    json["linked"] = {{"older", shown_name(older->name)}};
-    json["being_rebuilt"] = older->name == info.name;
-    if (older->until) json["linked"]["until"] = format_event_time(*older->until);
-  }
-  if (known.expires_at) json["ends_at"] = format_event_time(*known.expires_at);
-  json["parts"] = parts_json(info);
-  json["warnings"] = warnings;
-  // A server's own text need not be UTF-8.
-  out.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string_view in_words(growth_kind growth) {
@@ -274,7 +145,7 @@ exit_code run(const options& o, printer& out) {
   const auto older = asked.stored().path().asks_first;
   const auto about = place->jobs(o.name).empty() ? store::concern::keys : store::concern::jobs;
   if (o.json) {
-    print_json(info, known, older, place->warnings(about), out);
+    print_info_json(info, known, older, place->warnings(about), out);
   } else {
     print_text(info, known, older, out);
     out.flush();

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "everseen/core/partition/partition_state.hpp"
+#include "everseen/filter/filter.hpp"
+
+/// What `everseen info` shows of a filter's segments.
+namespace everseen::cli {
+
+/// A sum over segments.
+struct slice_sum {
+  std::uint64_t keys = 0;
+  std::uint64_t room = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 0;
+
+  void add(const layer_state& layer) noexcept {
+    keys += layer.keys;
+    room += layer.capacity;
+    bytes += layer.shape.bytes;
+    ++segments;
+  }
+  [[nodiscard]] double fill() const noexcept {
+    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
+  }
+};
+
+/// The sums of time slices over all partitions.
+using slices = std::map<window::slice_index, slice_sum>;
+
+[[nodiscard]] slices slices_of(const filter_info& info);
+[[nodiscard]] slice_sum total_of(const filter_info& info);
+[[nodiscard]] event_time begin_of(const window_spec& w, window::slice_index index);
+
+/// One partition over all its slices.
+struct part {
+  slice_sum sum;
+  std::size_t layers = 0;     // in the slice with the most growth
+  double rate_when_full = 0;  // once all existing segments hold what they were made for
+  double rate_now = 0;
+};
+
+/// @pre number < info.partitions.size()
+[[nodiscard]] part part_of(const filter_info& info, std::uint32_t number);
+
+}  // namespace everseen::cli
