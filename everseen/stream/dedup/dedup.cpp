@@ -1,98 +1,27 @@
 #include "everseen/stream/dedup/dedup.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
-#include <limits>
 #include <mutex>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "everseen/stream/dedup/dedup_run.hpp"
 #include "everseen/stream/dedup/keyed_block.hpp"
-#include "everseen/stream/dedup/turnstile.hpp"
 
 namespace everseen {
 
 namespace {
 
-bool is_outage(const batch_failure& f) noexcept {
-  return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::backend;
-}
-
-/// State that all workers share.
-struct shared_state {
-  block_reader& input;
-  filter& seen;
-  output& out;
-  const dedup_options& options;
-
-  std::mutex reading;
-  event_time last_read = event_time::min();
-  std::vector<turnstile> partitions;
-  turnstile writing;
-  std::size_t written_input = 0;       // of the last block that was written; in its turn
-  std::uint64_t records_of_input = 0;  // that were written
-
-  std::mutex end_lock;
-  dedup_result& result;
-  std::exception_ptr error;  // the first; setting it also sets `stop`
-  // Read no more. Blocks that were read are still judged and written, except those from `end` on.
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
-  // The store is not asked again: its outage ended the run, and each request would wait for it again.
-  std::atomic<bool> given_up{false};
-
-  using clock = std::chrono::steady_clock;
-  std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
-
-  shared_state(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
-      : input(in), seen(f), out(o), options(opts), partitions(f.stored().batch_partitions()), result(r) {}
-
-  /// @param when  the time of the block, if the clock gives it
-  bool read(block& into, event_time& when) {
-    const std::scoped_lock alone(reading);
-    try {
-      if (stop || !input.next(into)) return false;
-      if (options.clock) last_read = std::max(last_read, options.clock());
-      when = last_read;
-      return true;
-    } catch (...) {
-      stop = true;  // before another thread reads a block: it would wait indefinitely for this block's turn
-      throw;
-    }
-  }
-  /// Blocks from `number` on are neither judged nor written, unless that has already happened.
-  void end_before(std::uint64_t number) noexcept {
-    const std::scoped_lock alone(end_lock);
-    end = std::min(end.load(), number);
-    stop = true;
-  }
-  void fail(std::exception_ptr cause) noexcept {
-    const std::scoped_lock alone(end_lock);
-    if (!error) error = std::move(cause);
-    stop = true;
-  }
-  /// Records an outage that does not end the run.
-  void note_passed(batch_failure cause) {
-    const std::scoped_lock alone(end_lock);
-    if (!result.passed) result.passed = std::move(cause);
-  }
-  void fail(batch_failure cause) {
-    if (is_outage(cause)) given_up = true;
-    const std::scoped_lock alone(end_lock);
-    if (!result.failure) result.failure = std::move(cause);
-    stop = true;
-  }
-};
-
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
-  explicit worker(shared_state& shared) : shared_(shared), block_(shared.seen, shared.options) {}
+  explicit worker(dedup_run& shared) : shared_(shared), block_(shared.seen, shared.options) {}
 
   void run() {
     try {
@@ -106,7 +35,7 @@ class worker {
   }
 
  private:
-  using clock = shared_state::clock;
+  using clock = dedup_run::clock;
 
   void process(std::uint64_t number, event_time read_at) noexcept {
     std::span<const partition_batch> batches;
@@ -259,7 +188,7 @@ class worker {
                        "; --missing-key drop passes over such lines, --missing-key pass prints them");
   }
 
-  shared_state& shared_;
+  dedup_run& shared_;
   keyed_block block_;
   tally judged_;  // of this block
   tally verdicts_total_;
@@ -277,7 +206,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
                  dedup_result& result) {
   if (seen.get_spec().window && !options.time && !options.clock)
     throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
-  shared_state shared(input, seen, out, options, result);
+  dedup_run shared(input, seen, out, options, result);
   const auto work = [&]() noexcept {
     try {
       worker(shared).run();
