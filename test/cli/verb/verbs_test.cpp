@@ -30,7 +30,9 @@ TEST(Verbs, CallOneThingByOneName) {
                                            "funnel", "hash",   "key",   "keys",    "late",        "rate",
                                            "store",  "time",   "to",    "late-by", "missing-key", "judge"};
   for (const auto& [name, values] : values_of_options()) {
-    if (!different.contains(name)) EXPECT_EQ(values.size(), 1U) << "--" << name;
+    if (!different.contains(name)) {
+      EXPECT_EQ(values.size(), 1U) << "--" << name;
+    }
     for (const std::string& value : values) EXPECT_TRUE(value != "N" && value != "DURATION") << "--" << name;
   }
 }

@@ -1,5 +1,6 @@
 #include "everseen/core/format/image.hpp"
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -89,7 +90,7 @@ TEST(Image, SegmentOfAnotherSystemIsWholeWordsLong) {
 
 TEST(Image, LayersOfRedisBloomMaySetMoreBitsThanThoseOfOthers) {
   image::segment_header header = example_header();
-  for (const std::uint16_t probes : {64, 65, 255, 256, 1'075}) {
+  for (const std::uint16_t probes : std::to_array<std::uint16_t>({64, 65, 255, 256, 1'075})) {
     header.shape = {layout_kind::redisbloom, probes, 920};
     EXPECT_EQ(image::decode_segment_header(image::encode_segment_header(header)), header) << probes;
     if (probes == 64) continue;

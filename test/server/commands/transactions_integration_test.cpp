@@ -89,12 +89,16 @@ TEST_P(Transactions, RunNothingOnceAWatchedFilterHasChanged) {
   raw_client client(server_.path()), other(server_.path());
   const auto runs = [&](const std::string& change) {
     EXPECT_EQ(ask(client, "WATCH a b").text, "OK");
-    if (!change.empty()) EXPECT_FALSE(ask(other, change).is_error()) << change;
+    if (!change.empty()) {
+      EXPECT_FALSE(ask(other, change).is_error()) << change;
+    }
     EXPECT_EQ(ask(client, "MULTI").text, "OK");
     EXPECT_EQ(ask(client, "BF.CARD a").text, "QUEUED");
     const reply said = ask(client, "EXEC");
     EXPECT_EQ(said.is_null, said.parts.empty());
-    if (said.is_null) EXPECT_EQ(said.type, '*');
+    if (said.is_null) {
+      EXPECT_EQ(said.type, '*');
+    }
     return !said.is_null;
   };
   EXPECT_TRUE(runs("")) << "there is no filter, and it stays so";
