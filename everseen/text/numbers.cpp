@@ -122,8 +122,9 @@ std::pair<uint128, fault> read_count(std::string_view typed) {
 }  // namespace
 
 std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds) {
-  const std::string instead =
-      fmt::format("a whole number from {} to {}, as in 1000, 10M or 1e9", bounds.least, bounds.most);
+  constexpr std::uint64_t last_example = 1'000'000'000;
+  const std::string instead = fmt::format("a whole number from {} to {}{}", bounds.least, bounds.most,
+                                          bounds.most < last_example ? "" : ", as in 1000, 10M or 1e9");
   const bool negative = text.starts_with('-');
   const auto [value, wrong] = read_count(negative ? text.substr(1) : text);
   if (wrong == fault::no_number) refuse(what, text, "is not a number", instead);

@@ -6,6 +6,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -22,6 +23,8 @@ struct options {
 };
 
 exit_code run(const options& o, printer& out) {
+  if (o.from == o.to)
+    throw parameter_error("the filter " + quoted_name(o.from) + " has that name; give another one");
   const auto place = chosen_store(o.store);
   try {
     with_known_filter(*place, o.from, [&] {

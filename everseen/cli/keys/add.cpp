@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <memory>
 
 #include <fmt/format.h>
@@ -62,22 +63,28 @@ exit_code run(const options& o, printer& out) {
   unfit_keys unfit;
   refused_keys refused;
   tally all;
-  while (source.next(keys)) {
-    verdicts.resize(keys.size());
-    const batch_result done = target.add(keys, verdicts, o.keys.times_for(target.get_spec()));
-    if (o.verdicts) {
-      print_verdicts(keys, verdicts, o.keys.separator(), out);
-      out.flush();  // a reader of the output must not wait for the next keys
+  std::exception_ptr fault;  // ends the command; the keys before it are in the filter, and are counted
+  try {
+    while (source.next(keys)) {
+      verdicts.resize(keys.size());
+      const batch_result done = target.add(keys, verdicts, o.keys.times_for(target.get_spec()));
+      if (o.verdicts) {
+        print_verdicts(keys, verdicts, o.keys.separator(), out);
+        out.flush();  // a reader of the output must not wait for the next keys
+      }
+      all += done ? *done : done.error().done;
+      if (!done && done.error().why == batch_failure::cause::full)
+        refused.note(source, keys, verdicts, done.error());
+      else
+        unfit.note(target, keys, done, [&](std::size_t i) { return source.place_of(i); });
     }
-    if (!done && done.error().why == batch_failure::cause::full)
-      refused.note(source, keys, verdicts, done.error());
-    else
-      unfit.note(target, keys, done, [&](std::size_t i) { return source.place_of(i); });
-    all += done ? *done : done.error().done;
+  } catch (const error&) {
+    fault = std::current_exception();
   }
   if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
   if (!o.keys.quiet) source.note_dropped();
   out.flush();
+  if (fault) std::rethrow_exception(fault);
   refused.raise_if_any();
   unfit.raise_if_any();
   return exit_code::done;

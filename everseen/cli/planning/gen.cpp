@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -54,16 +57,17 @@ void print_clicks(const options& o, printer& out) {
 }
 
 exit_code run(const options& o, printer& out) {
+  if (constexpr std::string_view kinds[] = {"words", "clicks", "ids"};
+      std::ranges::find(kinds, o.kind) == std::end(kinds))
+    refuse_choice("gen", o.kind, "words|clicks|ids");
   if (!o.count) throw parameter_error("gen needs --count; say how many lines, as in --count 1M");
   const std::uint64_t seed = o.seed.value_or(1);
   if (o.kind == "words")
     print_sample(o, 0, sample_words(seed), out);
   else if (o.kind == "ids")
     print_sample(o, 0, sample_ids(seed, o.first_id, o.ids), out);
-  else if (o.kind == "clicks")
-    print_clicks(o, out);
   else
-    refuse_choice("gen", o.kind, "words|clicks|ids");
+    print_clicks(o, out);
   return exit_code::done;
 }
 

@@ -70,9 +70,13 @@ std::string job_of(const options& o, const std::vector<std::string>& jobs) {
         fmt::format("the filter {} has no job {}; {}", quoted_name(o.name), quoted_name(*o.job), there));
   }
   if (jobs.size() == 1) return jobs.front();
-  throw parameter_error(
-      fmt::format("say which job of the filter {} is meant, as in --job {}; {}", quoted_name(o.name),
-                  jobs.empty() ? std::string(default_job) : name_argument(jobs.front()), there));
+  if (jobs.empty())
+    throw parameter_error(fmt::format(
+        "the filter {} has no counts; everseen stream --filter {} --to counts makes some, see everseen "
+        "stream --help",
+        quoted_name(o.name), name_argument(o.name)));
+  throw parameter_error(fmt::format("say which job of the filter {} is meant, as in --job {}; {}",
+                                    quoted_name(o.name), name_argument(jobs.front()), there));
 }
 
 exit_code run(const options& o, printer& out) {

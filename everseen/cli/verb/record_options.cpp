@@ -135,7 +135,13 @@ namespace {
 unsigned number_of(const typed_field& typed, const field_words& fields) {
   const auto& names = *fields.names;
   const auto found = std::ranges::find(names, typed.text);
-  if (found != names.end()) return static_cast<unsigned>(found - names.begin()) + 1;
+  if (found != names.end()) {
+    if (std::find(found + 1, names.end(), typed.text) != names.end())
+      throw parameter_error(
+          fmt::format("{} {}: the first line names two fields so; give the number of the field", typed.option,
+                      typed.text));
+    return static_cast<unsigned>(found - names.begin()) + 1;
+  }
   if (names.size() == 1 && names.front().empty())
     throw parameter_error(
         fmt::format("{} {}: the input has no first line that names its fields", typed.option, typed.text));

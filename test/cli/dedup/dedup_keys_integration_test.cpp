@@ -78,6 +78,8 @@ TEST_F(DedupKeys, KnowsFieldsByTheNamesInTheFirstLine) {
               Prints("id\tuser\n1\ta\n3\tb\n"));
   EXPECT_THAT(sh("everseen dedup --header --key nobody", "id\tuser\n1\ta\n"),
               Complains(2, "--key nobody", "names no such field", "id, user"));
+  EXPECT_THAT(sh("everseen dedup --header --key user", "user\tuser\n1\ta\n"),
+              Complains(2, "--key user", "two fields", "number"));
   EXPECT_THAT(sh("everseen dedup --key user", "1\ta\n"), Complains(2, "--key user", "--header"));
   EXPECT_THAT(sh("printf 'id,user\\n1,a\\n' > a; printf 'id,user\\n2,a\\n3,b' > b; "
                  "everseen dedup --csv --header --key user a b"),

@@ -48,6 +48,7 @@ TEST_F(Filters, AreShownAsTheyAreTyped) {
       Prints("seen\tkey\n"));
   EXPECT_THAT(sh(R"(everseen rename '"a\nb"' '"\x00"')"), Prints(R"("a\nb" is called "\x00" now)"
                                                                  "\n"));
+  EXPECT_THAT(sh("everseen rename 'a b' 'a b' --replace"), Complains(2, "'a b' has that name"));
   EXPECT_THAT(sh(R"(everseen info '"q\nxyz"')"),
               Complains(2, R"(no filter named "q\nxyz")", R"(everseen create '"q\nxyz"' makes one)"));
   given(R"(everseen list --names | while read -r name; do everseen drop "$name" --yes || exit; done)");
