@@ -5,7 +5,7 @@ import path from "node:path";
 
 /** The files of a folder whose names end so. */
 export async function filesEndingIn(folder, suffix) {
-  const names = await readdir(folder);
+  const names = await readdir(folder, { recursive: true });
   return names.filter((name) => name.endsWith(suffix)).map((name) => path.join(folder, name));
 }
 

@@ -5,8 +5,8 @@ import { after, before, test } from "node:test";
 
 import type { Page } from "playwright-core";
 
-import { field, slider, Visitor } from "./browser";
-import { Serving } from "./serving";
+import { field, slider, Visitor } from "./support/browser";
+import { Serving } from "./support/serving";
 
 let server: Serving;
 

@@ -4,8 +4,8 @@ import { after, before, test } from "node:test";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-import { slider, Visitor } from "./browser";
-import { printed, Serving } from "./serving";
+import { slider, Visitor } from "./support/browser";
+import { printed, Serving } from "./support/serving";
 
 let server: Serving;
 

@@ -12,16 +12,16 @@ import { PlanPicked } from "./plan_picked";
 import { PlanTable } from "./plan_table";
 import { usePlan } from "./use_plan";
 import type { Planned } from "./use_plan";
-import { useWish } from "./use_wish";
-import { planAddress } from "./wish";
-import type { Wish } from "./wish";
-import { Wishes } from "./wishes";
+import { useRequestedOptions } from "./use_requested_options";
+import { planAddress } from "./requested_options";
+import type { RequestedOptions } from "./requested_options";
+import { OptionsForm } from "./options_form";
 
 export function Plan() {
   const { plan: text } = useText();
-  const [wish, change] = useWish();
+  const [options, change] = useRequestedOptions();
   const [tries, setTries] = useState(0);
-  const planned = usePlan(planAddress(wish), tries);
+  const planned = usePlan(planAddress(options), tries);
   return (
     <div class="planner">
       <div class="page-head">
@@ -32,15 +32,15 @@ export function Plan() {
         <TokenForm retry={() => setTries(tries + 1)} />
       ) : (
         <div class="plan-grid">
-          <Wishes wish={wish} change={change} answer={planned.answer} />
-          <Answers wish={wish} planned={planned} />
+          <OptionsForm options={options} change={change} answer={planned.answer} />
+          <Answers options={options} planned={planned} />
         </div>
       )}
     </div>
   );
 }
 
-function Answers({ wish, planned: { answer, problem } }: { wish: Wish; planned: Planned }) {
+function Answers({ options, planned: { answer, problem } }: { options: RequestedOptions; planned: Planned }) {
   const { plan: text } = useText();
   return (
     <>
@@ -48,12 +48,12 @@ function Answers({ wish, planned: { answer, problem } }: { wish: Wish; planned: 
         {problem === "away" && <p class="problem">{text.away}</p>}
         {problem && problem !== "away" && <Problem words={text.impossible} detail={problem} />}
         {!answer && !problem && <p class="hint">{text.working}</p>}
-        {answer && <PlanPicked find={wish.find} answer={answer} />}
+        {answer && <PlanPicked find={options.find} answer={answer} />}
       </div>
       {answer && (
         <div class="card plan-answer">
           <h2>{text.compare}</h2>
-          <PlanTable find={wish.find} answer={answer} />
+          <PlanTable find={options.find} answer={answer} />
           {answer.bytes_when_growing !== undefined && <p class="hint">{text.growing(bytes(answer.bytes_when_growing))}</p>}
           <h2>{text.command}</h2>
           <Command line={answer.command} />

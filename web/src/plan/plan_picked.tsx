@@ -1,8 +1,8 @@
 import type { PlanAnswer, Structure } from "../api";
 import { bytes, chance, count, shortCount } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
-import { unknowns } from "./wish";
-import type { Unknown } from "./wish";
+import { unknowns } from "./requested_options";
+import type { Unknown } from "./requested_options";
 
 /** The answer in large, and all four quantities below it. */
 export function PlanPicked({ find, answer }: { find: Unknown; answer: PlanAnswer }) {

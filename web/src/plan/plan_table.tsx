@@ -1,7 +1,7 @@
 import type { PlanAnswer, Structure } from "../api";
 import { bytes, chance, shortCount } from "../ui/format";
 import { useSettings, useText } from "../ui/settings";
-import type { Unknown } from "./wish";
+import type { Unknown } from "./requested_options";
 
 /**
  * Every structure side by side: its memory, or, where the keys are to be found, how many it holds. The bars are on one

@@ -2,17 +2,17 @@ import type { PlanAnswer } from "../api";
 import { layouts } from "../bloom/rates";
 import { Quantity } from "../ui/quantity";
 import { useText } from "../ui/settings";
-import { boundsOf, layoutOf, unknowns } from "./wish";
-import type { Unknown, Wish, WishedNumber } from "./wish";
+import { boundsOf, layoutOf, unknowns } from "./requested_options";
+import type { Unknown, RequestedOptions, RequestedNumber } from "./requested_options";
 
-interface WishesProps {
-  wish: Wish;
-  change: (part: Partial<Wish>) => void;
+interface OptionsFormProps {
+  options: RequestedOptions;
+  change: (part: Partial<RequestedOptions>) => void;
   answer: PlanAnswer | null;
 }
 
-/** What was found before becomes given, so that the figures stay as they are. */
-function foundBefore(find: Unknown, answer: PlanAnswer | null): Partial<Wish> {
+/** The value that was found before becomes a given one, so that the figures stay as they are. */
+function foundBefore(find: Unknown, answer: PlanAnswer | null): Partial<RequestedOptions> {
   const picked = answer?.structures.find((row) => row.structure === answer.picked);
   if (!picked) return {};
   if (find === "keys") return { keys: picked.keys };
@@ -21,22 +21,22 @@ function foundBefore(find: Unknown, answer: PlanAnswer | null): Partial<Wish> {
   return { probes: picked.probes };
 }
 
-/** What is given, and which of the four is to be found. */
-export function Wishes({ wish, change, answer }: WishesProps) {
+/** The given numbers, and the choice of the one to find. */
+export function OptionsForm({ options, change, answer }: OptionsFormProps) {
   const { plan: text } = useText();
-  const number = (name: WishedNumber) => (
+  const number = (name: RequestedNumber) => (
     <Quantity
       key={name}
       label={text.quantities[name]}
       {...boundsOf[name]}
-      value={wish[name]}
+      value={options[name]}
       format={name === "probes" ? (n) => (n === 0 ? text.bestProbes : String(n)) : undefined}
       onInput={(value) => change({ [name]: name === "error_rate" ? value : Math.round(value) })}
     />
   );
-  const layout = layoutOf(wish);
+  const layout = layoutOf(options);
   return (
-    <form class="card wishes" onSubmit={(event) => event.preventDefault()}>
+    <form class="card options" onSubmit={(event) => event.preventDefault()}>
       <fieldset class="find">
         <legend>{text.find}</legend>
         {unknowns.map((name) => (
@@ -44,8 +44,8 @@ export function Wishes({ wish, change, answer }: WishesProps) {
             <input
               type="radio"
               name="find"
-              checked={wish.find === name}
-              onChange={() => change({ ...foundBefore(wish.find, answer), find: name })}
+              checked={options.find === name}
+              onChange={() => change({ ...foundBefore(options.find, answer), find: name })}
             />
             <span>
               {text.finds[name]} <i>{text.letters[name]}</i>
@@ -53,27 +53,27 @@ export function Wishes({ wish, change, answer }: WishesProps) {
           </label>
         ))}
       </fieldset>
-      {unknowns.filter((name) => name !== wish.find).map(number)}
+      {unknowns.filter((name) => name !== options.find).map(number)}
       <div class="choice">
         <label for="layout">{text.layout}</label>
         <select
           id="layout"
           value={layout}
-          disabled={wish.find === "probes"}
-          onChange={(event) => change({ layout: event.currentTarget.value as Wish["layout"], probes: 0 })}
+          disabled={options.find === "probes"}
+          onChange={(event) => change({ layout: event.currentTarget.value as RequestedOptions["layout"], probes: 0 })}
         >
           <option value="">{text.picked}</option>
           {layouts.map((each) => (
             <option key={each}>{each}</option>
           ))}
         </select>
-        {layout === "classic" && layout !== wish.layout && <p class="hint">{text.onlyClassic}</p>}
+        {layout === "classic" && layout !== options.layout && <p class="hint">{text.onlyClassic}</p>}
       </div>
       <label class="tick">
-        <input type="checkbox" checked={wish.redis} onChange={(event) => change({ redis: event.currentTarget.checked })} />
+        <input type="checkbox" checked={options.redis} onChange={(event) => change({ redis: event.currentTarget.checked })} />
         <span>{text.redis}</span>
       </label>
-      {wish.find !== "keys" && number("values")}
+      {options.find !== "keys" && number("values")}
     </form>
   );
 }

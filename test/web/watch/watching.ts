@@ -4,9 +4,9 @@ import { test } from "node:test";
 
 import type { Locator, Page } from "playwright-core";
 
-import { Visitor } from "./browser";
-import type { Look } from "./browser";
-import { Serving } from "./serving";
+import { Visitor } from "../support/browser";
+import type { Look } from "../support/browser";
+import { Serving } from "../support/serving";
 
 type Body = (page: Page, server: Serving, visitor: Visitor) => Promise<void>;
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 
 import type { Page } from "playwright-core";
 
-import { Visitor } from "./browser";
-import { freePort } from "./free_port";
-import { RedisServer } from "./redis_server";
-import { printed, Serving } from "./serving";
+import { Visitor } from "../support/browser";
+import { freePort } from "../support/free_port";
+import { RedisServer } from "../support/redis_server";
+import { printed, Serving } from "../support/serving";
 import { shows, watching } from "./watching";
 
 /** The commands for a server without a filter: by curl, by redis-cli if it listens for that, and to add keys. */

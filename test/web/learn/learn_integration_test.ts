@@ -8,9 +8,9 @@ import type { Row } from "page/bloom/row";
 import { firstWords } from "page/text/words";
 import { chance, hex32 } from "page/ui/format";
 
-import { field, slider, Visitor } from "./browser";
-import type { Look } from "./browser";
-import { Serving } from "./serving";
+import { field, slider, Visitor } from "../support/browser";
+import type { Look } from "../support/browser";
+import { Serving } from "../support/serving";
 
 let server: Serving;
 

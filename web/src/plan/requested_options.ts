@@ -1,15 +1,15 @@
-/** What the visitor wants to know of a filter, and how the address says it. */
+/** The options of a plan that the visitor requests, and their form in the address of the page. */
 
 import { layouts } from "../bloom/rates";
 import type { Layout } from "../bloom/rates";
 import { kinds } from "../ui/quantities";
 import type { Kind } from "../ui/quantities";
 
-/** Of the four, three give the fourth. They are called n, m, p and k in books, and in this order. */
+/** Three of the four give the fourth. In books they are n, m, p and k, in this order. */
 export const unknowns = ["keys", "bits", "error_rate", "probes"] as const;
 export type Unknown = (typeof unknowns)[number];
 
-export interface Wish {
+export interface RequestedOptions {
   find: Unknown;
   keys: number;
   bits: number;
@@ -20,7 +20,7 @@ export interface Wish {
   redis: boolean;
 }
 
-export const firstWish: Wish = {
+export const defaultOptions: RequestedOptions = {
   find: "bits",
   keys: 1e7,
   bits: 2 ** 27,
@@ -51,51 +51,51 @@ export const boundsOf = {
   values: { kind: "count", min: 1e4, max: 1e14, least: 1, most: mostKeys },
 } satisfies Record<string, Bounds>;
 
-export type WishedNumber = keyof typeof boundsOf;
+export type RequestedNumber = keyof typeof boundsOf;
 
-/** The layout that is asked for: only the classic one has probes to choose. */
-export function layoutOf({ find, probes, layout }: Wish): Layout | "" {
+/** The requested layout. Only the classic layout has a choice of probes. */
+export function layoutOf({ find, probes, layout }: RequestedOptions): Layout | "" {
   return find === "probes" || probes > 0 ? "classic" : layout;
 }
 
-/** What of a wish counts: all but what is to be found. */
-function parts(wish: Wish): [WishedNumber, number][] {
-  const names = (Object.keys(boundsOf) as WishedNumber[]).filter((name) => name !== wish.find);
-  return names.map((name) => [name, wish[name]]);
+/** The numbers that are given: all but the one to be found. */
+function parts(options: RequestedOptions): [RequestedNumber, number][] {
+  const names = (Object.keys(boundsOf) as RequestedNumber[]).filter((name) => name !== options.find);
+  return names.map((name) => [name, options[name]]);
 }
 
-export function planAddress(wish: Wish): string {
+export function planAddress(options: RequestedOptions): string {
   const query = new URLSearchParams();
-  for (const [name, value] of parts(wish)) {
+  for (const [name, value] of parts(options)) {
     if (name === "probes" ? value > 0 : name !== "values") query.set(name, String(value));
   }
-  // A bitmap over fewer values than there are keys is none, and without a number of keys nothing is known of it.
-  if (wish.find !== "keys") query.set("values", String(Math.max(wish.values, wish.keys)));
-  const layout = layoutOf(wish);
+  // The server refuses fewer values than keys.
+  if (options.find !== "keys") query.set("values", String(Math.max(options.values, options.keys)));
+  const layout = layoutOf(options);
   if (layout) query.set("layout", layout);
-  if (wish.redis) query.set("redis", "true");
+  if (options.redis) query.set("redis", "true");
   return `/api/v1/plan?${query}`;
 }
 
-/** As it stands in the address of the page: find=bits&keys=10M&error_rate=0.001 */
-export function writeWish(wish: Wish): string {
-  const query = new URLSearchParams({ find: wish.find });
-  for (const [name, value] of parts(wish)) query.set(name, kinds[boundsOf[name].kind].write(value));
-  const layout = layoutOf(wish);
+/** The query of the address, as in find=bits&keys=10M&error_rate=0.001 */
+export function writeOptions(options: RequestedOptions): string {
+  const query = new URLSearchParams({ find: options.find });
+  for (const [name, value] of parts(options)) query.set(name, kinds[boundsOf[name].kind].write(value));
+  const layout = layoutOf(options);
   if (layout) query.set("layout", layout);
-  if (wish.redis) query.set("redis", "true");
+  if (options.redis) query.set("redis", "true");
   return String(query);
 }
 
-/** What an address says; what it does not say, or says wrongly, is as at first. */
-export function readWish(query: URLSearchParams): Wish {
-  const number = (name: WishedNumber): number => {
+/** Reads the query of an address. What is missing or invalid gets its default. */
+export function readOptions(query: URLSearchParams): RequestedOptions {
+  const number = (name: RequestedNumber): number => {
     const { kind, least, most } = boundsOf[name];
     const value = (kinds[kind] as Kind).read(query.get(name) ?? "");
-    return value === null || value < least || value > most ? firstWish[name] : value;
+    return value === null || value < least || value > most ? defaultOptions[name] : value;
   };
   return {
-    find: unknowns.find((each) => each === query.get("find")) ?? firstWish.find,
+    find: unknowns.find((each) => each === query.get("find")) ?? defaultOptions.find,
     keys: number("keys"),
     bits: number("bits"),
     error_rate: number("error_rate"),

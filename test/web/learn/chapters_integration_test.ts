@@ -8,9 +8,9 @@ import type { Page } from "playwright-core";
 import { siphash128 } from "page/bloom/siphash";
 import { chance, hex64 } from "page/ui/format";
 
-import { field, slider, Visitor } from "./browser";
-import type { Look } from "./browser";
-import { Serving } from "./serving";
+import { field, slider, Visitor } from "../support/browser";
+import type { Look } from "../support/browser";
+import { Serving } from "../support/serving";
 
 let server: Serving;
 

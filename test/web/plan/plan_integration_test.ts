@@ -8,9 +8,9 @@ import type { Locator, Page } from "playwright-core";
 
 import { bytes, chance, shortCount } from "page/ui/format";
 
-import { field, slider, Visitor } from "./browser";
-import type { Look } from "./browser";
-import { printed, program, Serving } from "./serving";
+import { field, slider, Visitor } from "../support/browser";
+import type { Look } from "../support/browser";
+import { printed, program, Serving } from "../support/serving";
 
 let server: Serving;
 

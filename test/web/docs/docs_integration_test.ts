@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 import type { Page } from "playwright-core";
 
-import { Visitor } from "./browser";
-import { printed, Serving } from "./serving";
+import { Visitor } from "../support/browser";
+import { printed, Serving } from "../support/serving";
 
 interface Document {
   paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 
-import { Visitor } from "./browser";
-import { RedisServer } from "./redis_server";
-import { printed, program, Serving } from "./serving";
+import { Visitor } from "../support/browser";
+import { RedisServer } from "../support/redis_server";
+import { printed, program, Serving } from "../support/serving";
 import { figure, shows, watching } from "./watching";
 
 watching("says so when a key cannot be explained because nobody answers", async (page, server) => {
