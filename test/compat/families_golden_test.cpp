@@ -24,7 +24,7 @@ namespace {
 using numbers = std::vector<std::uint64_t>;
 using test::vectors;
 
-TEST(FamiliesGolden, GozeroPutsBitsWhereGoDoes) {
+TEST(FamiliesGolden, GozeroSetsTheBitsThatGoSets) {
   const auto file = vectors("gozero");
   const scheme s = {family::gozero, file["bits"], file["maps"]};
   ASSERT_NO_THROW(validate(s));
@@ -63,7 +63,7 @@ TEST(FamiliesGolden, BkdrPhpHashesAsPhpDoes) {
   }
 }
 
-TEST(FamiliesGolden, UidPhpPutsBitsWherePhpDoes) {
+TEST(FamiliesGolden, UidPhpSetsTheBitsThatPhpSets) {
   const auto file = vectors("php")["uid_php"];
   ASSERT_GE(file["rows"].size(), 40U);
   for (const auto& row : file["rows"]) {
@@ -74,7 +74,7 @@ TEST(FamiliesGolden, UidPhpPutsBitsWherePhpDoes) {
   }
 }
 
-TEST(FamiliesGolden, CrcsAreThoseOfPhp) {
+TEST(FamiliesGolden, CrcsEqualThoseOfPhp) {
   const auto rows = vectors("php")["crc32_sharding"];
   ASSERT_GE(rows.size(), 40U);
   for (const auto& row : rows) {
@@ -83,7 +83,7 @@ TEST(FamiliesGolden, CrcsAreThoseOfPhp) {
   }
 }
 
-TEST(FamiliesGolden, GuavasDigestIsWhatItsHashCodePrints) {
+TEST(FamiliesGolden, GuavasDigestMatchesTheHashCodeThatGuavaPrints) {
   const auto keys = vectors("guava")["keys"];
   ASSERT_GE(keys.size(), 64U);
   for (const auto& row : keys) {
@@ -93,7 +93,7 @@ TEST(FamiliesGolden, GuavasDigestIsWhatItsHashCodePrints) {
   }
 }
 
-/// The bytes of a key, which are any.
+/// The bytes of a key, which can be arbitrary.
 std::string key_of(const nlohmann::json& row) {
   const auto bytes = test::from_base64(row["key_base64"].get<std::string>());
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -109,7 +109,7 @@ TEST(FamiliesGolden, RedissonHashesAsRedissonDoes) {
   }
 }
 
-TEST(FamiliesGolden, RedissonPutsBitsWhereRedissonDoes) {
+TEST(FamiliesGolden, RedissonSetsTheBitsThatRedissonSets) {
   const auto rows = vectors("redisson")["rows"];
   ASSERT_EQ(rows.size(), 160U);
   for (const auto& row : rows) {

@@ -1,4 +1,4 @@
-// Each family against a definition that can be read at a glance.
+// Compares each family with a simple definition.
 
 #include <bit>
 #include <cstdint>
@@ -45,7 +45,7 @@ unsigned byte_of(char c) {
   return static_cast<unsigned char>(c);
 }
 
-TEST(Gozero, HashesTheKeyWithTheNumberOfTheProbeBehindIt) {
+TEST(Gozero, HashesTheKeyFollowedByTheNumberOfTheProbe) {
   for (const std::string& key : keys()) {
     numbers found(gozero::probes);
     gozero::positions(key, 1'000'003, found);
@@ -75,7 +75,7 @@ TEST(Bkdr, HasSeedsOfOnesAndThrees) {
 
 TEST(Bkdr, HasKeysThatCollideUnderEveryOddSeed) {
   // The Thue-Morse sequence: as a polynomial their difference is the product of x^(2^i) - 1 for i < 7, and
-  // each factor of an odd x brings more twos.
+  // each factor of an odd x adds more factors of two.
   std::string key, other;
   for (unsigned i = 0; i < 128; ++i) {
     const bool odd = std::popcount(i) % 2 == 1;
@@ -88,7 +88,7 @@ TEST(Bkdr, HasKeysThatCollideUnderEveryOddSeed) {
   EXPECT_EQ(of_key, of_other);
 }
 
-/// What is left of a whole number when a double keeps its upper 53 bits, ties going to the even one.
+/// The value of a whole number after a double keeps its upper 53 bits, ties to even.
 uint128 rounded(uint128 number) {
   unsigned shift = 0;
   while (number >> shift >> 53 != 0) ++shift;
@@ -108,7 +108,7 @@ TEST(BkdrPhp, RoundsEachProductTo53Bits) {
       uint128 h = 0;
       for (const char c : key) {
         uint128 product = h * bkdr::seed(i);
-        // An integer of 63 bits is rounded once; beyond, the seed was rounded before the product is.
+        // An integer of 63 bits is rounded once; above that, the seed was rounded before the product.
         if (product >> 63 != 0) product = h * rounded(bkdr::seed(i));
         h = (rounded(product) % (uint128{1} << 31) + byte_of(c)) % (uint128{1} << 31);
       }
@@ -126,7 +126,7 @@ TEST(BkdrPhp, AgreesWithCInTheFirstSixProbes) {
   }
 }
 
-TEST(UidPhp, IsAPolynomialOfTheBytesWhileIntegersLast) {
+TEST(UidPhp, IsAPolynomialOfTheBytesUntilIntegersOverflow) {
   for (const char* const key : {"0", "42", "10000000000", "999999999999"}) {
     numbers found(uid_php::probes);
     uid_php::positions(key, found);
@@ -140,7 +140,7 @@ TEST(UidPhp, IsAPolynomialOfTheBytesWhileIntegersLast) {
 }
 
 TEST(UidPhp, HasOnePositionForAllLongKeys) {
-  for (const std::size_t length : {30U, 100U, 1000U}) {  // of the last, PHP makes infinity
+  for (const std::size_t length : {30U, 100U, 1000U}) {  // PHP turns the last into infinity
     numbers found(uid_php::probes);
     uid_php::positions(std::string(length, 'x'), found);
     EXPECT_EQ(found, numbers(uid_php::probes, 0)) << length;
@@ -157,7 +157,7 @@ TEST(RedisBloomPositions, StepByTheSecondHash) {
   }
 }
 
-TEST(Shards, AreOneStringUpTo4GiOfBits) {
+TEST(Shards, AreOneStringUpTo4GiBits) {
   EXPECT_EQ(bkdr_php::shards(1, 1).partitions(), 1U);
   EXPECT_EQ(bkdr_php::shards(1ULL << 32, 3).partitions(), 1U);
   EXPECT_EQ(bkdr_php::shards((1ULL << 32) + 1, 1).partitions(), 2U);
@@ -182,7 +182,7 @@ TEST(Shards, LeaveStringsEmptyWhereInstancesAndPartitionsShareADivisor) {
   EXPECT_EQ(used.size(), 6U);  // of 12
 }
 
-TEST(Shards, RefuseNothing) {
+TEST(Shards, RefuseNoNumber) {
   EXPECT_THROW(bkdr_php::shards(0, 1), parameter_error);
   EXPECT_THROW(bkdr_php::shards(1, 0), parameter_error);
 }
@@ -220,7 +220,7 @@ TEST(Families, KeepTheirPositionsBelowTheirBits) {
   }
 }
 
-TEST(Families, RefuseNumbersTheyCannotHave) {
+TEST(Families, RefuseInvalidNumbers) {
   EXPECT_THROW(validate({family::guava64, 0, 5}), parameter_error);
   EXPECT_THROW(validate({family::guava64, 64, 0}), parameter_error);
   EXPECT_THROW(validate({family::guava64, 64, 256}), parameter_error);

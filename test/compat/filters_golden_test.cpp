@@ -1,4 +1,4 @@
-// Whole filters of the original programs, made again from their keys alone: the same answers and the same
+// Whole filters of the original programs, rebuilt from their keys alone, give the same answers and the same
 // bits.
 
 #include <string>
@@ -32,7 +32,7 @@ guava::filter filter_for(guava::strategy how, const nlohmann::json& row) {
   return guava::filter(guava::smallest(how, row["expectedInsertions"], row["fpp"]));
 }
 
-/// Adds the strings of the recorded run; what put() returned each time.
+/// Adds the strings of the recorded run. Returns the result of each put().
 std::string add_strings(guava::filter& to) {
   const auto keys = vectors("guava")["keys"];
   std::string returned;
@@ -40,7 +40,7 @@ std::string add_strings(guava::filter& to) {
   return returned;
 }
 
-TEST(FiltersGolden, GuavaOfStringsIsTheSameStream) {
+TEST(FiltersGolden, GuavaOfStringsHasTheSameStream) {
   const auto row = vectors("guava")["filters"][0];
   guava::filter filled = filter_for(guava::strategy::mitz_64, row);
   EXPECT_EQ(add_strings(filled), row["put_returned"]);
@@ -49,7 +49,7 @@ TEST(FiltersGolden, GuavaOfStringsIsTheSameStream) {
   EXPECT_EQ(guava::encode(filled), from_base64(row["writeTo_base64"].get<std::string>()));
 }
 
-TEST(FiltersGolden, GuavaOfLongsIsTheSameStream) {
+TEST(FiltersGolden, GuavaOfLongsHasTheSameStream) {
   const auto row = vectors("guava")["filters"][1];
   guava::filter filled = filter_for(guava::strategy::mitz_64, row);
   std::string element;
@@ -60,7 +60,7 @@ TEST(FiltersGolden, GuavaOfLongsIsTheSameStream) {
   EXPECT_EQ(guava::encode(filled), from_base64(row["writeTo_base64"].get<std::string>()));
 }
 
-TEST(FiltersGolden, GuavaOfTheOldStrategyIsTheSameStream) {
+TEST(FiltersGolden, GuavaOfTheOldStrategyHasTheSameStream) {
   const auto row = vectors("guava")["filters"][2];
   guava::filter filled = filter_for(guava::strategy::mitz_32, row);
   add_strings(filled);
@@ -87,7 +87,7 @@ class RedisBloomGolden : public testing::TestWithParam<std::size_t> {
   const nlohmann::json row = vectors("redisbloom")["filters"][GetParam()];
   redisbloom::chain filled = chain_for(row);
 
-  /// Adds the keys of the recorded run; what BF.MADD replied.
+  /// Adds the keys of the recorded run. Returns the replies of BF.MADD.
   std::string add_keys() {
     std::string replies;
     for (std::size_t i = 0; i < row["keys"].get<std::size_t>(); ++i)
@@ -105,7 +105,7 @@ TEST_P(RedisBloomGolden, AnswersAsRecorded) {
   EXPECT_EQ(replies, expected);
 }
 
-TEST_P(RedisBloomGolden, IsTheSameDumpByteForByte) {
+TEST_P(RedisBloomGolden, HasTheSameDumpByteForByte) {
   add_keys();
   redisbloom::dumper out(filled);
   for (const auto& expected : row["scandump"]) {

@@ -1,4 +1,4 @@
-// Guava and PHP themselves, beside ours, on keys that nobody chose. They come with ./dev setup.
+// Compares our code with Guava and PHP themselves, on random keys. ./dev setup installs both.
 
 #include <fstream>
 #include <map>
@@ -92,7 +92,7 @@ class Guava : public testing::Test {
   test::scratch_directory directory_;
 };
 
-TEST_F(Guava, ReadsWhatWeWriteAndWritesTheSameBytes) {
+TEST_F(Guava, ReadsOurFilesAndWritesTheSameBytes) {
   std::vector<guava_case> cases;
   std::string expected;
   for (const auto how : {guava::strategy::mitz_32, guava::strategy::mitz_64})
@@ -123,7 +123,7 @@ std::vector<std::string> random_keys(std::size_t count) {
   return keys;
 }
 
-/// Bits that are set one by one and, as a Redis string, are as long as the last needs.
+/// Bits set one by one, in a buffer as long as its last bit needs, like a Redis string.
 void set_growing(bytes& bits, std::uint64_t position) {
   if (bits.size() <= position / 8) bits.resize(position / 8 + 1);
   set_bit(bits, position);

@@ -1,4 +1,4 @@
-// Bits as a real Redis numbers them: what SETBIT makes is byte for byte what we hold.
+// Bits as a real Redis numbers them: a string made by SETBIT equals ours byte for byte.
 
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ std::string text(std::span<const std::byte> bytes) {
 
 TEST_F(RedisString, OfGuavaIsItsFilterInMemory) {
   guava::filter filter(guava::smallest(guava::strategy::mitz_64, 50, 0.03));
-  set_bit(filter.get_shape().bits() - 1, false);  // as the version in Java begins a string
+  set_bit(filter.get_shape().bits() - 1, false);  // as the Java version begins a string
   for (int i = 0; i < 20; ++i) {
     const std::string key = "key " + std::to_string(i);
     filter.add(key);

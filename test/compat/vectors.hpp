@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-/// What the original programs computed, recorded: test/compat/data. Each file says which version ran.
+/// Results of the original programs, recorded in test/compat/data. Each file names the version that ran.
 namespace everseen::test {
 
 inline nlohmann::json vectors(const std::string& name) {

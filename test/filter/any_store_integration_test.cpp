@@ -1,5 +1,5 @@
-// Redis in all its shapes, against real servers. A server serves all tests of its kind in one process, each
-// under a prefix of its own.
+// All forms of Redis stores, on real servers. One process runs all tests of a kind on one server; each test
+// has its own prefix.
 
 #include <array>
 
@@ -14,7 +14,7 @@
 namespace everseen::any_store {
 namespace {
 
-/// Started when first asked for.
+/// Started on first use.
 redis_server& instance(std::size_t number) {
   static std::array<std::unique_ptr<redis_server>, 3> all;
   if (!all[number]) all[number] = std::make_unique<redis_server>();
@@ -67,7 +67,7 @@ const kind judged_by_clients[] = {
      judge_kind::client},
 };
 
-/// Which has no links and no ledgers.
+/// A store without links and ledgers.
 const kind served[] = {
     {"everseen_memory", [](const auto&) { return fresh_server("mem:"); }},
     {"everseen_files", [](const auto& path) { return fresh_server("file:" + path.string()); }},

@@ -1,4 +1,4 @@
-// What every store must do. Included once by each test file that says which kinds of store are asked:
+// Tests for every store. Each test file that instantiates it for some kinds of store includes it once:
 //
 //     INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 
@@ -43,7 +43,7 @@ inline std::string name_of_kind(const testing::TestParamInfo<kind>& one) {
   return one.param.name;
 }
 
-/// Of the kind that is being tested: specs say it, and the helpers that make them do not know the test.
+/// The kind under test. Specs depend on it, and the helpers that make them have no access to the test.
 inline judge_kind judged_by = judge_kind::server;
 
 class AnyStore : public testing::TestWithParam<kind> {
@@ -82,7 +82,7 @@ inline std::vector<copied_segment> segments_of(const stored_filter& filter) {
   return all;
 }
 
-/// The same but for the counts, which a restore may raise by what an estimate from the bits errs.
+/// Equal except for the counts, which a restore may raise by the error of an estimate from the bits.
 inline void expect_copy(std::vector<copied_segment> copy, const std::vector<copied_segment>& original) {
   ASSERT_EQ(copy.size(), original.size());
   for (std::size_t i = 0; i < copy.size(); ++i) {
@@ -102,12 +102,12 @@ inline void restore_into(store& to, std::string_view name, const stored_filter& 
   target->commit();
 }
 
-TEST_P(AnyStore, BeginsEmpty) {
+TEST_P(AnyStore, IsEmptyAtFirst) {
   EXPECT_TRUE(store_->list().empty());
   EXPECT_FALSE(store_->exists("a"));
 }
 
-TEST_P(AnyStore, ListsWhatWasCreatedInOrder) {
+TEST_P(AnyStore, ListsCreatedFiltersInOrder) {
   for (const char* name : {"b", "a", "A.b_c-9"}) (void)store_->create(name, spec_of({.capacity = 100}));
   EXPECT_EQ(store_->list(), (std::vector<std::string>{"A.b_c-9", "a", "b"}));
   EXPECT_TRUE(store_->exists("b"));
@@ -119,13 +119,13 @@ TEST_P(AnyStore, RefusesToCreateAnExistingName) {
   EXPECT_THROW(store_->begin_restore("a", spec_of({.capacity = 100})), parameter_error);
 }
 
-TEST_P(AnyStore, RefusesToOpenOrDropWhatIsNotThere) {
+TEST_P(AnyStore, RefusesToOpenOrDropAMissingFilter) {
   EXPECT_THROW(store_->open("a", access::read), parameter_error);
   EXPECT_THROW(store_->open("a", access::write), parameter_error);
   EXPECT_THROW(store_->drop("a"), parameter_error);
 }
 
-TEST_P(AnyStore, RefusesNamesThatAreNoNames) {
+TEST_P(AnyStore, RefusesInvalidNames) {
   for (const std::string& name : {std::string(), std::string(1025, 'n')}) {
     EXPECT_THROW(store_->create(name, spec_of({.capacity = 100})), parameter_error);
     EXPECT_THROW(store_->begin_restore(name, spec_of({.capacity = 100})), parameter_error);
@@ -134,7 +134,7 @@ TEST_P(AnyStore, RefusesNamesThatAreNoNames) {
 }
 
 // Promise: a filter may have any bytes as its name (operations, Names).
-TEST_P(AnyStore, TakesAnyBytesForANameAndListsThem) {
+TEST_P(AnyStore, AcceptsAnyBytesAsANameAndListsThem) {
   std::vector<std::string> names = {std::string("\0", 1),
                                     "\n",
                                     ".",
@@ -169,7 +169,7 @@ TEST_P(AnyStore, TakesAnyBytesForANameAndListsThem) {
   EXPECT_THAT(store_->list(), testing::IsEmpty());
 }
 
-TEST_P(AnyStore, GivesBackTheSpec) {
+TEST_P(AnyStore, ReturnsTheSpec) {
   const spec s = spec_of(
       {.capacity = 1234, .error_rate = 1e-4, .hash = hash_kind::siphash, .window = window_spec{60s, 4}});
   EXPECT_EQ(store_->create("a", s)->get_spec(), s);
@@ -184,7 +184,7 @@ TEST_P(AnyStore, DroppedFilterIsGoneAndItsNameIsFree) {
   EXPECT_EQ(keys_in(*again), 0u);
 }
 
-TEST_P(AnyStore, ResetForgetsEverythingButTheSpec) {
+TEST_P(AnyStore, ResetRemovesEverythingExceptTheSpec) {
   const spec s = spec_of({.capacity = 300, .error_rate = 1e-9});
   const auto keys = random_digests(21).take(900);
   ASSERT_TRUE(add_keys(*store_->create("a", s), keys).result);
@@ -197,7 +197,7 @@ TEST_P(AnyStore, ResetForgetsEverythingButTheSpec) {
 }
 
 // Promise: a reset is seen by clients that have the filter open, in every store (guarantees, Stores).
-TEST_P(AnyStore, ResetIsSeenByWhoHasTheFilterOpen) {
+TEST_P(AnyStore, ResetIsSeenByClientsThatHaveTheFilterOpen) {
   const spec s = spec_of({.capacity = 300, .error_rate = 1e-9});
   const auto keys = random_digests(22).take(900);
   ASSERT_TRUE(add_keys(*store_->create("a", s), keys).result);
@@ -211,21 +211,21 @@ TEST_P(AnyStore, ResetIsSeenByWhoHasTheFilterOpen) {
   EXPECT_EQ(check_keys(*reader, others).result->seen, others.size());
 }
 
-TEST_P(AnyStore, ResetOpensTheWindowAgain) {
+TEST_P(AnyStore, ResetRestartsTheWindow) {
   const auto filter =
       store_->create("a", spec_of({.capacity = 300, .error_rate = 1e-9, .window = window_spec{60s, 3}}));
   const auto keys = random_digests(24).take(30);
   ASSERT_TRUE(add_keys(*filter, keys, at(1h)).result);
   EXPECT_EQ(add_keys(*filter, keys, at(0s)).result->late, keys.size());
   if (std::string_view(GetParam().name).starts_with("file"))
-    return;  // which lets nobody reset beside a writer
+    return;  // which refuses a reset while it has a writer
   store_->reset("a");
-  // A client that judges by itself hears of it within a second, or when it looks.
+  // A client that judges by itself notices it within a second, or when it looks up a key.
   if (judged_by == judge_kind::client) (void)check_keys(*filter, keys, at(0s));
   EXPECT_EQ(add_keys(*filter, keys, at(0s)).result->fresh, keys.size());
 }
 
-TEST_P(AnyStore, ResetOfWhatIsNotThereIsRefused) {
+TEST_P(AnyStore, ResetOfAMissingFilterIsRefused) {
   EXPECT_THROW(store_->reset("a"), parameter_error);
 }
 
@@ -254,7 +254,7 @@ TEST_P(AnyStore, OfAKeyTwiceInABatchTheFirstIsFresh) {
     EXPECT_EQ(got.verdicts[i], i % 2 == 0 ? verdict::fresh : verdict::seen);
 }
 
-TEST_P(AnyStore, GrowsFarBeyondItsFirstCapacity) {
+TEST_P(AnyStore, GrowsFarPastItsFirstCapacity) {
   lockstep both(store_->create("a", spec_of({.capacity = 300, .error_rate = 0.001})));
   random_digests source(3);
   for (int batch = 0; batch < 20; ++batch) both.add(source.take(500));
@@ -262,7 +262,7 @@ TEST_P(AnyStore, GrowsFarBeyondItsFirstCapacity) {
   both.expect_error_rate();
 }
 
-TEST_P(AnyStore, FullFilterWithoutGrowthRefusesAndKeepsWhatItHas) {
+TEST_P(AnyStore, FullFilterWithoutGrowthRefusesAndKeepsItsKeys) {
   const auto filter = store_->create(
       "a", spec_of({.capacity = 100, .error_rate = 1e-9, .growth = growth_kind::refuse, .partitions = 1}));
   const auto keys = random_digests(4).take(150);
@@ -275,7 +275,7 @@ TEST_P(AnyStore, FullFilterWithoutGrowthRefusesAndKeepsWhatItHas) {
     EXPECT_EQ(after.verdicts[i], i < 100 ? verdict::seen : verdict::fresh) << i;
 }
 
-TEST_P(AnyStore, OverfilledFilterGoesOnAndForgetsNothing) {
+TEST_P(AnyStore, OverfilledFilterContinuesAndForgetsNothing) {
   const auto filter =
       store_->create("a", spec_of({.capacity = 100, .error_rate = 0.01, .growth = growth_kind::overfill}));
   const auto keys = random_digests(4).take(2'000);
@@ -323,7 +323,7 @@ TEST_P(AnyStore, ReopenedFilterIsTheSame) {
   both.expect_error_rate();
 }
 
-TEST_P(AnyStore, OpenedForReadingSeesWhatIsAddedBesideIt) {
+TEST_P(AnyStore, FilterOpenedForReadingSeesConcurrentAdds) {
   const auto writer = store_->create("a", spec_of({.capacity = 100, .error_rate = 0.001}));
   const auto reader = store_->open("a", access::read);
   random_digests source(9);
@@ -447,7 +447,7 @@ TEST_P(AnyStore, OfManyThreadsThatAddAKeyExactlyOneGetsFresh) {
   for (std::size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (std::size_t from = 0; from < keys.size(); from += 500) {
-        // Each thread begins elsewhere, so that all parts of the filter are fought for.
+        // Each thread begins at another key, so that all parts of the filter are contended.
         const std::size_t begin = (from + t * 1000) % keys.size();
         const answers got = add_keys(*filter, std::span(keys).subspan(begin, 500));
         for (std::size_t i = 0; i < 500; ++i) fresh[begin + i] += got.verdicts[i] == verdict::fresh;

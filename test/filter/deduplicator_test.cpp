@@ -20,7 +20,7 @@ class Deduplicator : public testing::Test {
  protected:
   Deduplicator() { (void)store_->create("clicks", make_spec({.capacity = 1'000, .error_rate = 1e-12})); }
 
-  /// As a program that begins.
+  /// Like a newly started program.
   std::unique_ptr<deduplicator> start(const char* job = "count") {
     return std::make_unique<deduplicator>(filter("clicks", store_->open("clicks", access::write)), job);
   }
@@ -46,7 +46,7 @@ class Deduplicator : public testing::Test {
   std::shared_ptr<store> store_ = open_store("file:" + scratch_.path().string());
 };
 
-TEST_F(Deduplicator, BeginsAgainFromATokenWithTheFirstVerdicts) {
+TEST_F(Deduplicator, RestartsFromATokenWithTheFirstVerdicts) {
   std::string kept;
   {
     const auto events = start();
@@ -54,14 +54,14 @@ TEST_F(Deduplicator, BeginsAgainFromATokenWithTheFirstVerdicts) {
     EXPECT_THAT(claim(*events, {"a", "b", "a"}, 0), ElementsAre(F, F, S));
     kept = events->token("log");
     EXPECT_THAT(claim(*events, {"c", "b", "d"}, 3), ElementsAre(F, S, F));
-  }  // died before it acted on the last three
+  }  // crashed before it acted on the last three
   const auto events = start();
   EXPECT_EQ(events->begin("log", kept), 3u);
   EXPECT_THAT(claim(*events, {"c"}, 3), ElementsAre(F));
   EXPECT_THAT(claim(*events, {"b", "d", "c", "e"}, 4), ElementsAre(S, F, S, F));
 }
 
-TEST_F(Deduplicator, BeginsAgainFromTheLedgerWhereThereIsNoToken) {
+TEST_F(Deduplicator, RestartsFromTheLedgerWhereThereIsNoToken) {
   {
     const auto events = start();
     (void)events->begin("log");
@@ -93,7 +93,7 @@ TEST_F(Deduplicator, RefusesTheTokenOfAnother) {
                 HasSubstr("has no position"));
 }
 
-TEST_F(Deduplicator, RefusesWhatMakesNoSense) {
+TEST_F(Deduplicator, RefusesInvalidArguments) {
   const auto events = start();
   const std::vector<std::string_view> keys = {"a", "b"};
   std::vector<verdict> out(2);

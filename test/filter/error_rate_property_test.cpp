@@ -1,6 +1,6 @@
-// The statistical promise: of the keys that were never added, at most a share of error_rate is called seen,
-// over the whole filter, however far it has grown. Each test counts over fixed keys and compares with
-// Chernoff's bound for a binomial distribution at the promised rate, which luck alone breaks once in 10^9
+// The statistical promise: of the keys that were never added, a share of at most error_rate is reported as
+// seen, over the whole filter, however far it has grown. Each test counts over fixed keys and compares with
+// Chernoff's bound for a binomial distribution at the promised rate, which chance alone exceeds once in 10^9
 // (test/support/binomial.hpp).
 
 #include <chrono>
@@ -28,7 +28,7 @@ filter make_filter(spec_request request) {
   return {"f", memory_store().create("f", make_spec(request))};
 }
 
-/// Adds keys that were never added before. Returns how many were wrongly called seen.
+/// Adds keys that were never added before. Returns the number of false positives.
 std::uint64_t add_new(filter& f, test::random_digests& source, std::size_t n,
                       std::span<const event_time> time = {}) {
   const std::vector<digest> keys = source.take(n);
@@ -48,8 +48,8 @@ void expect_strangers_within(const filter& f, double rate, std::span<const event
   EXPECT_LE(wrong, binomial_bound(strangers, rate)) << "of " << strangers << " at " << rate;
   const double now = f.info().error_rate_now;
   EXPECT_LE(now, rate);
-  EXPECT_LE(wrong, binomial_bound(strangers, now)) << "more than the formulas say";
-  EXPECT_GE(wrong, binomial_floor(strangers, now)) << "fewer than the formulas say";
+  EXPECT_LE(wrong, binomial_bound(strangers, now)) << "more than the formulas predict";
+  EXPECT_GE(wrong, binomial_floor(strangers, now)) << "fewer than the formulas predict";
 }
 
 struct promise {
@@ -122,7 +122,7 @@ TEST_P(ErrorRateInAWindow, HoldsOverAllLiveSlices) {
       wrong += add_new(f, source, times * capacity / slices, {&now, 1});
       added += times * capacity / slices;
     }
-    EXPECT_EQ(f.info().partitions.front().slices.size(), slices + 1) << "all that can be live are";
+    EXPECT_EQ(f.info().partitions.front().slices.size(), slices + 1) << "all possible slices are live";
     const event_time now(std::chrono::milliseconds(650));
     expect_strangers_within(f, p.error_rate, {&now, 1});
     EXPECT_LE(wrong, binomial_bound(added, p.error_rate));

@@ -51,7 +51,7 @@ TEST(FilterChunks, CarryAllPartitions) {
   for (std::uint32_t p = 0; p < 2; ++p) EXPECT_EQ(copy.stored().state(p), source.stored().state(p));
 }
 
-TEST(FilterChunks, OfAFilterThatGrewWhileItWasCopiedDoNotFit) {
+TEST(FilterChunks, OfAFilterThatGrewDuringTheCopyDoNotFit) {
   memory_store from, to;
   filter source = made_in(from, "f");
   add_keys(source, 0, 500);
@@ -64,7 +64,7 @@ TEST(FilterChunks, OfAFilterThatGrewWhileItWasCopiedDoNotFit) {
       dump_chunk(source, before[1].iterator);  // the second layer of the first partition
   try {
     loader.load(late.iterator, late.bytes);
-    FAIL() << "the chunk was taken for one of the second partition";
+    FAIL() << "the chunk was mistaken for one of the second partition";
   } catch (const format_error& why) {
     EXPECT_THAT(why.what(), HasSubstr("not the chunks of a filter"));
   }

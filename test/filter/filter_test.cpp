@@ -28,7 +28,7 @@ constexpr verdict fresh = verdict::fresh;
 constexpr verdict seen = verdict::seen;
 constexpr verdict unknown = verdict::unknown;
 
-/// More than a filter hashes and sorts at a time.
+/// More keys than a filter hashes and sorts together.
 constexpr std::size_t many = 50'000;
 
 filter make_filter(const spec& s) {
@@ -78,7 +78,7 @@ TEST(Filter, AnswersSpans) {
   ASSERT_TRUE(result);
   EXPECT_EQ(*result, (tally{.fresh = 1, .seen = 1}));
   EXPECT_THAT(out, ElementsAre(seen, fresh));
-  EXPECT_FALSE(f.may_contain("c")) << "looking adds nothing";
+  EXPECT_FALSE(f.may_contain("c")) << "look-ups add nothing";
 }
 
 TEST(Filter, AnswersEmptySpans) {
@@ -89,7 +89,7 @@ TEST(Filter, AnswersEmptySpans) {
   EXPECT_EQ(make_windowed_filter().add(std::span<const std::string_view>{}, {}).value(), tally{});
 }
 
-TEST(Filter, WantsAVerdictForEachKey) {
+TEST(Filter, RequiresAVerdictForEachKey) {
   filter f = make_filter();
   const std::vector<std::string_view> keys = {"a", "b", "c"};
   const std::vector<digest> digests(3);
@@ -123,7 +123,7 @@ TEST(Filter, AnswersDigestsLikeKeys) {
 }
 
 // Promise: a key may have any bytes (dedup, Keys and records).
-TEST(Filter, TakesAnyBytesForAKey) {
+TEST(Filter, AcceptsAnyBytesAsAKey) {
   for (const hash_kind hash : {hash_kind::xxh3, hash_kind::siphash}) {
     spec s = test::errorless(2000);
     s.hash = hash;
@@ -171,7 +171,7 @@ TEST(Filter, IsOneFilterInAllItsHandles) {
 
 // ---- times
 
-TEST(Filter, WantsATimeWhereThereIsAWindow) {
+TEST(Filter, RequiresATimeWhereThereIsAWindow) {
   filter f = make_windowed_filter();
   const std::vector<std::string_view> keys = {"a", "b", "c"};
   std::vector<verdict> out(3);
@@ -185,7 +185,7 @@ TEST(Filter, WantsATimeWhereThereIsAWindow) {
   EXPECT_EQ(f.info().keys, 0U);
 }
 
-TEST(Filter, TakesOneTimeForAllOrOneAKey) {
+TEST(Filter, AcceptsOneTimeForAllKeysOrOneForEach) {
   filter f = make_windowed_filter();
   EXPECT_THAT(add(f, {"a", "b"}, {test::at_ms(0)}), ElementsAre(fresh, fresh));
   EXPECT_THAT(add(f, {"a", "b", "a"}, {test::at_ms(400), test::at_ms(500), test::at_ms(500)}),
@@ -215,7 +215,7 @@ TEST(Filter, IgnoresTimesWithoutAWindow) {
   EXPECT_TRUE(f.may_contain("a", test::at_ms(-5)));
 }
 
-TEST(Filter, DoesNotContainWhatIsOlderThanTheWindow) {
+TEST(Filter, DoesNotContainKeysOlderThanTheWindow) {
   filter f = make_windowed_filter();
   EXPECT_EQ(f.add("a", test::at_ms(1000)), fresh);
   EXPECT_TRUE(f.may_contain("a", test::at_ms(1000)));
@@ -246,14 +246,14 @@ TEST(Filter, JudgesEveryChunkOfAFullFilter) {
     ASSERT_EQ(out[i], i % (many / 2) >= 20'000 ? unknown : i < many / 2 ? fresh : seen) << i;
 }
 
-// ---- keys that the filter cannot take
+// ---- keys that the filter cannot accept
 
 filter make_filter_of_numbers() {
   return make_filter(
       make_spec({.capacity = 2 * many, .layout = layout_kind::guava64, .funnel = funnel_kind::int64}));
 }
 
-/// Numbers, each twice, and a word at each of the places.
+/// Numbers, each twice, and a word at each of the given places.
 struct numbers_and_words {
   explicit numbers_and_words(std::initializer_list<std::size_t> places) {
     for (std::size_t i = 0; i < many; ++i) texts.push_back(std::to_string(i % (many / 2)));
@@ -265,7 +265,7 @@ struct numbers_and_words {
 };
 
 // Promise: a key that the filter can never take is unknown, and all others are judged (guarantees, Failures).
-TEST(Filter, KeyThatItCannotTakeIsUnknownAndAllOthersAreJudged) {
+TEST(Filter, KeyThatItCannotAcceptIsUnknownAndAllOthersAreJudged) {
   filter f = make_filter_of_numbers();
   const numbers_and_words some{0, 20'000, many - 1};  // in the first, the second and the last chunk
   std::vector<verdict> out(many);
@@ -275,7 +275,7 @@ TEST(Filter, KeyThatItCannotTakeIsUnknownAndAllOthersAreJudged) {
   EXPECT_THAT(result.error().message, HasSubstr("'oops' is not a whole number of 64 bits"));
   EXPECT_EQ(result.error().done.unknown, 3U);
   EXPECT_EQ(result.error().done.keys(), many);
-  // The number whose first place a word took is fresh at its second.
+  // A number whose first place holds a word is fresh at its second place.
   for (std::size_t i = 0; i < many; ++i)
     ASSERT_EQ(out[i], some.keys[i] == "oops"                                    ? unknown
                       : i < many / 2 || i == many / 2 || i == many / 2 + 20'000 ? fresh
@@ -286,7 +286,7 @@ TEST(Filter, KeyThatItCannotTakeIsUnknownAndAllOthersAreJudged) {
   EXPECT_EQ(asked.error().done, (tally{.seen = many - 3, .unknown = 3}));
 }
 
-TEST(Filter, BatchOfNothingButKeysThatItCannotTakeChangesNothing) {
+TEST(Filter, BatchOfUnacceptableKeysOnlyChangesNothing) {
   filter f = make_filter_of_numbers();
   const std::vector<std::string_view> words = {"a", "b", ""};
   std::vector<verdict> out(words.size(), fresh);
@@ -297,14 +297,14 @@ TEST(Filter, BatchOfNothingButKeysThatItCannotTakeChangesNothing) {
   EXPECT_EQ(f.info().segments, 0U);
 }
 
-TEST(Filter, TellsWhichKeysItCannotTake) {
+TEST(Filter, ReportsWhichKeysItCannotAccept) {
   EXPECT_THAT(make_filter_of_numbers().refusal_of("x7"), testing::Optional(HasSubstr("'x7'")));
   EXPECT_EQ(make_filter_of_numbers().refusal_of("7"), std::nullopt);
   EXPECT_EQ(make_filter().refusal_of("x7"), std::nullopt);
   EXPECT_THROW(make_filter_of_numbers().add("x7"), parameter_error);
 }
 
-/// Fails in its n-th add and knows no answer then.
+/// Its n-th add fails without an answer.
 class failing_filter : public stored_filter {
  public:
   failing_filter(std::shared_ptr<stored_filter> real, int fails_in)
@@ -359,7 +359,7 @@ TEST(Filter, LeavesTheRestUnknownAfterAFailureSoThatARetryIsRight) {
   EXPECT_EQ(out, expected);
 }
 
-TEST(Filter, OutageOutweighsAKeyThatItCannotTake) {
+TEST(Filter, OutageTakesPrecedenceOverAnUnacceptableKey) {
   const spec s = make_filter_of_numbers().get_spec();
   filter f("f", std::make_shared<failing_filter>(memory_store().create("f", s), 2));
   const numbers_and_words some{1};
@@ -373,15 +373,15 @@ TEST(Filter, OutageOutweighsAKeyThatItCannotTake) {
   EXPECT_EQ(out[many - 1], unknown);
 }
 
-TEST(Filter, ThrowsWhatASingleKeyMeets) {
+TEST(Filter, ThrowsTheErrorOfASingleKey) {
   filter f("f", std::make_shared<failing_filter>(memory_store().create("f", test::errorless(10)), 1));
   EXPECT_THROW(f.add("a"), storage_error);
-  EXPECT_EQ(f.add("a"), fresh) << "calling again is safe";
+  EXPECT_EQ(f.add("a"), fresh) << "retrying is safe";
 }
 
-// ---- what there is to know
+// ---- reports
 
-TEST(Filter, TellsWhatThereIsToKnow) {
+TEST(Filter, ReportsItsSpecAndState) {
   filter f = make_filter(100, growth_kind::grow, 3);
   const filter_info empty = f.info();
   EXPECT_EQ(empty.name, "f");
@@ -418,7 +418,7 @@ TEST(Filter, IsCreatedInAStore) {
   EXPECT_EQ(f.add("a"), fresh);
 }
 
-TEST(Filter, SaysWhatIsWrongWithARequest) {
+TEST(Filter, ReportsErrorsOfARequest) {
   const auto message = [](auto call) {
     try {
       call();

@@ -1,4 +1,4 @@
-// Files of other systems that are damaged, contradict themselves or are not what they say.
+// Files of other systems that are damaged, contradict themselves or have another format.
 
 #include "everseen/filter/foreign_file.hpp"
 
@@ -68,7 +68,7 @@ TEST_F(ForeignFile, OfGuavaThatIsTooLongIsRefused) {
   refuses_guava(pipe_of(longer), "more bytes follow");
 }
 
-TEST_F(ForeignFile, OfGuavaThatPromisesMoreThanItHasIsRefusedBeforeMemoryIsAskedFor) {
+TEST_F(ForeignFile, OfGuavaThatAnnouncesMoreThanItHasIsRefusedWithoutAllocating) {
   const std::string huge("\x01\x05\x7f\xff\xff\xff", 6);
   refuses_guava(file_of(huge), "promises 17179869176 bytes");
 }
@@ -91,7 +91,7 @@ TEST_F(ForeignFile, OfGuavaAnswersAsRecorded) {
 }
 
 // Promise: a chain of RedisBloom continues byte for byte, in every store (foreign-filters, Imported filters).
-TEST_F(ForeignFile, OfRedisBloomAnswersAsRecordedAndIsWrittenAgain) {
+TEST_F(ForeignFile, OfRedisBloomAnswersAsRecordedAndIsWrittenBack) {
   const auto recorded = vectors("redisbloom");
   for (const auto& row : recorded["filters"]) {
     std::string commands;
@@ -142,7 +142,7 @@ TEST_F(ForeignFile, OfRedisBloomForTwoKeysIsRefused) {
                      "for the keys one and other");
 }
 
-TEST_F(ForeignFile, OfRedisBloomThatPromisesMoreThanItHasIsRefusedBeforeMemoryIsAskedFor) {
+TEST_F(ForeignFile, OfRedisBloomThatAnnouncesMoreThanItHasIsRefusedWithoutAllocating) {
   chain huge = chain::reserve({0.01, 100, 2, true});
   huge.layers[0].capacity = std::uint64_t{1} << 40;
   std::string commands = commands_of(huge);
@@ -154,14 +154,14 @@ TEST_F(ForeignFile, OfRedisBloomThatPromisesMoreThanItHasIsRefusedBeforeMemoryIs
   refuses_redisbloom(file_of(commands), "the file has");
 }
 
-/// The commands of a chain that its own system would not have made so.
+/// The commands of a chain that its own system would not have created in this form.
 std::string tampered(const std::function<void(chain&)>& change) {
   chain c = grown_chain();
   change(c);
   return commands_of(c);
 }
 
-TEST_F(ForeignFile, OfRedisBloomThatCannotGoOnByItsRulesIsRefused) {
+TEST_F(ForeignFile, OfRedisBloomThatCannotContinueByItsRulesIsRefused) {
   refuses_redisbloom(file_of(tampered([](chain& x) { x.expansion = 3; })), "its expansion of 3 gives 300");
   refuses_redisbloom(file_of(tampered([](chain& x) { x.flags |= compat::redisbloom::flags::fixed_size; })),
                      "must not grow");
@@ -173,7 +173,7 @@ TEST_F(ForeignFile, OfRedisBloomThatCannotGoOnByItsRulesIsRefused) {
                      "layer 0 uses");
 }
 
-TEST_F(ForeignFile, OfRedisBloomWithMoreLayersThanOursHaveGoesOn) {
+TEST_F(ForeignFile, OfRedisBloomWithMoreLayersThanOursContinues) {
   chain theirs = chain::reserve({0.4, 1, 1, true});
   for (int i = 0; theirs.layers.size() < 100; ++i) theirs.add(std::to_string(i));
   import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
@@ -196,9 +196,9 @@ TEST_F(ForeignFile, OfRedisBloomEndsWhereItsOwnSystemEndsIt) {
   EXPECT_EQ(ours.add("1"), verdict::seen);
 }
 
-// What is sound and cannot be here is no damage: another advice, and another exit code.
+// A valid file that everseen cannot hold is not damage: the advice and the exit code differ.
 
-TEST_F(ForeignFile, OfRedisBloomThatErrsLessThanEverseenCanIsRefused) {
+TEST_F(ForeignFile, OfRedisBloomWithALowerRateThanEverseenSupportsIsRefused) {
   refuses_redisbloom<parameter_error>(file_of(commands_of(chain::reserve({1e-16, 100, 2, false}))),
                                       "migrate");
 }
@@ -219,13 +219,13 @@ class short_store final : public memory_store {
   }
 };
 
-TEST_F(ForeignFile, LongerThanTheStoreKeepsIsRefused) {
+TEST_F(ForeignFile, LongerThanTheStoresLimitIsRefused) {
   store_ = std::make_shared<short_store>();
   refuses_guava<parameter_error>(file_of(guava_of_strings()), "keeps 64 in one at most");
   refuses_redisbloom<parameter_error>(file_of(commands_of(grown_chain())), "keeps 64 in one at most");
 }
 
-/// Calls something between what an export asks first and what it asks then, as another process may.
+/// Calls something between the first and the second request of an export, as another process may.
 class watched_filter final : public stored_filter {
  public:
   watched_filter(std::shared_ptr<stored_filter> real, std::function<void()> between)
@@ -278,19 +278,19 @@ TEST_F(ForeignFile, OfAnEmptyFilterIsWrittenAsKeysArrive) {
   EXPECT_TRUE(filter("copy", store_->open("copy", access::read)).may_contain("early"));
 }
 
-TEST_F(ForeignFile, IsWrittenOnlyOfAFilterOfThatSystem) {
+TEST_F(ForeignFile, IsWrittenOnlyForAFilterOfThatSystem) {
   const filter own("own", store_->create("own", store_->plan({})));
   EXPECT_THAT([&] { (void)exported_guava(own); }, ThrowsMessage<parameter_error>(HasSubstr("guava64")));
   EXPECT_THAT([&] { (void)exported_redisbloom(own); },
               ThrowsMessage<parameter_error>(HasSubstr("redisbloom")));
 }
 
-TEST_F(ForeignFile, IsNotImportedUnderANameThatIsTaken) {
+TEST_F(ForeignFile, IsNotImportedUnderAnExistingName) {
   (void)store_->create("g", store_->plan({}));
   EXPECT_THROW(import_guava(*store_, "g", file_of(guava_of_strings()), {}), name_taken);
 }
 
-TEST_F(ForeignFile, OfChainsOfPowersOfTwoGoesOnWithThem) {
+TEST_F(ForeignFile, OfChainsOfPowersOfTwoContinuesWithThem) {
   chain theirs = chain_of_powers_of_two();
   import_redisbloom(*store_, "r", file_of(commands_of(theirs)));
   filter ours("r", store_->open("r", access::write));

@@ -1,4 +1,5 @@
-// Filters of other systems beside their own code, for any sizes and keys, moved out and in at any moment.
+// Compares filters of other systems with those systems' code, for any sizes and keys, exported and imported
+// at any time.
 
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace {
 using namespace test;
 using compat::guava::strategy;
 
-/// Keys of which about every other one was there before.
+/// Keys of which about every other one occurred before.
 std::vector<std::string> some_keys() {
   const auto numbers = *rc::gen::container<std::vector<unsigned>>(rc::gen::inRange(0U, 300U));
   std::vector<std::string> keys;
@@ -60,7 +61,8 @@ RC_GTEST_PROP(ForeignProperty, AChainOfRedisBloomIsTheSameWhereverItsKeysAreAdde
   asked.capacity = *rc::gen::inRange<std::uint64_t>(1, 60);
   asked.error_rate = *rc::gen::element(0.4, 0.1, 0.01, 1e-4);
   asked.expansion = *rc::gen::inRange(1U, 5U);
-  // A chain that expands by 1 gets a layer, and a probe, for every so many keys; 40 layers are the end.
+  // A chain that expands by 1 gets another layer and another probe at regular intervals; 40 layers are the
+  // limit.
   if (asked.expansion == 1) asked.capacity += 20;
   const auto store = open_store("mem:");
   auto theirs = compat::redisbloom::chain::reserve(asked);

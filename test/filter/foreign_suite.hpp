@@ -1,5 +1,5 @@
-// What filters of other systems do in every store. Their own code, compat/, walks beside: the same verdicts
-// and, in the end, the same file. Included behind any_store_suite.hpp.
+// Tests for filters of other systems, in every store. The code of compat/ runs in parallel: it must give the
+// same verdicts and, in the end, the same file. Included after any_store_suite.hpp.
 
 #pragma once
 
@@ -20,7 +20,7 @@ using compat::guava::strategy;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// Numbers as text, some of them twice: every funnel takes them.
+/// Numbers as text, some of them twice: every funnel accepts them.
 inline std::vector<std::string> numbers(int from, int to) {
   std::vector<std::string> all;
   for (int i = from; i < to; ++i) all.push_back(std::to_string((i * 7919) % (to - from / 2)));
@@ -71,7 +71,7 @@ inline std::string name_of(strategy how, funnel_kind funnel) {
 }
 
 // Promise: a filter of Guava continues bit for bit, in every store (foreign-filters, Imported filters).
-TEST_P(AnyStore, GoesOnWithAFilterOfGuavaBitForBit) {
+TEST_P(AnyStore, ContinuesAFilterOfGuavaBitForBit) {
   for (const auto& [how, funnel] : guava_kinds) {
     const std::string name = name_of(how, funnel);
     compat::guava::filter theirs(compat::guava::smallest(how, 1'000, 0.01));
@@ -84,7 +84,7 @@ TEST_P(AnyStore, GoesOnWithAFilterOfGuavaBitForBit) {
   }
 }
 
-TEST_P(AnyStore, MakesTheFilterThatGuavaWouldMake) {
+TEST_P(AnyStore, CreatesTheFilterThatGuavaWouldCreate) {
   for (const auto& [how, funnel] : guava_kinds) {
     const std::string name = name_of(how, funnel);
     const spec planned =
@@ -108,13 +108,13 @@ TEST_P(AnyStore, EstimatesTheKeysOfAFilterOfGuavaFromItsBits) {
   import_guava(*store_, "g", pipe_of(stream_of(theirs)), {});
   const filter_info info = opened(*store_, "g", access::read).info();
   EXPECT_NEAR(static_cast<double>(info.keys), 10'000, 300);
-  // What its file says of it: 191,744 bits and 7 probes, which fewer keys than 20,000 make half full.
+  // According to its file: 191,744 bits and 7 probes, which fewer than 20,000 keys fill to a half.
   EXPECT_EQ(info.spec.capacity, 18'987U);
   EXPECT_NEAR(info.spec.error_rate, 1.0 / 128, 1e-5);
 }
 
 // Promise: a chain of RedisBloom continues byte for byte, in every store (foreign-filters, Imported filters).
-TEST_P(AnyStore, GoesOnWithAChainOfRedisBloomByteForByte) {
+TEST_P(AnyStore, ContinuesAChainOfRedisBloomByteForByte) {
   compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
   add_all(theirs, numbers(0, 250));
   ASSERT_EQ(theirs.layers.size(), 2U);
@@ -126,7 +126,7 @@ TEST_P(AnyStore, GoesOnWithAChainOfRedisBloomByteForByte) {
   EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
 }
 
-TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
+TEST_P(AnyStore, CreatesTheChainThatRedisBloomWouldReserve) {
   for (const std::uint32_t expansion : {1U, 3U}) {
     const std::string name = "r" + std::to_string(expansion);
     const spec planned = store_->plan(
@@ -139,9 +139,9 @@ TEST_P(AnyStore, MakesTheChainThatRedisBloomWouldReserve) {
   }
 }
 
-/// A server judges by scripts, which have the positions of a key in registers.
+/// A server judges by scripts, which hold the positions of a key in registers.
 // Promise: a chain of RedisBloom ends where RedisBloom's own does (foreign-filters, Imported filters).
-TEST_P(AnyStore, GoesOnWithAChainOfManyLayersOrNamesTheLimit) {
+TEST_P(AnyStore, ContinuesAChainOfManyLayersOrNamesTheLimit) {
   const bool is_limited = std::string_view(GetParam().name).starts_with("redis");
   const spec planned =
       store_->plan({.capacity = 2, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 1});
@@ -167,7 +167,7 @@ TEST_P(AnyStore, GoesOnWithAChainOfManyLayersOrNamesTheLimit) {
   EXPECT_EQ(store_->exists("imported"), !is_limited);
 }
 
-TEST_P(AnyStore, RefusesKeysAsAChainThatDoesNotScale) {
+TEST_P(AnyStore, RefusesKeysLikeAChainThatDoesNotScale) {
   compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, false});
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
   filter ours = opened(*store_, "r");

@@ -24,7 +24,7 @@ constexpr verdict seen = verdict::seen;
 
 class KeyRange : public testing::Test {
  protected:
-  /// Adds three keys, of which the last is the first once more.
+  /// Adds three keys, of which the last repeats the first.
   template <typename Keys>
   void expect_two_fresh(Keys&& keys) {
     filter f("f", memory_store().create("f", make_spec({.capacity = 100, .error_rate = 1e-9})));
@@ -38,7 +38,7 @@ class KeyRange : public testing::Test {
   const std::string b = "b, a key that is longer than a short string";
 };
 
-TEST_F(KeyRange, TakesContainersAndArrays) {
+TEST_F(KeyRange, AcceptsContainersAndArrays) {
   expect_two_fresh(std::vector<std::string>{a, b, a});
   expect_two_fresh(std::list<std::string>{a, b, a});
   expect_two_fresh(std::vector<std::string_view>{a, b, a});
@@ -50,7 +50,7 @@ TEST_F(KeyRange, TakesContainersAndArrays) {
   expect_two_fresh(std::span(constant));
 }
 
-TEST_F(KeyRange, TakesViewsThatMakeTheirKeys) {
+TEST_F(KeyRange, AcceptsViewsThatMakeTheirKeys) {
   const std::vector<int> rows = {0, 1, 0};
   expect_two_fresh(rows | std::views::transform([&](int row) { return row == 0 ? a : b; }));
   expect_two_fresh(rows |
@@ -60,7 +60,7 @@ TEST_F(KeyRange, TakesViewsThatMakeTheirKeys) {
   expect_two_fresh(more | std::views::filter([](const std::string& key) { return !key.empty(); }));
 }
 
-TEST_F(KeyRange, TakesRangesThatAreReadOnce) {
+TEST_F(KeyRange, AcceptsSinglePassRanges) {
   filter f("f", memory_store().create("f", make_spec({.capacity = 100, .error_rate = 1e-9})));
   std::istringstream words("one two one");
   std::array<verdict, 3> out{};
@@ -68,7 +68,7 @@ TEST_F(KeyRange, TakesRangesThatAreReadOnce) {
   EXPECT_THAT(out, ElementsAre(fresh, fresh, seen));
 }
 
-TEST_F(KeyRange, ChecksLikeItAddsAndTakesTimes) {
+TEST_F(KeyRange, ChecksLikeItAddsAndAcceptsTimes) {
   using namespace std::chrono_literals;
   filter f("f", memory_store().create("f", make_spec({.capacity = 100, .window = window_spec{10min}})));
   const std::vector<std::string> keys = {a, b};
@@ -81,7 +81,7 @@ TEST_F(KeyRange, ChecksLikeItAddsAndTakesTimes) {
   EXPECT_THAT(out, ElementsAre(fresh, seen));
 }
 
-TEST_F(KeyRange, IsNotAStringNorARangeOfOtherThings) {
+TEST_F(KeyRange, IsNeitherAStringNorARangeOfOtherTypes) {
   static_assert(!key_range<std::string>);
   static_assert(!key_range<std::vector<int>>);
   static_assert(!key_range<std::vector<std::string_view>&>, "a span of views needs no conversion");

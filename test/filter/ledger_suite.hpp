@@ -1,4 +1,4 @@
-// What the ledgers of every store must do. Included as any_store_suite.hpp is.
+// Tests for the ledgers of every store. Included like any_store_suite.hpp.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class AnyLedger : public AnyStore {
     return claim_events(by, filter_->get_spec(), {lane, settled}, events);
   }
 
-  /// A new process: nothing of the old one is left.
+  /// Like a new process: no state of the old one remains.
   std::unique_ptr<ledger> begin_again(const char* job = "count") {
     filter_.reset();
     filter_ = store_->open("a", access::write);
@@ -56,7 +56,7 @@ TEST_P(AnyLedger, AReplayGetsItsFirstVerdicts) {
   }
 }
 
-TEST_P(AnyLedger, AReplayThatIsCutOtherwiseGetsItsFirstVerdicts) {
+TEST_P(AnyLedger, AReplayInOtherBatchesGetsItsFirstVerdicts) {
   auto job = filter_->open_ledger("count", "");
   auto events = new_events(keys_, 0, 60);
   for (std::size_t i = 1; i < 60; i += 4) events[i].key = events[i - 1].key;
@@ -70,7 +70,7 @@ TEST_P(AnyLedger, AReplayThatIsCutOtherwiseGetsItsFirstVerdicts) {
   EXPECT_EQ(verdicts, expected);
 }
 
-TEST_P(AnyLedger, WhatIsSettledIsForgottenAndTheRestIsNot) {
+TEST_P(AnyLedger, SettledEventsAreForgottenAndTheOthersAreNot) {
   auto job = filter_->open_ledger("count", "");
   const auto events = new_events(keys_, 0, 300);
   (void)claim(*job, std::span(events).first(200));
@@ -80,7 +80,7 @@ TEST_P(AnyLedger, WhatIsSettledIsForgottenAndTheRestIsNot) {
   EXPECT_EQ(text_of(replay.verdicts).substr(150), std::string(150, '0'));
 }
 
-TEST_P(AnyLedger, LanesAndJobsAreApart) {
+TEST_P(AnyLedger, LanesAndJobsAreSeparate) {
   auto job = filter_->open_ledger("count", "");
   const auto events = new_events(keys_, 5, 20);
   EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(20, '0'));
@@ -92,7 +92,7 @@ TEST_P(AnyLedger, LanesAndJobsAreApart) {
   EXPECT_EQ(text_of(claim(*job, events).verdicts), std::string(20, '0'));
 }
 
-TEST_P(AnyLedger, TwoThatClaimOneLaneGetTheSameVerdicts) {
+TEST_P(AnyLedger, TwoClaimersOfOneLaneGetTheSameVerdicts) {
   auto one = filter_->open_ledger("count", "");
   auto two = filter_->open_ledger("count", "");
   const auto events = new_events(keys_, 0, 90);
@@ -105,7 +105,7 @@ TEST_P(AnyLedger, TwoThatClaimOneLaneGetTheSameVerdicts) {
 }
 
 // Promise: a late settlement moves no position back (streams, Several workers).
-TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
+TEST_P(AnyLedger, LateSettlementsDoNotMoveCheckpointsBack) {
   auto job = filter_->open_ledger("count", "");
   const std::vector<checkpoint> far = {{"clicks/0", 0x1000, "far"}, {"> out", 0, "12"}};
   job->settle(far);
@@ -118,7 +118,7 @@ TEST_P(AnyLedger, CheckpointsAreNotLedBackByWhoIsLate) {
 }
 
 // Promise: each event is settled for one of two workers that have its effect (streams, Several workers).
-TEST_P(AnyLedger, SettlesEachEventForOneOfTwoThatHaveItsEffect) {
+TEST_P(AnyLedger, SettlesEachEventForOneOfTwoWorkersThatHaveItsEffect) {
   auto slow = filter_->open_ledger("count", "");
   auto heir = filter_->open_ledger("count", "");
   const std::vector<checkpoint> first = {{"clicks/0", 100, "f", 0}, {"> a", 0, "7"}};
@@ -140,7 +140,7 @@ TEST_P(AnyLedger, SettlesEachEventForOneOfTwoThatHaveItsEffect) {
   EXPECT_EQ(reached.at("> b").note, "9");
 }
 
-TEST_P(AnyLedger, CheckpointsAreWhatWasPutDownLast) {
+TEST_P(AnyLedger, CheckpointsAreTheLastOnesWritten) {
   auto job = filter_->open_ledger("count", "");
   EXPECT_TRUE(job->checkpoints().empty());
   const std::vector<checkpoint> first = {{"clicks/0", 7, "a"}, {"clicks/1", 0, std::string("\0\n", 2)}};
@@ -156,7 +156,7 @@ TEST_P(AnyLedger, CheckpointsAreWhatWasPutDownLast) {
   EXPECT_TRUE(filter_->open_ledger("audit", "")->checkpoints().empty());
 }
 
-TEST_P(AnyLedger, KeepsTheDescriptionOfWhoOpenedItFirst) {
+TEST_P(AnyLedger, KeepsTheDescriptionOfTheFirstOpener) {
   EXPECT_TRUE(store_->jobs("a").empty());
   EXPECT_EQ(filter_->open_ledger("count", "by site")->description(), "by site");
   EXPECT_EQ(filter_->open_ledger("count", "by country")->description(), "by site");
@@ -166,7 +166,7 @@ TEST_P(AnyLedger, KeepsTheDescriptionOfWhoOpenedItFirst) {
   EXPECT_EQ(begin_again()->description(), "by site");
 }
 
-TEST_P(AnyLedger, AJobThatWasEndedIsForgottenAndItsKeysAreNot) {
+TEST_P(AnyLedger, EndedJobIsForgottenAndItsKeysAreNot) {
   auto job = filter_->open_ledger("count", "by site");
   (void)filter_->open_ledger("audit", "");
   const auto events = new_events(keys_, 0, 40);
@@ -185,7 +185,7 @@ TEST_P(AnyLedger, AJobThatWasEndedIsForgottenAndItsKeysAreNot) {
   EXPECT_EQ(std::ranges::count(again.before, 1), 0);
 }
 
-TEST_P(AnyLedger, AFilterWhoseJobsWereEndedCanBeResetAndBeginOthers) {
+TEST_P(AnyLedger, FilterWhoseJobsEndedCanBeResetAndHaveNewJobs) {
   const auto events = new_events(keys_, 0, 40);
   (void)claim(*filter_->open_ledger("count", ""), events);
   EXPECT_THROW(store_->reset("a"), error);
@@ -202,7 +202,7 @@ TEST_P(AnyLedger, RefusesNamesThatNoFilterCouldHave) {
     EXPECT_THROW((void)filter_->open_ledger(name, ""), parameter_error);
 }
 
-TEST_P(AnyLedger, TakesAnyBytesForAName) {
+TEST_P(AnyLedger, AcceptsAnyBytesAsAName) {
   std::vector<std::string> names = {
       std::string("\0", 1),  "..", "../../a", "a b", "count", "count.new", "!", "日志",
       std::string(1024, 'x')};
@@ -226,7 +226,7 @@ TEST_P(AnyLedger, AGrowingFilterGrowsInTheMiddleOfAClaim) {
   EXPECT_EQ(filter_->state(0).keys() + filter_->state(1).keys() + filter_->state(2).keys(), 600u);
 }
 
-TEST_P(AnyLedger, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
+TEST_P(AnyLedger, AFullFilterStopsBeforeTheFirstEventWithoutRoom) {
   filter_ = store_->create(
       "full", spec_of({.capacity = 10, .error_rate = 1e-12, .growth = growth_kind::refuse, .partitions = 1}));
   auto job = filter_->open_ledger("count", "");
@@ -239,12 +239,12 @@ TEST_P(AnyLedger, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
   const std::size_t room = verdicts.find('3');
   ASSERT_GE(room, 10u);
   ASSERT_LT(room, 39u);
-  // Also the one behind that is known: it would be judged before the first.
+  // A known event after it also stops: otherwise it would be judged before the first.
   EXPECT_EQ(verdicts, std::string(room, '0') + std::string(40 - room, '3'));
   EXPECT_EQ(text_of(claim(*job, events).verdicts), verdicts);
 }
 
-TEST_P(AnyLedger, AReplayGetsItsFirstVerdictsWhenTheWindowHasMovedOn) {
+TEST_P(AnyLedger, AReplayGetsItsFirstVerdictsAfterTheWindowHasMovedOn) {
   filter_ = store_->create(
       "window", spec_of({.capacity = 1'000, .error_rate = 1e-12, .window = window_spec{10min, 10}}));
   auto job = filter_->open_ledger("count", "");
@@ -262,7 +262,7 @@ TEST_P(AnyLedger, AReplayGetsItsFirstVerdictsWhenTheWindowHasMovedOn) {
       filter_ = store_->open("window", access::write);
       job = filter_->open_ledger("count", "");
     }
-    // What was seen, or late, is called late where the window has left it.
+    // Events that were seen or late are late once the window has left them behind.
     EXPECT_EQ(text_of(claim(*job, events).verdicts), "000200000200") << again;
   }
   const std::vector<event> old = {{50, keys_(), at(100min)}, {51, keys_(), at(300min)}};
@@ -290,7 +290,7 @@ TEST_P(AnyLedger, AFilterWithJobsIsNeitherResetNorRebuilt) {
   EXPECT_TRUE(store_->jobs("a").empty());
 }
 
-TEST_P(AnyLedger, ALinkedFilterGetsNoJobAndOneWithJobsNoLink) {
+TEST_P(AnyLedger, ALinkedFilterGetsNoJobAndAFilterWithJobsNoLink) {
   (void)store_->create("old", exact());
   (void)filter_->open_ledger("count", "");
   filter_.reset();
@@ -301,9 +301,9 @@ TEST_P(AnyLedger, ALinkedFilterGetsNoJobAndOneWithJobsNoLink) {
   EXPECT_THROW((void)linked->open_ledger("count", ""), parameter_error);
 }
 
-/// Many keys, few of them new, at times that go forth and back over the whole window: a batch moves the
-/// window beyond keys that its own later events have again.
-TEST_P(AnyLedger, InAWindowABatchIsJudgedAsItsEventsOneAfterTheOther) {
+/// Many keys, few of them new, at times that vary over the whole window: a batch moves the window past keys
+/// that its own later events repeat.
+TEST_P(AnyLedger, InAWindowABatchIsJudgedLikeItsEventsOneByOne) {
   const spec s =
       spec_of({.capacity = 1'000, .error_rate = 1e-12, .window = window_spec{10min, 10}, .partitions = 1});
   random_digests dice(5);
@@ -336,11 +336,11 @@ TEST_P(AnyLedger, InAWindowABatchIsJudgedAsItsEventsOneAfterTheOther) {
   }
 }
 
-/// Events come in order, some with keys that came before, in one lane or another; whoever claims them dies
-/// now and then, and begins again at the last checkpoint, with other batches. Every event must have the
-/// verdict that an exact set gave it the first time.
-// Promise: a claim is judged and counted once, whatever dies, in every store (streams, How it works).
-TEST_P(AnyLedger, IsExactWhateverDies) {
+/// Events arrive in order in several lanes, some with repeated keys. Their workers crash now and then, and
+/// restart at the last checkpoint with other batches. Every event must have the verdict that an exact set
+/// gave it the first time.
+// Promise: a claim is judged and counted once through any crash, in every store (streams, How it works).
+TEST_P(AnyLedger, IsExactThroughAnyCrash) {
   struct state {
     std::vector<event> events{};
     std::string first{};  // verdicts

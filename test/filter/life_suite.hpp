@@ -1,4 +1,4 @@
-// How filters get other names and ends in every store. Included behind any_store_suite.hpp and
+// Tests for renaming and ending filters, in every store. Included after any_store_suite.hpp and
 // foreign_suite.hpp.
 
 #pragma once
@@ -17,7 +17,7 @@ namespace everseen::any_store {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Where headers can be changed.
+/// Stores where headers can be changed.
 class AnyStoreLife : public AnyStoreLinks {
  protected:
   static constexpr auto refuse = store::namesake::refuse;
@@ -32,7 +32,7 @@ class AnyStoreLife : public AnyStoreLinks {
   }
 };
 
-TEST_P(AnyStoreLife, RenamedFilterIsFoundUnderItsNewNameAloneAndGoesOn) {
+TEST_P(AnyStoreLife, RenamedFilterIsFoundUnderItsNewNameAloneAndContinues) {
   create("a", {.capacity = 100}, {"x"});
   store_->rename("a", "b", refuse);
   EXPECT_FALSE(store_->exists("a"));
@@ -57,7 +57,7 @@ TEST_P(AnyStoreLife, OldNameOfARenamedFilterIsFreeForAnother) {
   EXPECT_THAT(store_->list(), ElementsAre("a"));
 }
 
-TEST_P(AnyStoreLife, RenamedManyTimesItComesBackToItsFirstName) {
+TEST_P(AnyStoreLife, FilterRenamedManyTimesGetsItsFirstNameBack) {
   create("a", {.capacity = 100}, {"x"});
   int times = 0;
   for (const auto& [from, to] : {std::pair{"a", "b"}, {"b", "c"}, {"c", "a"}, {"a", "b"}}) {
@@ -72,7 +72,7 @@ TEST_P(AnyStoreLife, RenamedManyTimesItComesBackToItsFirstName) {
   EXPECT_THAT(look_up("b", {"x"}), ElementsAre(verdict::fresh));
 }
 
-TEST_P(AnyStoreLife, RenamedFilterTakesThePlaceOfAnotherWhereThatIsWished) {
+TEST_P(AnyStoreLife, RenamedFilterReplacesAnotherOnRequest) {
   create("a", {.capacity = 100}, {"x"});
   create("b", {.capacity = 5'000}, {"y"});
   EXPECT_THROW(store_->rename("a", "b", refuse), name_taken);
@@ -83,7 +83,7 @@ TEST_P(AnyStoreLife, RenamedFilterTakesThePlaceOfAnotherWhereThatIsWished) {
   EXPECT_EQ(store_->open("b", access::read)->get_spec().capacity, 100u);
 }
 
-TEST_P(AnyStoreLife, RenamesNothingThatIsNotThereOrHasTheName) {
+TEST_P(AnyStoreLife, RefusesToRenameAMissingFilterOrToItsOwnName) {
   EXPECT_THROW(store_->rename("a", "b", replace), no_filter);
   EXPECT_THROW(store_->rename("a", "a", replace), no_filter);
   create("a", {.capacity = 100}, {"x"});
@@ -94,7 +94,7 @@ TEST_P(AnyStoreLife, RenamesNothingThatIsNotThereOrHasTheName) {
 }
 
 TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
-  if (std::string_view(GetParam().name).starts_with("everseen")) return;  // which links nothing
+  if (std::string_view(GetParam().name).starts_with("everseen")) return;  // which does not support links
   create("old", {.capacity = 100}, {"x"});
   create("new");
   create("other");
@@ -108,7 +108,7 @@ TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
 }
 
 // Promise: EXPIRE and its kin end filters at their time, in every store (operations, Bloom commands).
-TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
+TEST_P(AnyStoreLife, FilterEndsAtItsTimeAndNotBefore) {
   using std::chrono::floor;
   const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
   create("a", {.capacity = 100}, {"x"});
@@ -129,14 +129,14 @@ TEST_P(AnyStoreLife, FilterEndsWhenItIsToldToAndNotBefore) {
   EXPECT_EQ(add_one("a", "y"), verdict::fresh);
   const auto open = store_->open("a", access::write);
   while (now() <= soon + 50ms) std::this_thread::sleep_for(10ms);
-  EXPECT_FALSE(add_keys(*open, random_digests(1).take(3)).result) << "who has it open is told";
+  EXPECT_FALSE(add_keys(*open, random_digests(1).take(3)).result) << "clients that have it open get an error";
   EXPECT_FALSE(check_keys(*open, random_digests(1).take(3)).result);
   EXPECT_FALSE(store_->exists("a"));
   EXPECT_THAT(store_->list(), IsEmpty());
   EXPECT_THROW((void)store_->open("a", access::read), no_filter);
 }
 
-TEST_P(AnyStoreLife, EndGoesWithTheFilterToItsNewName) {
+TEST_P(AnyStoreLife, EndMovesWithTheFilterToItsNewName) {
   create("a", {.capacity = 100}, {"x"});
   const event_time later =
       std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) + 1h;
@@ -148,7 +148,7 @@ TEST_P(AnyStoreLife, EndGoesWithTheFilterToItsNewName) {
   EXPECT_EQ(add_one("b", "x"), verdict::seen);
 }
 
-TEST_P(AnyStoreLife, NameOfAFilterThatHasEndedIsFree) {
+TEST_P(AnyStoreLife, NameOfAnEndedFilterIsFree) {
   {
     filter made("a", store_->create("a", spec_of({.capacity = 100, .error_rate = rare}), 1s));
     EXPECT_THAT(add_all(made, {"x"}), ElementsAre(verdict::fresh));

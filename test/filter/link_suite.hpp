@@ -1,4 +1,4 @@
-// What links between filters do in every store. Included behind any_store_suite.hpp and foreign_suite.hpp.
+// Tests for links between filters, in every store. Included after any_store_suite.hpp and foreign_suite.hpp.
 
 #pragma once
 
@@ -15,7 +15,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr double rare = 1e-12;  // no test fails because a filter errs
+constexpr double rare = 1e-12;  // so rare that no test fails by a false positive
 
 class AnyStoreLinks : public AnyStore {
  protected:
@@ -51,7 +51,7 @@ class AnyStoreLinks : public AnyStore {
 
 // Promise: a key that either filter has is seen, and keys are added to the newer one alone (foreign-filters,
 // Linked filters).
-TEST_P(AnyStoreLinks, KeyThatEitherHasIsSeenAndAddsGoToTheNewerAlone) {
+TEST_P(AnyStoreLinks, KeyInEitherFilterIsSeenAndAddsGoToTheNewerAlone) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");
   store_->link("old", "new", {});
@@ -63,7 +63,7 @@ TEST_P(AnyStoreLinks, KeyThatEitherHasIsSeenAndAddsGoToTheNewerAlone) {
   EXPECT_THAT(look_up("old", {"before", "later"}), ElementsAre(verdict::seen, verdict::fresh));
   store_->unlink("new");
   EXPECT_THAT(look_up("new", {"before", "later"}), Each(verdict::seen))
-      << "what was added through it, also keys that the older one had";
+      << "keys that were added through it, also those that the older one had";
 }
 
 TEST_P(AnyStoreLinks, FiltersMayDifferInHashPartitionsAndLayout) {
@@ -82,7 +82,7 @@ TEST_P(AnyStoreLinks, FiltersMayDifferInHashPartitionsAndLayout) {
   EXPECT_THAT(add_all(f, mixed), Each(verdict::seen));
 }
 
-TEST_P(AnyStoreLinks, WhatIsAddedToTheOlderMeanwhileIsSeen) {
+TEST_P(AnyStoreLinks, KeysAddedToTheOlderMeanwhileAreSeen) {
   create("old");
   create("new");
   store_->link("old", "new", {});
@@ -94,7 +94,7 @@ TEST_P(AnyStoreLinks, WhatIsAddedToTheOlderMeanwhileIsSeen) {
 }
 
 // Promise: a key that the older filter cannot take is not in it (foreign-filters, Linked filters).
-TEST_P(AnyStoreLinks, KeyThatTheOlderOneCannotTakeIsNotInIt) {
+TEST_P(AnyStoreLinks, KeyThatTheOlderFilterCannotAcceptIsNotInIt) {
   create("old",
          {.capacity = 1'000, .layout = layout_kind::guava64, .partitions = 1, .funnel = funnel_kind::int64},
          {"42"});
@@ -120,7 +120,7 @@ TEST_P(AnyStoreLinks, KeysOfAWindowAreJudgedByTheirTime) {
   EXPECT_EQ(f.add("old", now + 8min), verdict::fresh);
 }
 
-TEST_P(AnyStoreLinks, FilterSaysWhomItAsks) {
+TEST_P(AnyStoreLinks, FilterNamesTheOlderFilterThatItAsks) {
   create("old");
   create("new");
   EXPECT_EQ(opened(*store_, "new", access::read).stored().path().asks_first, std::nullopt);
@@ -132,8 +132,8 @@ TEST_P(AnyStoreLinks, FilterSaysWhomItAsks) {
   EXPECT_EQ(opened(*store_, "old", access::read).stored().path().asks_first, std::nullopt);
 }
 
-// Promise: the older filter cannot be dropped while it is asked (foreign-filters, Linked filters).
-TEST_P(AnyStoreLinks, OlderOneCannotBeDroppedWhileItIsAsked) {
+// Promise: the older filter cannot be dropped while it is in use (foreign-filters, Linked filters).
+TEST_P(AnyStoreLinks, OlderFilterCannotBeDroppedWhileItIsInUse) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");
   store_->link("old", "new", {});
@@ -153,7 +153,7 @@ TEST_P(AnyStoreLinks, OffEndsIt) {
   EXPECT_NO_THROW(store_->drop("old"));
 }
 
-TEST_P(AnyStoreLinks, LinkIsGoneWithItsFilter) {
+TEST_P(AnyStoreLinks, LinkEndsWithItsFilter) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");
   store_->link("old", "new", {});
@@ -162,7 +162,7 @@ TEST_P(AnyStoreLinks, LinkIsGoneWithItsFilter) {
   EXPECT_THAT(look_up("new", {"before"}), ElementsAre(verdict::fresh));
 }
 
-TEST_P(AnyStoreLinks, OutlivesAResetOfTheNewer) {
+TEST_P(AnyStoreLinks, SurvivesAResetOfTheNewer) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new", {.capacity = 1'000}, {"between"});
   store_->link("old", "new", {});
@@ -170,7 +170,7 @@ TEST_P(AnyStoreLinks, OutlivesAResetOfTheNewer) {
   EXPECT_THAT(look_up("new", {"before", "between"}), ElementsAre(verdict::seen, verdict::fresh));
 }
 
-TEST_P(AnyStoreLinks, WhatCannotBeLinkedIsRefused) {
+TEST_P(AnyStoreLinks, IncompatibleFiltersAreRefused) {
   for (const char* name : {"a", "b", "c"}) create(name);
   EXPECT_THAT(refusal_to_link("a", "a"), HasSubstr("itself"));
   EXPECT_THAT(refusal_to_link("a", "none"), HasSubstr("'none'"));

@@ -19,7 +19,8 @@ constexpr int processes = 6;
 constexpr int keys = 300;
 constexpr int no_filter_got = -1;
 
-/// The fresh keys of each process: all begin together, open or create the filter, and add the same keys.
+/// The fresh keys of each process. All processes start together, open or create the filter, and add the same
+/// keys.
 std::vector<int> race(const std::string& url, const std::string& name, judge_kind judge) {
   std::vector<std::unique_ptr<test::child_process>> children;
   for (int i = 0; i < processes; ++i)

@@ -1,4 +1,4 @@
-// Opening or creating by one call, in the stores that need no server.
+// Opening or creating with one call, in the stores that need no server.
 
 #include <chrono>
 #include <memory>
@@ -41,7 +41,7 @@ TEST(OpenOrCreate, CreatesAFilterAsRequestedAndOpensItAfterwards) {
   EXPECT_EQ(again.get_spec().capacity, 5'000u);
 }
 
-TEST(OpenOrCreate, EmptyRequestTakesAnyFilter) {
+TEST(OpenOrCreate, EmptyRequestAcceptsAnyFilter) {
   memory_store filters;
   filter f =
       open_or_create(filters, "f", {.capacity = 7, .growth = growth_kind::refuse, .window = window_spec{1h}});
@@ -71,7 +71,7 @@ TEST(OpenOrCreate, FilterThatHasExpiredIsCreatedAgain) {
   EXPECT_EQ(open_or_create(url, "f", {.capacity = 9}).add("a"), verdict::fresh);
 }
 
-TEST(OpenOrCreate, NewFilterHasTheLifeThatIsAskedFor) {
+TEST(OpenOrCreate, NewFilterHasTheRequestedTimeToLive) {
   memory_store filters;
   (void)open_or_create(filters, "f", asked, 1h);
   EXPECT_TRUE(filters.facts("f").expires_at);

@@ -8,7 +8,7 @@
 namespace everseen {
 namespace {
 
-/// A partition state by its counts of keys: slices of layers.
+/// A partition state from its key counts: slices of layers.
 partition_state filled(
     const spec& s, const std::vector<std::pair<window::slice_index, std::vector<std::uint64_t>>>& slices) {
   partition_state state;
@@ -38,7 +38,7 @@ double rate(const layer_state& layer) {
   return sizing::error_rate(layer.shape, static_cast<double>(layer.keys));
 }
 
-TEST(Rates, AreZeroWhereNothingIs) {
+TEST(Rates, AreZeroWithoutKeys) {
   EXPECT_EQ(error_rate_now(plain(), {}), 0);
   EXPECT_EQ(expected_false_seen({}), 0);
   const partition_state empty = filled(plain(), {{0, {0}}});
@@ -90,7 +90,7 @@ TEST(Rates, StayWithinThePromiseWhenEveryLiveSliceIsFull) {
   EXPECT_LE(error_rate_now(s, filled(s, slices)), s.error_rate);
 }
 
-TEST(Rates, LeaveExpiredSlicesOut) {
+TEST(Rates, ExcludeExpiredSlices) {
   const spec s = windowed();
   EXPECT_DOUBLE_EQ(error_rate_now(s, filled(s, {{0, {2'500}}, {5, {100}}})),
                    error_rate_now(s, filled(s, {{5, {100}}})));

@@ -19,7 +19,7 @@ event_time at(std::size_t ms) {
   return event_time(std::chrono::milliseconds(ms));
 }
 
-/// Something that depends on a key alone, to be recognised when it comes back.
+/// A value that depends on a key alone, so that it identifies the key.
 verdict mark(const digest& d) {
   return static_cast<verdict>(d.high % 4);
 }
@@ -35,7 +35,7 @@ void expect_round_trip(scatter& sorter, std::size_t n, std::uint32_t partitions,
   std::vector<bool> met(partitions);
   for (const partition_batch& batch : sorter.sort(digests, times, partitions, out)) {
     ASSERT_LT(batch.partition, partitions);
-    EXPECT_FALSE(met[batch.partition]) << "a partition comes once";
+    EXPECT_FALSE(met[batch.partition]) << "a partition occurs once";
     met[batch.partition] = true;
     ASSERT_FALSE(batch.digests.empty());
     ASSERT_EQ(batch.out.size(), batch.digests.size());
@@ -61,7 +61,7 @@ void expect_round_trip(scatter& sorter, std::size_t n, std::uint32_t partitions,
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], mark(digests[i])) << i;
 }
 
-TEST(Scatter, SortsByPartitionAndBringsVerdictsBack) {
+TEST(Scatter, SortsByPartitionAndReturnsVerdictsInOrder) {
   scatter sorter;  // one for all, as a worker uses it
   for (const std::size_t n : {0U, 1U, 2U, 100U, 5000U, 3U, 0U, 50U})
     for (const std::uint32_t partitions : {1U, 2U, 7U, 64U, 1U, 65'536U})
@@ -78,7 +78,7 @@ TEST(Scatter, JudgesASinglePartitionInPlace) {
   EXPECT_EQ(batches[0].out.data(), out.data());
 }
 
-TEST(Scatter, KeysGoWithTheirDigests) {
+TEST(Scatter, MovesKeysWithTheirDigests) {
   scatter sorter;
   const std::vector<digest> digests = test::random_digests(2).take(500);
   std::vector<std::string> names;

@@ -19,12 +19,12 @@ namespace {
 constexpr std::size_t keys = 4'000;
 constexpr unsigned writers = 4;
 
-/// Growing all the time, and so rarely wrong that counts are exact.
+/// Grows continually, and errs so rarely that counts are exact.
 filter make_filter(std::uint32_t partitions, std::optional<window_spec> w = {}) {
   return {"f", memory_store().create("f", test::errorless(100, growth_kind::grow, w, partitions))};
 }
 
-/// The same keys in another order for each writer, in batches of many lengths.
+/// The same keys in a different order for each writer, in batches of many lengths.
 template <typename Add>
 void add_in_own_order(unsigned writer, std::vector<digest> mine, Add add) {
   test::random_digests random(writer);
@@ -37,7 +37,7 @@ void add_in_own_order(unsigned writer, std::vector<digest> mine, Add add) {
 }
 
 // Promise: of many threads that add the same key exactly one gets fresh (guarantees, Batches and threads).
-TEST(Threads, ExactlyOneOfManyThatAddAKeyIsTheFirst) {
+TEST(Threads, OfManyThatAddAKeyExactlyOneGetsFresh) {
   for (const std::uint32_t partitions : {1U, 7U}) {
     const filter f = make_filter(partitions);
     const std::vector<digest> all = test::random_digests(5).take(keys);
@@ -63,7 +63,7 @@ TEST(Threads, ExactlyOneOfManyThatAddAKeyIsTheFirst) {
 }
 
 // Promise: a look-up finds every key that was added before it (guarantees, Batches and threads).
-TEST(Threads, ReadersMissNothingThatWasAddedBeforeThem) {
+TEST(Threads, ReadersMissNoKeyThatWasAddedBefore) {
   filter f = make_filter(3);
   const std::vector<digest> all = test::random_digests(6).take(keys);
   const std::vector<digest> never = test::random_digests(7).take(100);
@@ -89,7 +89,7 @@ TEST(Threads, ReadersMissNothingThatWasAddedBeforeThem) {
 }
 
 // Promise: a window may rotate while threads use it (guarantees, Batches and threads).
-TEST(Threads, RotateAWindowTogether) {
+TEST(Threads, RotateAWindowConcurrently) {
   filter f = make_filter(3, window_spec{std::chrono::milliseconds(400), 4});
   std::atomic<std::uint64_t> fresh{0};
   const std::vector<digest> all = test::random_digests(8).take(200);
@@ -113,7 +113,7 @@ TEST(Threads, RotateAWindowTogether) {
   EXPECT_EQ(f.may_contain_digests(all, out, {&last, 1})->seen, all.size());
 }
 
-TEST(Threads, MayMakeAndDropFiltersOfOneStore) {
+TEST(Threads, MayCreateAndDropFiltersOfOneStore) {
   memory_store store;
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t)

@@ -12,22 +12,22 @@
 namespace everseen {
 namespace {
 
-TEST(FleetConstants, EachHaveANameAMeaningAndASource) {
+TEST(FleetConstants, EachHasANameADescriptionAndASource) {
   std::set<std::string_view> names;
   for (const fleet_constant& c : all_fleet_constants()) {
     EXPECT_TRUE(names.insert(c.name).second) << c.name;
     EXPECT_FALSE(c.meaning.empty() || c.source.empty()) << c.name;
   }
-  EXPECT_EQ(sizeof(fleet_constants), names.size() * sizeof(double)) << "one is not in the table";
+  EXPECT_EQ(sizeof(fleet_constants), names.size() * sizeof(double)) << "a constant is not in the table";
 }
 
-TEST(FleetConstants, AreReadAsBenchPrintsThem) {
+TEST(FleetConstants, AreReadFromTheOutputOfBench) {
   const fleet_constants read = read_fleet_constants(R"({"keys": 5, "constants": {"script_fresh_us": 1.5}})");
   EXPECT_EQ(read.script_fresh_us, 1.5);
   EXPECT_EQ(read.script_repeat_us, fleet_constants{}.script_repeat_us) << "not given";
 }
 
-TEST(FleetConstants, AreReadAsPlanPrintsThem) {
+TEST(FleetConstants, AreReadFromTheOutputOfPlan) {
   fleet_constants some;
   some.network_gbit = 25;
   const nlohmann::ordered_json printed = {{"constants", json_of(some)}};
@@ -60,7 +60,7 @@ TEST(FleetConstants, AreRefusedWithTheReason) {
   EXPECT_THAT(refusal(R"({"constants": {"script_fresh_us": 1e300}})"), HasSubstr("script_fresh_us must be"));
 }
 
-TEST(FleetConstants, HaveStandardValuesWithinTheirBounds) {
+TEST(FleetConstants, HaveDefaultsWithinTheirBounds) {
   const fleet_constants standard;
   for (const fleet_constant& c : all_fleet_constants()) {
     EXPECT_GE(standard.*c.value, c.least) << c.name;

@@ -28,7 +28,7 @@ double created_bytes(const spec& s) {
   return static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;
 }
 
-/// Round numbers, so that what follows from them can be computed by hand.
+/// Round numbers, so that the results can be computed by hand.
 fleet_constants round_constants() {
   fleet_constants c;
   c.embedded_fresh_us = 0.5;
@@ -69,30 +69,30 @@ fleet_constants round_constants() {
   return c;
 }
 
-/// Of 100,000 events a second 50,000 are fresh, by three clients.
+/// Of 100,000 events a second 50,000 are fresh, from three clients.
 fleet_request half_fresh() {
   return {.keys = 1'000'000, .per_second = 100'000, .error_rate = 1e-6, .fresh_share = 0.5, .clients = 3};
 }
 
-TEST(Fleet, OfClientsThatJudgeHasTheLoadComputedByHand) {
+TEST(Fleet, OfJudgingClientsHasTheLoadComputedByHand) {
   const fleet_design d = design_of(plan_fleet(half_fresh(), round_constants()), "client");
   EXPECT_TRUE(d.is_possible()) << d.why_not;
   EXPECT_EQ(d.servers, 1);
   EXPECT_DOUBLE_EQ(d.server.cores, 0.2005);  // 50,000 x (2 + 2 x 1) us + 50,000 x 0.01 us
   EXPECT_DOUBLE_EQ(d.server.in_bytes,
-                   1'250'000);  // 50,000 x (20 + 5): sent again, but not once for each other
+                   1'250'000);                      // 50,000 x (20 + 5): resent, but not once for each client
   EXPECT_DOUBLE_EQ(d.server.out_bytes, 3'000'000);  // 50,000 x 2 x 30
   EXPECT_DOUBLE_EQ(d.client.cores, 0.006);  // (50,000 x 0.2 + 50,000 x 0.04 + 50,000 x 2 x 0.06) us / 3
-  EXPECT_DOUBLE_EQ(d.client.in_bytes, 1'000'000);  // what the server sends, shared by three
+  EXPECT_DOUBLE_EQ(d.client.in_bytes, 1'000'000);  // the server's output, shared by three
   EXPECT_DOUBLE_EQ(d.client.out_bytes, 1'250'000 / 3.0);
   EXPECT_DOUBLE_EQ(d.journal_share, 0.05);  // 100 batches a second, each for 500 us
 }
 
-TEST(Fleet, OfClientsThatJudgeKeepsTheBitsTwiceAndWhatASnapshotCopies) {
+TEST(Fleet, OfJudgingClientsKeepsTheBitsTwicePlusTheCopyOfASnapshot) {
   const fleet_design d = design_of(plan_fleet(half_fresh(), round_constants()), "client");
   const double bits = created_bytes(make_spec({.capacity = 1'000'000, .error_rate = 1e-6}));
   EXPECT_DOUBLE_EQ(d.client.bytes, bits);
-  EXPECT_DOUBLE_EQ(d.server.bytes, 2.5 * bits) << "bits, as long a journal, half of the bits copied";
+  EXPECT_DOUBLE_EQ(d.server.bytes, 2.5 * bits) << "bits, a journal of the same size, half of the bits copied";
 }
 
 TEST(Fleet, JudgedByScriptHasTheLoadComputedByHand) {
@@ -136,19 +136,19 @@ TEST(Fleet, PaysForEachCallOfAPartition) {
     return std::array{b.server.cores - a.server.cores, b.client.cores - a.client.cores,
                       b.server.in_bytes - a.server.in_bytes};
   };
-  // 100 batches a second. One partition, and each record is sent again.
+  // 100 batches a second. One partition; each record is resent.
   ASSERT_EQ(design_of(plan, "client").partitions, 1);
   EXPECT_NEAR(more("client")[0], 0.1, 1e-9);
   EXPECT_NEAR(more("client")[1], 0.02, 1e-9) << "shared by three";
   EXPECT_NEAR(more("client")[2], 200'000, 1e-3);
-  // Two partitions, in each of which are some of the thousand keys of a batch.
+  // Two partitions; each receives some of the thousand keys of a batch.
   ASSERT_EQ(design_of(plan, "script").partitions, 2);
   EXPECT_NEAR(more("script")[0], 0.1, 1e-9);
   EXPECT_NEAR(more("script")[1], 0.02, 1e-9);
   EXPECT_NEAR(more("script")[2], 200'000, 1e-3);
 }
 
-TEST(Fleet, PaysNearlyACallAKeyWhereThereAreMorePartitionsThanKeysOfABatch) {
+TEST(Fleet, PaysNearlyOneCallAKeyWherePartitionsOutnumberTheKeysOfABatch) {
   fleet_constants c = round_constants();
   c.script_fresh_us = c.script_repeat_us = 0;
   c.script_call_us = 1;
@@ -161,7 +161,7 @@ TEST(Fleet, PaysNearlyACallAKeyWhereThereAreMorePartitionsThanKeysOfABatch) {
   EXPECT_NEAR(d.server.cores, 0.1, 0.0005) << "100,000 keys, 10 a batch, of which 0.022 meet in a partition";
 }
 
-TEST(Fleet, TakesTheFiltersThatTheConstantsWereMeasuredWith) {
+TEST(Fleet, UsesTheFiltersThatTheConstantsWereMeasuredWith) {
   const redis::redis_url url = redis::parse_redis_url("redis://h");
   const spec_request usual{.capacity = 1'000'000, .error_rate = 1e-6};
   EXPECT_EQ(redis::plan_for_redis(url, usual).probes, 7);
@@ -178,17 +178,17 @@ TEST(Fleet, OfOneProcessHasNoServer) {
   EXPECT_FALSE(design_of(plan_fleet(r, round_constants()), "embedded").is_possible());
 }
 
-TEST(Fleet, HasAsManyServersAsTheirCpuNeeds) {
+TEST(Fleet, HasAsManyServersAsTheirCpuRequires) {
   fleet_request r = half_fresh();
   r.per_second = 10'000'000;  // 35 cores, of which half is planned for
   const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
   EXPECT_EQ(d.decided_by, "CPU");
   EXPECT_GE(d.servers, 70);
-  EXPECT_LE(d.servers, 75) << "partitions cannot be shared out evenly, but to a sixteenth";
+  EXPECT_LE(d.servers, 75) << "partitions cannot be distributed evenly, but to a sixteenth";
   EXPECT_LE(d.server.cores, 0.5);
 }
 
-TEST(Fleet, HasAsManyServersAsTheirMemoryNeeds) {
+TEST(Fleet, HasAsManyServersAsTheirMemoryRequires) {
   fleet_request r = half_fresh();
   r.keys = 1'000'000'000;
   r.server_bytes = std::uint64_t{1} << 30;
@@ -200,7 +200,7 @@ TEST(Fleet, HasAsManyServersAsTheirMemoryNeeds) {
   EXPECT_LE(d.server.bytes, 0x1p30);
 }
 
-TEST(Fleet, HasAsManyServersAsTheirNetworkNeeds) {
+TEST(Fleet, HasAsManyServersAsTheirNetworkRequires) {
   fleet_constants c = round_constants();
   c.network_gbit = 0.008;  // a megabyte a second, of which half is planned for; 7 are needed
   const fleet_design d = design_of(plan_fleet(half_fresh(), c), "script");
@@ -209,7 +209,7 @@ TEST(Fleet, HasAsManyServersAsTheirNetworkNeeds) {
   EXPECT_LE(d.servers, 16);
 }
 
-TEST(Fleet, OfClientsThatJudgeEndsWithTheMemoryOfAClient) {
+TEST(Fleet, OfJudgingClientsIsLimitedByTheMemoryOfAClient) {
   fleet_request r = half_fresh();
   r.client_bytes = std::uint64_t{1} << 20;
   const fleet_plan plan = plan_fleet(r, round_constants());
@@ -217,36 +217,36 @@ TEST(Fleet, OfClientsThatJudgeEndsWithTheMemoryOfAClient) {
   EXPECT_EQ(picked_of(plan), "script");
 }
 
-TEST(Fleet, OfClientsThatJudgeEndsWithTheOrderOfAPartition) {
+TEST(Fleet, OfJudgingClientsIsLimitedByTheOrderOfAPartition) {
   fleet_constants c = round_constants();
-  c.round_trip_us = 1e6;  // 100 batches a second; of 50,000 fresh keys 65,536 partitions still get 0.76 each
+  c.round_trip_us = 1e6;  // 100 batches a second; 65,536 partitions still get 0.76 of 50,000 fresh keys each
   const fleet_design d = design_of(plan_fleet(half_fresh(), c), "client");
   EXPECT_DOUBLE_EQ(d.journal_share, 100);
   EXPECT_NE(d.why_not.find("100 records a second"), std::string::npos) << d.why_not;
-  EXPECT_EQ(d.servers, 1) << "the first that suffices otherwise";
+  EXPECT_EQ(d.servers, 1) << "the first that otherwise suffices";
 }
 
-TEST(Fleet, OfClientsThatJudgeEndsWithTheNetworkOfAClient) {
+TEST(Fleet, OfJudgingClientsIsLimitedByTheNetworkOfAClient) {
   fleet_constants c = round_constants();
   c.network_gbit = 0.008;
   const fleet_design d = design_of(plan_fleet(half_fresh(), c), "client");
   EXPECT_NE(d.why_not.find("its network"), std::string::npos) << d.why_not;
 }
 
-TEST(Fleet, TakesMorePartitionsAndServersWhereAPartitionsOrderHinders) {
+TEST(Fleet, UsesMorePartitionsAndServersWhereTheOrderOfAPartitionIsTheLimit) {
   fleet_constants c;
   c.batch_keys = 1;
-  c.client_fresh_us = 0.13;  // of five servers the busiest, with 26 partitions, would be just too busy
+  c.client_fresh_us = 0.13;  // of five servers the busiest, with 26 partitions, would be slightly overloaded
   fleet_request r{.keys = 1'000'000'000, .per_second = 200'000, .judge = judge_kind::client};
   const fleet_plan plan = plan_fleet(r, c);
   const fleet_design& d = design_of(plan, "client");
   EXPECT_TRUE(d.is_possible()) << d.why_not;
-  EXPECT_EQ(d.partitions, 128) << "1,562 records a second each, of which a round trip leaves room for 2,400";
+  EXPECT_EQ(d.partitions, 128) << "1,562 records a second each; a round trip allows 2,400";
   EXPECT_EQ(d.servers, 6);
   EXPECT_EQ(d.decided_by, "the number of partitions") << "five have enough memory, CPU and network";
 }
 
-TEST(Fleet, TakesFewerPartitionsWhereTheCallsOfClientsHinder) {
+TEST(Fleet, UsesFewerPartitionsWhereTheCallsOfClientsAreTheLimit) {
   fleet_constants c;
   c.client_events = 1e7;
   const fleet_request r{.keys = 1'000'000'000'000, .per_second = 10'000'000, .clients = 2, .module = true};
@@ -259,7 +259,7 @@ TEST(Fleet, TakesFewerPartitionsWhereTheCallsOfClientsHinder) {
   EXPECT_NE(plan.command.find("--partitions"), std::string::npos) << plan.command;
 }
 
-TEST(Fleet, EndsWithTheEventsThatClientsRead) {
+TEST(Fleet, IsLimitedByTheEventsThatClientsRead) {
   fleet_request r{.keys = 1'000'000, .per_second = 2'000'000, .clients = 1};
   EXPECT_EQ(picked_of(plan_fleet(r)), "embedded");
   r.per_second = 2'000'001;
@@ -270,7 +270,7 @@ TEST(Fleet, EndsWithTheEventsThatClientsRead) {
   r.clients = 2;
   EXPECT_EQ(picked_of(plan_fleet(r)), "client");
   r.clients.reset();
-  EXPECT_EQ(picked_of(plan_fleet(r)), "client") << "eight, if nobody says how many";
+  EXPECT_EQ(picked_of(plan_fleet(r)), "client") << "eight by default";
 }
 
 TEST(Fleet, HasFiniteNumbersAtTheBoundsOfEachConstant) {
@@ -287,9 +287,9 @@ TEST(Fleet, HasFiniteNumbersAtTheBoundsOfEachConstant) {
     }
 }
 
-TEST(Fleet, PicksFewestServersThenTheLeastCpu) {
+TEST(Fleet, PrefersFewestServersThenTheLeastCpu) {
   fleet_request r = half_fresh();
-  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "client") << "one server each, and less of it";
+  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "client") << "one server each, with less CPU";
   r.module = true;
   EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "module");
   r.judge = judge_kind::client;
@@ -299,7 +299,7 @@ TEST(Fleet, PicksFewestServersThenTheLeastCpu) {
   EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "script");
 }
 
-TEST(Fleet, PicksNoneThatCannotBe) {
+TEST(Fleet, NeverPicksAnImpossiblePlan) {
   fleet_request r = half_fresh();
   r.judge = judge_kind::client;
   r.client_bytes = 1 << 20;
@@ -308,9 +308,9 @@ TEST(Fleet, PicksNoneThatCannotBe) {
   EXPECT_TRUE(plan.command.empty());
 }
 
-TEST(Fleet, GivesPartitionsWhereARedisStringWouldBeTooLong) {
+TEST(Fleet, AddsPartitionsWhereARedisStringWouldBeTooLong) {
   fleet_request r = half_fresh();
-  r.keys = 20'000'000'000;  // 80 GB: 64 partitions would be longer than 512 MiB
+  r.keys = 20'000'000'000;  // 80 GB: 64 partitions would exceed 512 MiB
   r.server_bytes = r.client_bytes = std::uint64_t{1} << 40;
   r.judge = judge_kind::client;
   const fleet_plan plan = plan_fleet(r, round_constants());
@@ -318,11 +318,11 @@ TEST(Fleet, GivesPartitionsWhereARedisStringWouldBeTooLong) {
   EXPECT_EQ(d.servers, 1);
   EXPECT_TRUE(d.partitions_must_be_given);
   EXPECT_EQ(d.partitions, 416) << "83.7 GB, 192 MiB each at most: a layer of twice the keys fits, too";
-  EXPECT_LE(d.filter_bytes / d.partitions, 193 << 20) << "and what the spread of keys adds";
+  EXPECT_LE(d.filter_bytes / d.partitions, 193 << 20) << "and the margin for the spread of keys";
   EXPECT_NE(plan.command.find(" --judge client --partitions 416"), std::string::npos) << plan.command;
 }
 
-TEST(Fleet, EndsWithTheStringsOfRedis) {
+TEST(Fleet, IsLimitedByTheStringsOfRedis) {
   fleet_request r = half_fresh();
   r.keys = 100'000'000'000'000;  // 420 TB in 65,536 partitions are 6 GB each
   const fleet_plan plan = plan_fleet(r, round_constants());
@@ -331,12 +331,12 @@ TEST(Fleet, EndsWithTheStringsOfRedis) {
   EXPECT_EQ(picked_of(plan), "none");
 }
 
-TEST(Fleet, EndsWithFourThousandServers) {
+TEST(Fleet, IsLimitedToFourThousandServers) {
   fleet_request r = half_fresh();
   r.per_second = 1'000'000'000;  // 3,500 cores, of which half is planned for
   const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
   EXPECT_NE(d.why_not.find("more than 4,096 servers"), std::string::npos) << d.why_not;
-  EXPECT_FALSE(d.is_sized) << "a number of servers would be no answer";
+  EXPECT_FALSE(d.is_sized) << "a number of servers would not be an answer";
 }
 
 TEST(Fleet, HasEightClientsOrOneForTwoMillionEvents) {
@@ -345,7 +345,7 @@ TEST(Fleet, HasEightClientsOrOneForTwoMillionEvents) {
   EXPECT_EQ(plan_fleet({.keys = 1000, .per_second = 100'000'000, .clients = 3}).clients, 3);
 }
 
-TEST(Fleet, RefusesWhatFitsNoFilter) {
+TEST(Fleet, RefusesImpossibleFilters) {
   EXPECT_THROW(static_cast<void>(plan_fleet({.keys = 0, .per_second = 1})), parameter_error);
   EXPECT_THROW(static_cast<void>(plan_fleet({.keys = 1, .per_second = 1, .error_rate = 0.9})),
                parameter_error);

@@ -27,7 +27,7 @@ TEST(MadeFilters, WithTheModuleAreThoseOfTheModuleAlone) {
   EXPECT_EQ(filters_made_on_redis(ten_million, false).size(), 2U);
 }
 
-TEST(MadeFilters, OfAStoreHereIsTheOneThatItPlans) {
+TEST(MadeFilters, OfALocalStoreMatchTheStoresOwnPlan) {
   const memory_store place;
   const auto all = filters_made_on(place, ten_million);
   ASSERT_EQ(all.size(), 1U);

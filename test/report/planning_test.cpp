@@ -15,7 +15,7 @@ const plan_row& row_of(const plan_result& plan, layout_kind layout) {
   throw std::logic_error("no such row");
 }
 
-TEST(Planning, GivesTheBytesOfSizing) {
+TEST(Planning, ReportsTheBytesOfSizing) {
   const plan_result plan = make_plan({.keys = 10'000'000, .error_rate = 1e-6, .bytes = {}, .values = {}});
   for (const layout_kind layout : all_layouts) {
     const geometry shape = sizing::smallest(layout, 0, {10'000'000, 1e-6});
@@ -25,7 +25,7 @@ TEST(Planning, GivesTheBytesOfSizing) {
   }
 }
 
-TEST(Planning, PicksTheLayoutThatCreateTakes) {
+TEST(Planning, PicksTheLayoutThatCreateUses) {
   for (const double rate : {0.01, 1e-4, 1e-6, 1e-9, 1e-12}) {
     const plan_result plan = make_plan({.keys = 100'000, .error_rate = rate, .bytes = {}, .values = {}});
     const spec created = make_spec({.capacity = 100'000, .error_rate = rate});
@@ -33,7 +33,7 @@ TEST(Planning, PicksTheLayoutThatCreateTakes) {
   }
 }
 
-TEST(Planning, GivesTheRateThatMemoryReaches) {
+TEST(Planning, ReportsTheRateThatMemoryAllows) {
   const plan_result plan = make_plan({.keys = 10'000'000, .error_rate = {}, .bytes = 64 << 20, .values = {}});
   for (const layout_kind layout : all_layouts) {
     const plan_row& row = row_of(plan, layout);
@@ -43,7 +43,7 @@ TEST(Planning, GivesTheRateThatMemoryReaches) {
   }
 }
 
-TEST(Planning, GivesTheKeysThatFit) {
+TEST(Planning, ReportsTheKeysThatFit) {
   const plan_result plan = make_plan({.keys = {}, .error_rate = 0.001, .bytes = 1 << 20, .values = {}});
   const plan_row& row = row_of(plan, layout_kind::line_8x64);
   EXPECT_EQ(row.keys, sizing::capacity({layout_kind::line_8x64, 8, 1 << 20}, 0.001));
@@ -56,7 +56,7 @@ TEST(Planning, ComparesWithABitmapOverTheValues) {
   EXPECT_EQ(plan.rows[1].bytes, 1'250'000'000);
 }
 
-TEST(Planning, GivesTheFewestProbesThatKeepTheRate) {
+TEST(Planning, ReportsTheFewestProbesThatKeepTheRate) {
   const plan_request request = {.keys = 1'000'000, .error_rate = 0.01, .bytes = 1'250'000, .values = {}};
   const plan_result plan = make_plan(request);
   const plan_row& row = plan.rows[plan.picked];
@@ -77,7 +77,7 @@ TEST(Planning, RefusesARateThatNoNumberOfProbesReaches) {
       parameter_error);
 }
 
-TEST(Planning, RefusesWhatLeavesNothingToAnswer) {
+TEST(Planning, RefusesInputThatLeavesNothingToCompute) {
   const plan_request all = {.keys = 1'000, .error_rate = 0.1, .bytes = 1'000, .values = {}};
   plan_request probes = all;
   probes.probes = 3;
@@ -87,7 +87,7 @@ TEST(Planning, RefusesWhatLeavesNothingToAnswer) {
   EXPECT_THROW(static_cast<void>(make_plan(line)), parameter_error);
 }
 
-TEST(Planning, WantsTwoOfThree) {
+TEST(Planning, NeedsTwoOfThree) {
   EXPECT_THROW(static_cast<void>(make_plan({})), parameter_error);
   EXPECT_THROW(static_cast<void>(make_plan({.keys = 5, .error_rate = {}, .bytes = {}, .values = {}})),
                parameter_error);

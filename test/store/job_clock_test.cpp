@@ -1,6 +1,6 @@
-// A job of a filter with a window whose clock jumps forwards and backwards by hours, and that is killed and
-// begun again in between: every event has the verdict of a run that nothing disturbed, `late` where the
-// window says so.
+// A job of a filter with a window. Its clock jumps forwards and backwards by hours, and it is killed and
+// restarted in between. Every event has the verdict of an undisturbed run, `late` where the window implies
+// it.
 
 #include <filesystem>
 #include <random>
@@ -26,7 +26,7 @@ spec windowed() {
   return s;
 }
 
-/// Events as a clock that jumps gives them their times; one of three has a key that came a while before.
+/// Events with the times of a jumping clock; one in three repeats a key of a while before.
 std::vector<event> events_of(unsigned seed, event_time& now) {
   std::mt19937 chance(seed);
   std::vector<event> events;
@@ -41,7 +41,7 @@ std::vector<event> events_of(unsigned seed, event_time& now) {
 }
 
 /// By the rules of doc/dedup.md, "Windows and time", with sets.
-std::string told_by_the_rules(const std::vector<event>& events, const spec& s) {
+std::string verdicts_by_the_rules(const std::vector<event>& events, const spec& s) {
   std::string verdicts;
   std::map<std::pair<std::uint64_t, std::uint64_t>, window::slice_index> known;
   std::optional<window::slice_index> newest;
@@ -61,8 +61,8 @@ std::string told_by_the_rules(const std::vector<event>& events, const spec& s) {
   return verdicts;
 }
 
-/// Claims in batches of any size; now and then somebody takes over at the last settlement.
-/// @param restart  gives the filter as the next one finds it
+/// Claims in batches of any size; now and then another worker takes over at the last settlement.
+/// @param restart  returns the filter as the next worker finds it
 template <typename Restart>
 std::string claim_with_restarts(const std::vector<event>& events, unsigned seed, const Restart& restart) {
   std::mt19937 chance(seed + 1);
@@ -79,7 +79,7 @@ std::string claim_with_restarts(const std::vector<event>& events, unsigned seed,
     for (std::size_t i = 0; i < n; ++i) {
       char& told = first[next + i];
       if (told == '3') told = verdicts[i];
-      EXPECT_EQ(told == '0', verdicts[i] == '0') << next + i << " is fresh once, or whenever it comes again";
+      EXPECT_EQ(told == '0', verdicts[i] == '0') << next + i << " is fresh once, or whenever it is repeated";
     }
     next += n;
     if (chance() % 4 == 0) {
@@ -97,7 +97,7 @@ std::string claim_with_restarts(const std::vector<event>& events, unsigned seed,
 }
 
 // Promise: with times in the records a clock that jumps changes no verdict (dedup, Lines without times).
-TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInFiles) {
+TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInFiles) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     event_time now(1'700'000'000s);
@@ -106,12 +106,12 @@ TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInFiles) {
     std::filesystem::path where = scratch.path() / "0";
     int starts = 0;
     const auto store_in = [&](const std::filesystem::path& at) {
-      // The clock of the store is that of the last jump: it has no say in what was added when.
+      // The clock of the store is that of the last jump: it does not affect when keys were added.
       return file_store(at, sync_policy::never, disk::real(), [&now] { return now; });
     };
     (void)store_in(where).create("f", windowed());
     const auto restart = [&](std::shared_ptr<stored_filter> before) {
-      if (before && ++starts % 2 == 0) {  // as if killed: what is there at this moment
+      if (before && ++starts % 2 == 0) {  // as if killed: the files as they are now
         const std::filesystem::path copy = scratch.path() / std::to_string(starts);
         std::filesystem::copy(where, copy, std::filesystem::copy_options::recursive);
         where = copy;
@@ -120,15 +120,15 @@ TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInFiles) {
       now += starts % 3 == 0 ? -5h : 5h;
       return store_in(where).open("f", access::write);
     };
-    const std::string expected = told_by_the_rules(events, windowed());
+    const std::string expected = verdicts_by_the_rules(events, windowed());
     EXPECT_EQ(claim_with_restarts(events, seed, restart), expected);
-    EXPECT_NE(expected.find('2'), std::string::npos) << "no event was late: nothing was tried";
+    EXPECT_NE(expected.find('2'), std::string::npos) << "no event was late: nothing was tested";
     EXPECT_GT(starts, 2);
   }
 }
 
 // Promise: with times in the records a clock that jumps changes no verdict (dedup, Lines without times).
-TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInMemory) {
+TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInMemory) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     event_time now(1'700'000'000s);
@@ -139,7 +139,7 @@ TEST(JobClock, ThatJumpsByHoursDoesNotChangeAVerdictInMemory) {
       now -= 5h;
       return filters.open("f", access::write);
     };
-    EXPECT_EQ(claim_with_restarts(events, seed, restart), told_by_the_rules(events, windowed()));
+    EXPECT_EQ(claim_with_restarts(events, seed, restart), verdicts_by_the_rules(events, windowed()));
   }
 }
 

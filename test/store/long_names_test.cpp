@@ -1,4 +1,4 @@
-// Filters in files whose names no file system can spell.
+// Filters in files whose names are too long for a file system.
 
 #include <algorithm>
 #include <filesystem>
@@ -51,7 +51,7 @@ class LongNames : public testing::Test {
   [[nodiscard]] fs::path name_file(const std::string& name) const {
     return directory_of(name) / file_names::of(name);
   }
-  /// The names that a filter's directory holds.
+  /// The names that a filter's directory contains.
   [[nodiscard]] static std::vector<std::string> names_in(const fs::path& directory) {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(directory))
@@ -96,7 +96,7 @@ TEST_F(LongNames, ChangeWithTheirFilter) {
   EXPECT_THAT(store_.list(), ElementsAre(others));
 }
 
-TEST_F(LongNames, StayThroughARebuild) {
+TEST_F(LongNames, SurviveARebuild) {
   make(slashes);
   spec larger = small();
   larger.capacity = 1'000;
@@ -106,7 +106,7 @@ TEST_F(LongNames, StayThroughARebuild) {
   expect_whole(slashes);
 }
 
-TEST_F(LongNames, OfAnOlderFilterAreAskedFirst) {
+TEST_F(LongNames, OfAnOlderFilterAreLookedUpFirst) {
   make(slashes);
   (void)store_.create(others, small());
   store_.link(slashes, others, {});
@@ -128,7 +128,7 @@ TEST_F(LongNames, LeaveNothingBehind) {
 }
 
 // Promise: a damaged filter is an error that names the file, never an empty filter (files, Damage).
-TEST_F(LongNames, ThatAreDamagedAreErrorsOfTheListAndTheFilterCanBeUsed) {
+TEST_F(LongNames, DamagedNamesAreErrorsOfTheListAndTheFilterRemainsUsable) {
   make(slashes);
   make("short");
   for (const std::string& content : {std::string(), std::string("a"), others, slashes + '/'}) {
@@ -153,7 +153,7 @@ TEST_F(LongNames, AreNotReadFromForeignDirectories) {
   EXPECT_THROW(store_.drop(slashes), no_filter);
 }
 
-/// Writes down what must be on the disk before what.
+/// Records the order in which things must be on the disk.
 class noting_disk : public disk {
  public:
   std::vector<std::string> steps;

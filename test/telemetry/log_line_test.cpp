@@ -10,13 +10,13 @@ std::string line(log_format format, std::string_view value) {
   return log_line(format, "outage", fields);
 }
 
-TEST(LogLine, LooksAsItsFormatWants) {
+TEST(LogLine, FollowsTheConfiguredFormat) {
   EXPECT_EQ(line(log_format::text, "gone"), "outage why=gone count=-3");
   EXPECT_EQ(line(log_format::logfmt, "it is gone"), R"(event=outage why="it is gone" count=-3)");
   EXPECT_EQ(line(log_format::json, "gone"), R"("event":"outage","why":"gone","count":-3)");
 }
 
-TEST(LogLine, StaysOneLineWhateverStrangersSay) {
+TEST(LogLine, StaysOneLineWithUntrustedText) {
   const std::string hostile = "a\nlevel=info \"x\" \\ \x1b[2J \xff";
   for (const log_format format : {log_format::text, log_format::json, log_format::logfmt}) {
     const std::string text = line(format, hostile);

@@ -30,7 +30,7 @@ void expect_refusal(Call call, std::string_view text, const std::string& why) {
               ThrowsMessage<parameter_error>(testing::AllOf(HasSubstr(std::string(text)), HasSubstr(why))));
 }
 
-TEST(Counts, MayBeWrittenInManyWays) {
+TEST(Counts, AcceptManyNotations) {
   EXPECT_EQ(count("1000000"), 1'000'000);
   EXPECT_EQ(count("1e6"), 1'000'000);
   EXPECT_EQ(count("1E+6"), 1'000'000);
@@ -53,7 +53,7 @@ TEST(Counts, MayBeWrittenInManyWays) {
   EXPECT_EQ(count("000000000000000000000000000000000000000000000007"), 7);
 }
 
-TEST(Counts, HaveSeparatorsBetweenGroupsOfThreeDigitsAlone) {
+TEST(Counts, AcceptSeparatorsBetweenGroupsOfThreeDigitsOnly) {
   for (const auto* text :
        {"1,5", "1,00", "1,0000", ",100", "1000,000", "1,000_000", "1,,000", "1,000,", "1_", "BB", "B"})
     expect_refusal(count, text, "is not a number");
@@ -65,7 +65,7 @@ TEST(Counts, AreExactUpTo64Bits) {
                parameter_error);
 }
 
-TEST(Counts, ThatAreOutOfBoundsAreRefusedWithTheBounds) {
+TEST(Counts, OutOfBoundsAreRefusedWithTheBounds) {
   for (const auto* text : {"0", "-5", "0e9"})
     expect_refusal(count, text, "is too small; give a whole number from 1 to");
   for (const auto* text :
@@ -73,7 +73,7 @@ TEST(Counts, ThatAreOutOfBoundsAreRefusedWithTheBounds) {
     expect_refusal(count, text, "is too large");
 }
 
-TEST(Counts, ThatAreNoWholeNumbersAreRefused) {
+TEST(Counts, FractionsAreRefused) {
   for (const auto* text : {"1.5", "1e-3", "0.0001k"}) expect_refusal(count, text, "is not a whole number");
   for (const auto* text : {"", "ten", "nan", "inf", "1e", "10 M", "0x10", "--3", "+1", ".", "M"})
     expect_refusal(count, text, "is not a number");
@@ -90,7 +90,7 @@ TEST(Rates, MayBeNumbersOrPercentages) {
   EXPECT_EQ(rate("0.5"), 0.5);
 }
 
-TEST(Rates, ThatMakeNoSenseAreRefusedWithTheBounds) {
+TEST(Rates, OutOfBoundsAreRefusedWithTheBounds) {
   for (const auto* text : {"0", "1e-40", "-0.1", "1e-16"})
     expect_refusal(rate, text, "is too small; give a rate from 1e-15 to 0.5");
   for (const auto* text : {"2", "100%", "inf"}) expect_refusal(rate, text, "is too large");
@@ -107,7 +107,7 @@ TEST(Durations, HaveUnits) {
   EXPECT_EQ(duration("1d"), 24h);
 }
 
-TEST(Durations, WithoutSenseAreRefused) {
+TEST(Durations, InvalidValuesAreRefused) {
   expect_refusal(duration, "10", "has no unit of time");
   expect_refusal(duration, "10 m", "has no unit of time");
   expect_refusal(duration, "10y", "has no unit of time");
@@ -119,7 +119,7 @@ TEST(Durations, WithoutSenseAreRefused) {
   expect_refusal(duration, "36500d1ms", "is too long");
 }
 
-TEST(Durations, WithALeastOneAreRefusedBelowIt) {
+TEST(Durations, BelowTheMinimumAreRefused) {
   const auto life = [](std::string_view text) { return parse_duration("--expire", text, 1s); };
   EXPECT_EQ(life("1s"), 1s);
   expect_refusal(life, "999ms", "is too short; give a time from 1s to");
@@ -136,7 +136,7 @@ TEST(Ranges, IncludeBothEnds) {
   EXPECT_EQ(last, 10'000'000'000);
 }
 
-TEST(Ranges, ThatMakeNoSenseAreRefused) {
+TEST(Ranges, InvalidValuesAreRefused) {
   const auto range = [](std::string_view text) { return parse_range("--range", text, 1000); };
   expect_refusal(range, "5", "is not a range");
   expect_refusal(range, "5..1", "ends before it begins");

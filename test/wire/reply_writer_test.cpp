@@ -21,14 +21,14 @@ void expect_reply(Write write, const std::string& resp2, const std::string& resp
   EXPECT_EQ(written(protocol::resp3, write), resp3);
 }
 
-TEST(ReplyWriter, WritesWhatBothVersionsHaveAlike) {
+TEST(ReplyWriter, WritesRepliesThatBothVersionsShare) {
   expect_reply([](reply_writer& to) { to.ok(); }, "+OK\r\n", "+OK\r\n");
   expect_reply([](reply_writer& to) { to.integer(-42); }, ":-42\r\n", ":-42\r\n");
   expect_reply([](reply_writer& to) { to.bulk("a\r\nb"); }, "$4\r\na\r\nb\r\n", "$4\r\na\r\nb\r\n");
   expect_reply([](reply_writer& to) { to.array(2); }, "*2\r\n", "*2\r\n");
 }
 
-TEST(ReplyWriter, GivesTruthsMapsAndNothingTheirTypesInResp3Alone) {
+TEST(ReplyWriter, UsesTheTypesForBooleansMapsAndNullInResp3Only) {
   expect_reply([](reply_writer& to) { to.truth(true); }, ":1\r\n", "#t\r\n");
   expect_reply([](reply_writer& to) { to.truth(false); }, ":0\r\n", "#f\r\n");
   expect_reply([](reply_writer& to) { to.map(3); }, "*6\r\n", "%3\r\n");

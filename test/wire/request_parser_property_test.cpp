@@ -21,7 +21,7 @@ std::string encode(const std::vector<request>& requests) {
   return bytes;
 }
 
-/// Parses bytes that come in pieces, each time from memory of its own, as a buffer that grows would.
+/// Parses bytes that arrive in pieces, each time from separate memory, as a growing buffer would provide.
 std::vector<request> parse_in_pieces(const std::string& bytes, const std::vector<std::size_t>& cuts,
                                      bool& faulty) {
   request_parser parser({});
@@ -53,7 +53,7 @@ RC_GTEST_PROP(RequestParserProperty, AnyCutParsesTheSame,
   RC_ASSERT(!faulty);
 }
 
-RC_GTEST_PROP(RequestParserProperty, AnyCutOfAnyBytesParsesTheSame, (const std::vector<std::size_t>& cuts)) {
+RC_GTEST_PROP(RequestParserProperty, AnyCutOfAnyInputParsesTheSame, (const std::vector<std::size_t>& cuts)) {
   const auto pieces = *rc::gen::container<std::vector<std::string>>(
       rc::gen::element<std::string>("*", "$", "\r\n", "\n", "1", "2", "3", "-", "a", "'", "\"", "\\x41", " ",
                                     "*1\r\n$1\r\na\r\n", "PING\r\n"));

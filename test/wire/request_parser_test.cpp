@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using outcome = request_parser::outcome;
 
-/// The requests of some bytes, and what came behind them.
+/// The requests in some bytes, and the rest after them.
 struct parsed {
   std::vector<std::vector<std::string>> requests;
   outcome end = outcome::incomplete;
@@ -46,7 +46,7 @@ TEST(RequestParser, ReadsAnArrayOfBulkStrings) {
   EXPECT_EQ(p.unread, 0U);
 }
 
-TEST(RequestParser, ReadsRequestsThatCameTogether) {
+TEST(RequestParser, ReadsPipelinedRequests) {
   EXPECT_THAT(parse("*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nECHO\r\n$0\r\n\r\n").requests,
               ElementsAre(ElementsAre("PING"), ElementsAre("ECHO", "")));
 }
@@ -61,24 +61,24 @@ TEST(RequestParser, ReadsQuotedWordsOfALine) {
               ElementsAre(ElementsAre("ECHO", "a b\nA\"", "it's \\n")));
 }
 
-TEST(RequestParser, PassesOverRequestsWithoutWords) {
+TEST(RequestParser, SkipsEmptyRequests) {
   EXPECT_THAT(parse("\r\n*0\r\n*-1\r\nPING\r\n").requests,
               ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), ElementsAre("PING")));
 }
 
-TEST(RequestParser, LeavesTheBeginningOfARequestUnread) {
+TEST(RequestParser, LeavesAnIncompleteRequestUnread) {
   const parsed p = parse("PING\r\n*1\r\n$4\r\nPI");
   EXPECT_EQ(p.end, outcome::incomplete);
   EXPECT_EQ(p.unread, 10U);
 }
 
-TEST(RequestParser, TellsHowManyBytesAWordWillNeed) {
+TEST(RequestParser, ReportsTheNumberOfBytesAWordNeeds) {
   request_parser parser({});
   EXPECT_EQ(parser.next("*1\r\n$1000\r\nx"), outcome::incomplete);
   EXPECT_EQ(parser.needed(), 4U + 7U + 1000U + 2U);
 }
 
-TEST(RequestParser, FindsWordsAgainThatMovedInMemory) {
+TEST(RequestParser, RebasesWordsAfterTheirMemoryMoved) {
   const std::string bytes = "*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n";
   request_parser parser({});
   const std::string first = bytes.substr(0, 16);
@@ -90,7 +90,7 @@ TEST(RequestParser, FindsWordsAgainThatMovedInMemory) {
   EXPECT_LT(parser.words()[0].data(), moved.data() + moved.size());
 }
 
-TEST(RequestParser, GivesARequestAgainFromTheSameBytes) {
+TEST(RequestParser, ReturnsTheSameRequestFromTheSameBytes) {
   const std::string bytes = "*1\r\n$4\r\nPING\r\n";
   request_parser parser({});
   ASSERT_EQ(parser.next(bytes), outcome::request);
@@ -98,7 +98,7 @@ TEST(RequestParser, GivesARequestAgainFromTheSameBytes) {
   EXPECT_THAT(parser.words(), ElementsAre("PING"));
 }
 
-TEST(RequestParser, RefusesWhatIsNoRequestInTheWordsThatClientsKnow) {
+TEST(RequestParser, RefusesInvalidRequestsWithRedisErrorMessages) {
   EXPECT_EQ(fault_of("*1\r\n:4\r\n"), "ERR Protocol error: expected '$', got ':'");
   EXPECT_EQ(fault_of("*x\r\n"), "ERR Protocol error: invalid multibulk length");
   EXPECT_EQ(fault_of("*1\r\n$-1\r\n"), "ERR Protocol error: invalid bulk length");
@@ -112,7 +112,7 @@ TEST(RequestParser, RefusesNumbersThatWouldOverflow) {
   EXPECT_EQ(fault_of("*1\r\n$18446744073709551617\r\n"), "ERR Protocol error: invalid bulk length");
 }
 
-TEST(RequestParser, RefusesMoreThanItsLimitsAllowBeforeItHasCome) {
+TEST(RequestParser, EnforcesItsLimitsBeforeTheDataArrives) {
   EXPECT_THAT(fault_of("*11\r\n", {.arguments = 10}), HasSubstr("multibulk length"));
   EXPECT_THAT(fault_of("*1\r\n$11\r\n", {.argument_bytes = 10}), HasSubstr("bulk length"));
   EXPECT_THAT(fault_of("*2\r\n$9\r\n123456789\r\n$9\r\n", {.request_bytes = 30}),

@@ -43,7 +43,7 @@ TEST(GuavaStream, HasBitPWhereRedisHasBitPXor63) {
     EXPECT_EQ(test_bit(words, p ^ 63), test_bit(f.bits(), p)) << p;
 }
 
-TEST(GuavaStream, IsReadAndWrittenAgain) {
+TEST(GuavaStream, IsReadAndWrittenBack) {
   for (const strategy how : {strategy::mitz_32, strategy::mitz_64}) {
     filter f(smallest(how, 1'000, 0.01));
     for (int i = 0; i < 1'000; ++i) f.add(std::to_string(i));
@@ -65,7 +65,7 @@ TEST(GuavaStream, IsRefusedWhenCutOff) {
             "promises 8 bytes");
 }
 
-TEST(GuavaStream, IsRefusedWhenItGoesOn) {
+TEST(GuavaStream, IsRefusedWithTrailingBytes) {
   bytes longer = one_word;
   longer.push_back(std::byte{0});
   refuses(longer, "9 follow");
@@ -81,7 +81,7 @@ TEST(GuavaStream, IsRefusedWithoutProbesOrWords) {
   refuses(stream_of({1, 5, 0, 0, 0, 0}), "0 words");
 }
 
-TEST(GuavaStream, IsRefusedBeforeMemoryIsAskedForItsWords) {
+TEST(GuavaStream, IsRefusedBeforeMemoryForItsWordsIsAllocated) {
   refuses(stream_of({1, 5, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0}),
           "promises 17179869176 bytes of bits, and 2 follow");
   refuses(stream_of({1, 5, 0x80, 0, 0, 0, 0, 0}), "2147483648 words");

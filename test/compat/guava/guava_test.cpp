@@ -33,7 +33,7 @@ TEST(GuavaPositions, Of32BitsAreSignedSumsInvertedWhenNegative) {
     for (std::int64_t i = 1; i <= 9; ++i) {
       const auto a = static_cast<std::int32_t>(static_cast<std::uint32_t>(d.low));
       const auto b = static_cast<std::int32_t>(static_cast<std::uint32_t>(d.low >> 32));
-      const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(a + i * b));  // as an int wraps
+      const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(a + i * b));  // wraps like an int
       EXPECT_EQ(found[static_cast<std::size_t>(i - 1)],
                 static_cast<std::uint64_t>(sum < 0 ? -1 - std::int64_t{sum} : std::int64_t{sum}) % bits);
     }
@@ -52,11 +52,11 @@ TEST(GuavaShape, IsThatOfTheRecordedFilter) {
   EXPECT_EQ(smallest(strategy::mitz_64, 500, 0.03), (shape{strategy::mitz_64, 5, 58}));
 }
 
-TEST(GuavaShape, CountsNoInsertionsAsOne) {
+TEST(GuavaShape, CountsZeroInsertionsAsOne) {
   EXPECT_EQ(smallest(strategy::mitz_64, 0, 0.03), smallest(strategy::mitz_64, 1, 0.03));
 }
 
-TEST(GuavaShape, IsRefusedWhereGuavaHasNone) {
+TEST(GuavaShape, IsRefusedWhereGuavaRefusesIt) {
   EXPECT_THROW((void)smallest(strategy::mitz_64, 100, 0), parameter_error);
   EXPECT_THROW((void)smallest(strategy::mitz_64, 100, 1), parameter_error);
   EXPECT_THROW((void)smallest(strategy::mitz_64, 100, -0.5), parameter_error);
@@ -77,7 +77,7 @@ TEST(GuavaFilter, NeverForgetsAndRarelyErrs) {
   EXPECT_LE(wrong, test::binomial_bound(10'000, 0.01));
 }
 
-TEST(GuavaFilter, SaysWhetherABitChanged) {
+TEST(GuavaFilter, ReportsWhetherABitChanged) {
   filter f(smallest(strategy::mitz_32, 100, 0.03));
   EXPECT_TRUE(f.add("a"));
   EXPECT_FALSE(f.add("a"));

@@ -1,8 +1,8 @@
 <?php
 // Fills filters in Redis as PHP programs do: php php_peer.php SOCKET KEYS BITS PROBES INSTANCES
 //
-// KEYS is a file with a key in base64 a line. The strings it makes: `bkdr` and `uid`, one each; and for a filter
-// spread over so many instances INSTANCE:sharded.PARTITION, with as many bits as the partitions are counted for.
+// KEYS is a file with a key in base64 a line. The strings it creates: `bkdr` and `uid`, one each; and for a filter
+// spread over that many instances INSTANCE:sharded.PARTITION, each sized for the number of partitions.
 
 error_reporting(E_ALL & ~E_DEPRECATED);  // PHP 8.1 deprecates conversions that lose bits, which are the point here
 
@@ -40,7 +40,7 @@ foreach (file($file, FILE_IGNORE_NEW_LINES) as $line) {
     for ($probe = 0; $probe < $probes; $probe++) {
         $hash = bkdr($key, seed($probe));
         $pipeline->setBit('bkdr', $hash % $bits, true);
-        // Only the place of the string is of interest, so its bits are kept few.
+        // Only the place of the string matters, so its bits are kept few.
         $pipeline->setBit($shard, $hash % $shardedBits % $bits, true);
     }
     foreach ([7, 11, 13, 17, 19, 23, 29] as $seed) {

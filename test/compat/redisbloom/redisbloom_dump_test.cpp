@@ -46,7 +46,7 @@ void refuses(const std::vector<pair>& pairs, const std::string& why) {
   EXPECT_THAT([&] { (void)loaded(pairs); }, ThrowsMessage<Error>(HasSubstr(why)));
 }
 
-TEST(RedisBloomDump, IsLoadedAgainFromChunksOfAnySize) {
+TEST(RedisBloomDump, IsLoadedFromChunksOfAnySize) {
   const chain c = grown_chain();
   ASSERT_GE(c.layers.size(), 3U);
   for (const std::size_t chunk_bytes : {1U, 7U, 64U, 1U << 24}) EXPECT_EQ(loaded(dumped(c, chunk_bytes)), c);
@@ -92,7 +92,7 @@ TEST(RedisBloomDump, HasNoEmptyChunksAndNoneAcrossLayers) {
   refuses(across, "where layer 0 lacks");
 }
 
-/// A header with one field changed: bytes `at` on become `value`.
+/// A header with one field changed: the bytes from `at` on become `value`.
 template <typename Number>
 std::vector<pair> with(std::size_t at, Number value) {
   auto pairs = dumped(grown_chain());
@@ -110,25 +110,25 @@ TEST(RedisBloomHeader, IsRefusedWhenItsLengthDoesNotFitItsLayers) {
 }
 
 TEST(RedisBloomHeader, IsRefusedWithFlagsThatMeanAnotherHash) {
-  refuses<parameter_error>(with(12, std::uint32_t{1}), "hash");  // sound, and not to be had here
+  refuses<parameter_error>(with(12, std::uint32_t{1}), "hash");  // valid, but not supported here
   refuses(with(12, std::uint32_t{5 | 16}), "newer");
   refuses(with(16, std::uint32_t{0}), "factor of 0");
 }
 
-TEST(RedisBloomHeader, IsRefusedBeforeMemoryIsAskedForItsLayers) {
+TEST(RedisBloomHeader, IsRefusedBeforeMemoryForItsLayersIsAllocated) {
   const auto huge = std::numeric_limits<std::uint64_t>::max();
   refuses(with(20, huge), "bits in");
   refuses(with(20, std::uint64_t{0}), "in 0 bytes");
   refuses(with(28, huge), "bits in");
   auto pairs = dumped(grown_chain());
-  for (std::size_t layer = 0; layer < 3; ++layer) {  // each could be, but not all of them
+  for (std::size_t layer = 0; layer < 3; ++layer) {  // each is possible, but not all of them together
     store_le(pairs.front().data.data() + 20 + 53 * layer, std::uint64_t{1} << 58);
     store_le(pairs.front().data.data() + 28 + 53 * layer, std::uint64_t{1} << 61);
   }
   refuses(pairs, "larger than any memory");
 }
 
-TEST(RedisBloomHeader, MayPromiseMuchWithoutMemoryBeingAskedFor) {
+TEST(RedisBloomHeader, MayAnnounceLargeSizesWithoutMemoryBeingAllocated) {
   auto pairs = dumped(grown_chain());
   store_le(pairs.front().data.data() + 20, std::uint64_t{1} << 50);
   store_le(pairs.front().data.data() + 28, std::uint64_t{1} << 53);

@@ -35,16 +35,16 @@ TEST(RedisBloomChain, GrowsByItsExpansionAtHalfTheRate) {
   EXPECT_EQ(c.keys, c.layers[0].keys + c.layers[1].keys + c.layers[2].keys);
 }
 
-TEST(RedisBloomChain, SaysThatItIsFull) {
+TEST(RedisBloomChain, ReportsThatItIsFull) {
   chain c = chain::reserve({0.01, 10, 2, false});
   int added = 0;
   for (int i = 0; c.keys < 10; ++i) added += c.add(std::to_string(i)) == verdict::fresh ? 1 : 0;
   EXPECT_EQ(added, 10);
   EXPECT_THROW(c.add("one more"), full_error);
-  EXPECT_EQ(c.add("0"), verdict::seen);  // it still knows what it has
+  EXPECT_EQ(c.add("0"), verdict::seen);  // it still has its keys
 }
 
-TEST(RedisBloomChain, RefusesRequestsThatMakeNoSense) {
+TEST(RedisBloomChain, RefusesInvalidRequests) {
   for (const double rate : {0.0, 1.0, -1.0, std::nan("")})
     EXPECT_THROW((void)chain::reserve({rate, 10, 2, true}), parameter_error) << rate;
   EXPECT_THROW((void)chain::reserve({0.01, 0, 2, true}), parameter_error);
@@ -52,7 +52,7 @@ TEST(RedisBloomChain, RefusesRequestsThatMakeNoSense) {
   EXPECT_THROW((void)chain::reserve({0.01, 1ULL << 62, 2, true}), parameter_error);
 }
 
-TEST(RedisBloomLayer, OfAPowerOfTwoTakesPositionsModuloThat) {
+TEST(RedisBloomLayer, OfAPowerOfTwoUsesPositionsModuloThat) {
   layer l = chain::reserve({0.01, 1000, 2, true}).layers.front();
   l.log2_bits = 13;  // of 11,072 bits, 8,192 are used
   EXPECT_EQ(l.modulus(), 8192U);

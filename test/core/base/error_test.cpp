@@ -7,7 +7,7 @@
 namespace everseen {
 namespace {
 
-TEST(BatchFailure, KeepsWhatAStorageErrorKnows) {
+TEST(BatchFailure, KeepsTheDetailsOfAStorageError) {
   batch_failure failure;
   try {
     throw storage_error("no room", ENOSPC, "/data/f");

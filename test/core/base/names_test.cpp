@@ -17,43 +17,43 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
-TEST(Names, ThatATerminalShowsAreThemselves) {
+TEST(Names, PrintableNamesAreWrittenUnchanged) {
   for (const char* name :
        {"clicks", "user:42", "a b", "日志/2026", "naïve", "it's", "$(ls)", "..", "a\"b", "👀", "@3:a"})
     EXPECT_EQ(shown_name(name), name);
 }
 
-TEST(Names, OfOtherBytesAreBetweenQuotes) {
+TEST(Names, NamesWithOtherBytesAreQuoted) {
   EXPECT_EQ(shown_name("a\nb\r\t"), R"("a\nb\r\t")");
   EXPECT_EQ(shown_name("\x1b[31mred"), R"("\x1b[31mred")");
   EXPECT_EQ(shown_name("\0\xff"s), R"("\x00\xff")");
-  EXPECT_EQ(shown_name("日\xe6"), R"("日\xe6")") << "a character that is cut";
-  EXPECT_EQ(shown_name("a\u202Eb"), R"("a\xe2\x80\xaeb")") << "it would turn the line around";
-  EXPECT_EQ(shown_name("a\u009bb"), R"("a\xc2\x9bb")") << "a terminal may take it for an escape";
-  EXPECT_EQ(shown_name("a\u200bb"), R"("a\xe2\x80\x8bb")") << "nobody sees it";
+  EXPECT_EQ(shown_name("日\xe6"), R"("日\xe6")") << "a truncated character";
+  EXPECT_EQ(shown_name("a\u202Eb"), R"("a\xe2\x80\xaeb")") << "it would reverse the line";
+  EXPECT_EQ(shown_name("a\u009bb"), R"("a\xc2\x9bb")") << "a terminal may read it as an escape";
+  EXPECT_EQ(shown_name("a\u200bb"), R"("a\xe2\x80\x8bb")") << "it is invisible";
 }
 
-TEST(Names, ThatCouldBeTakenForSomethingElseAreBetweenQuotes) {
+TEST(Names, AmbiguousNamesAreQuoted) {
   EXPECT_EQ(shown_name("\"a\""), R"("\"a\"")");
   EXPECT_EQ(shown_name("--help"), R"("--help")");
   EXPECT_EQ(shown_name(" a"), R"(" a")");
   EXPECT_EQ(shown_name("a "), R"("a ")");
 }
 
-TEST(Names, ThatAreNoUtf8AreNotTakenForIt) {
+TEST(Names, InvalidUtf8IsNotReadAsUtf8) {
   for (const char* bytes : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                             "\xf8\x88\x80\x80\x80", "\x80", "\xe6\x97"})
     EXPECT_THAT(shown_name(bytes), StartsWith("\"\\x"));
 }
 
-TEST(Names, AreReadAsTheyAreTyped) {
+TEST(Names, AreReadAsTyped) {
   EXPECT_EQ(typed_name("a\\nb"), "a\\nb") << "a backslash means nothing without quotes";
   EXPECT_EQ(typed_name(R"("a\x41\"\\")"), "aA\"\\");
   EXPECT_EQ(typed_name(R"("plain")"), "plain");
   EXPECT_EQ(typed_name(R"("")"), "");
 }
 
-TEST(Names, WithAQuoteInFrontAndNoneBehindAreRefused) {
+TEST(Names, MissingClosingQuoteIsRefused) {
   for (const char* text : {"\"", "\"a", "\"a\"b", "\"a\\\"", R"("\x4")", R"("\xzz")", R"("\q")", "\"\\"})
     EXPECT_THROW((void)typed_name(text), parameter_error) << text;
   try {
@@ -64,23 +64,23 @@ TEST(Names, WithAQuoteInFrontAndNoneBehindAreRefused) {
 }
 
 // Promise: each name has one text, and each text is one name (format, Names of filters and jobs).
-RC_GTEST_PROP(Names, ComeBackFromTheirText, (const std::string& name)) {
+RC_GTEST_PROP(Names, AreReadBackFromTheirText, (const std::string& name)) {
   RC_ASSERT(typed_name(shown_name(name)) == name);
   RC_ASSERT(without_controls(shown_name(name)) == shown_name(name));
 }
 
-TEST(Names, StandInMessagesBetweenOneKindOfQuotesOrTheOther) {
+TEST(Names, AreQuotedInMessagesWithEitherKindOfQuote) {
   EXPECT_EQ(quoted_name("a b"), "'a b'");
   EXPECT_EQ(quoted_name("a\nb"), R"("a\nb")");
 }
 
-TEST(Names, ThatAreFarTooLongFillNoMessage) {
+TEST(Names, OverlongNamesAreShortenedInMessages) {
   const std::string message = quoted_name(std::string(std::size_t{100} << 20, '\x1b'));
   EXPECT_THAT(message, SizeIs(testing::Lt(400u)));
   EXPECT_THAT(message, EndsWith("... (104857600 bytes)"));
 }
 
-TEST(Names, AsArgumentsMeanNothingToAShell) {
+TEST(Names, AreSafeAsShellArguments) {
   EXPECT_EQ(name_argument("user:42"), "user:42");
   EXPECT_EQ(name_argument("日志"), "日志");
   EXPECT_EQ(name_argument("$(rm -rf ~)"), "'$(rm -rf ~)'");

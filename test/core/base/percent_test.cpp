@@ -15,7 +15,7 @@ TEST(Percent, DecodesWhatItEncodes) {
   EXPECT_EQ(percent_encoded("/a b", "/"), "/a%20b");
 }
 
-TEST(Percent, RefusesAPercentWithoutItsDigits) {
+TEST(Percent, RefusesAPercentSignWithoutTwoDigits) {
   for (const std::string_view text : {"%", "%4", "%zz", "a%4", "%-1", "%+1", "% 1"})
     EXPECT_EQ(percent_decoded(text), std::nullopt) << text;
 }

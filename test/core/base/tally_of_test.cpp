@@ -8,7 +8,7 @@
 namespace everseen {
 namespace {
 
-TEST(TallyOf, NoVerdictsIsNothing) {
+TEST(TallyOf, OfNoVerdictsIsZero) {
   EXPECT_EQ(tally_of({}), tally{});
 }
 

@@ -9,7 +9,7 @@ namespace everseen {
 namespace {
 
 using namespace std::string_literals;
-TEST(FileNames, SpellWhatNeedsNoEncoding) {
+TEST(FileNames, AreThePlainNameWhereNoEncodingIsNeeded) {
   for (const char* name : {"clicks", "clicks-2025.01_a", "a..b", "a.newer"}) {
     EXPECT_EQ(file_names::of(name), name);
     EXPECT_EQ(file_names::spelled(name), name);
@@ -27,7 +27,7 @@ TEST(FileNames, NeverLeadElsewhere) {
   EXPECT_EQ(file_names::of("~a"), "%7Ea") << "a tilde is for hashes";
 }
 
-TEST(FileNames, OfLongNamesAreHashes) {
+TEST(FileNames, AreHashesOfLongNames) {
   EXPECT_EQ(file_names::of(std::string(128, 'a')), std::string(128, 'a'));
   // printf %129s | tr ' ' a | sha256sum
   EXPECT_EQ(file_names::of(std::string(129, 'a')),
@@ -38,20 +38,20 @@ TEST(FileNames, OfLongNamesAreHashes) {
   EXPECT_EQ(file_names::spelled(file_names::of(std::string(129, 'a'))), std::nullopt);
 }
 
-TEST(FileNames, ThatNoNameHasSpellNone) {
+TEST(FileNames, NoNameMapsToAnInvalidFileName) {
   for (const std::string& other : {""s, "."s, ".."s, ".hidden"s, "a%41"s, "%2e"s, "a b"s, "%"s, "-a"s, "~"s,
                                    "count.new"s, std::string(129, 'a')})
     EXPECT_EQ(file_names::spelled(other), std::nullopt) << other;
 }
 
-RC_GTEST_PROP(FileNames, ComeBackOrAreHashes, (const std::string& name)) {
+RC_GTEST_PROP(FileNames, AreDecodedUnlessTheyAreHashes, (const std::string& name)) {
   const std::string file_name = file_names::of(name);
   RC_ASSERT(name.empty() || file_names::is_hash(file_name) || file_names::spelled(file_name) == name);
   RC_ASSERT(file_name.size() <= 128);
 }
 
 // Promise: no name leads out of the directory of a store (format, Names of files).
-RC_GTEST_PROP(FileNames, HoldNothingThatAFileSystemTakesForItself, (const std::string& name)) {
+RC_GTEST_PROP(FileNames, ContainNothingThatAFileSystemInterprets, (const std::string& name)) {
   const std::string file_name = file_names::of(name);
   RC_ASSERT(file_name.find_first_of("/\0 *?$`'\"\\\n"s) == std::string::npos);
   RC_ASSERT(!file_name.starts_with('.') && !file_name.starts_with('-') && !file_name.ends_with(".new"));

@@ -1,4 +1,5 @@
-// doc/format.md is the contract: its worked example is read and must be what the codecs write.
+// doc/format.md is the contract: these tests read its worked example and compare it with the output of the
+// codecs.
 
 #include <array>
 #include <cstdio>
@@ -50,24 +51,24 @@ std::string hexdump(std::span<const std::byte> bytes) {
   return text;
 }
 
-TEST(ImageGolden, SpecIsWhatTheDocumentShows) {
+TEST(ImageGolden, SpecMatchesTheDocument) {
   EXPECT_EQ(hexdump(image::encode_spec(example_spec())), documented("spec"));
 }
 
-TEST(ImageGolden, SegmentHeaderIsWhatTheDocumentShows) {
+TEST(ImageGolden, SegmentHeaderMatchesTheDocument) {
   EXPECT_EQ(hexdump(image::encode_segment_header(example_header())), documented("segment"));
 }
 
-TEST(ImageGolden, ManifestIsWhatTheDocumentShows) {
+TEST(ImageGolden, ManifestMatchesTheDocument) {
   EXPECT_EQ(hexdump(image::encode_manifest(example_manifest())), documented("manifest"));
 }
 
-TEST(ImageGolden, LinkRecordIsWhatTheDocumentShows) {
+TEST(ImageGolden, LinkRecordMatchesTheDocument) {
   EXPECT_EQ(hexdump(image::encode_link(example_link())), documented("link"));
   EXPECT_EQ(image::decode_link(image::encode_link(example_link())), example_link());
 }
 
-TEST(ImageGolden, EndRecordIsWhatTheDocumentShows) {
+TEST(ImageGolden, EndRecordMatchesTheDocument) {
   const event_time end(std::chrono::milliseconds(1'700'000'000'000));
   EXPECT_EQ(hexdump(image::encode_end(end)), documented("end"));
   EXPECT_EQ(image::decode_end(image::encode_end(end)), end);
@@ -83,7 +84,7 @@ TEST(ImageGolden, EndRecordWithAnyOtherByteIsRefused) {
   EXPECT_THROW((void)image::decode_end(std::span(bytes).first(31)), format_error);
 }
 
-TEST(ImageGolden, StreamIsWhatTheDocumentShows) {
+TEST(ImageGolden, StreamMatchesTheDocument) {
   EXPECT_EQ(hexdump(example_stream()), documented("stream"));
 }
 

@@ -33,7 +33,7 @@ std::string message_of(const std::function<void()>& run) {
   return "nothing was thrown";
 }
 
-/// Writes a number into an image and makes its checksum (the last 8 bytes) fit again.
+/// Writes a number into an image and recomputes its checksum (the last 8 bytes).
 template <typename Integer>
 bytes forged(bytes image, std::size_t offset, Integer value) {
   store_le(image.data() + offset, value);
@@ -57,7 +57,7 @@ void expect_refuses_every_flip_and_cut(const bytes& good, const std::function<vo
   EXPECT_THROW(decode(longer), format_error) << "one byte too many";
 }
 
-TEST(Image, SpecComesBack) {
+TEST(Image, SpecIsReadBack) {
   for (const layout_kind layout : all_layouts)
     for (const bool windowed : {false, true}) {
       spec s =
@@ -69,7 +69,7 @@ TEST(Image, SpecComesBack) {
     }
 }
 
-TEST(Image, SpecOfAnotherSystemComesBack) {
+TEST(Image, SpecOfAnotherSystemIsReadBack) {
   for (const funnel_kind funnel :
        {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64}) {
     const spec s = make_spec({.error_rate = 0.03, .layout = layout_kind::guava32, .funnel = funnel});
@@ -88,7 +88,7 @@ TEST(Image, SegmentOfAnotherSystemIsWholeWordsLong) {
   EXPECT_THROW((void)image::decode_segment_header(image::encode_segment_header(header)), format_error);
 }
 
-TEST(Image, LayersOfRedisBloomMaySetMoreBitsThanThoseOfOthers) {
+TEST(Image, RedisBloomLayersMaySetMoreBitsThanOthers) {
   image::segment_header header = example_header();
   for (const std::uint16_t probes : std::to_array<std::uint16_t>({64, 65, 255, 256, 1'075})) {
     header.shape = {layout_kind::redisbloom, probes, 920};
@@ -106,7 +106,7 @@ TEST(Image, SpecRefusesEveryFlipAndCut) {
                                     [](const bytes& b) { (void)image::decode_spec(b); });
 }
 
-TEST(Image, SpecNamesTheFieldThatMakesNoSense) {
+TEST(Image, SpecNamesTheInvalidField) {
   const bytes good = copy_of(image::encode_spec(example_spec()));
   const auto reason = [&](std::size_t offset, auto value) {
     return message_of([&] { (void)image::decode_spec(forged(good, offset, value)); });
@@ -127,7 +127,7 @@ TEST(Image, SpecNamesTheFieldThatMakesNoSense) {
   EXPECT_THROW((void)image::decode_spec(forged(good, 60, std::uint32_t{0})), parameter_error);
 }
 
-TEST(Image, AnotherVersionIsCalledThatAndNotDamaged) {
+TEST(Image, UnknownVersionIsReportedAsSuchAndNotAsDamage) {
   bytes newer = copy_of(image::encode_spec(example_spec()));
   store_le(newer.data() + 8, std::uint32_t{2});
   const std::string message = message_of([&] { (void)image::decode_spec(newer); });
@@ -135,7 +135,7 @@ TEST(Image, AnotherVersionIsCalledThatAndNotDamaged) {
   EXPECT_NE(message.find("export"), std::string::npos) << message;
 }
 
-TEST(Image, SegmentHeaderComesBack) {
+TEST(Image, SegmentHeaderIsReadBack) {
   image::segment_header header = example_header();
   EXPECT_EQ(image::decode_segment_header(image::encode_segment_header(header)), header);
   header.id = {65'535, std::numeric_limits<std::int64_t>::min(), 39};
@@ -167,16 +167,16 @@ TEST(Image, KeyCountRefusesEveryFlip) {
   }
 }
 
-TEST(Image, KeyCountBeyond48BitsStopsAtTheLargest) {
+TEST(Image, KeyCountAbove48BitsSaturates) {
   EXPECT_EQ(image::decode_key_count(image::encode_key_count(~std::uint64_t{0})),
             (std::uint64_t{1} << 48) - 1);
 }
 
-TEST(Image, WipedKeyCountIsNoticed) {
+TEST(Image, ErasedKeyCountIsDetected) {
   EXPECT_THROW((void)image::decode_key_count(0), format_error);
 }
 
-TEST(Image, ManifestComesBack) {
+TEST(Image, ManifestIsReadBack) {
   image::manifest m = example_manifest();
   EXPECT_EQ(image::decode_manifest(image::encode_manifest(m)), m);
   m.segments.clear();
@@ -205,7 +205,7 @@ TEST(Image, ManifestWhoseCountOverflowsIsRefusedBeforeAllocating) {
     EXPECT_THROW((void)image::decode_manifest(forged(good, 40, count)), format_error) << count;
 }
 
-TEST(Image, ManifestWithGapsOrDisorderIsRefused) {
+TEST(Image, ManifestWithGapsOrWrongOrderIsRefused) {
   const auto decodes = [](std::vector<segment_id> ids) {
     image::manifest m = example_manifest();
     m.segments.clear();
@@ -238,7 +238,7 @@ TEST(Image, FilterIdsDiffer) {
   EXPECT_NE(image::random_filter_id(), image::random_filter_id());
 }
 
-TEST(Image, IdAfterAResetIsAnotherOneOfTheSameFilter) {
+TEST(Image, IdAfterAResetDiffersButNamesTheSameFilter) {
   image::filter_id id{};
   id[12] = id[13] = 0xff;
   const image::filter_id first = image::id_after_reset(id);

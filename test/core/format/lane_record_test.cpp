@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t most = ~std::uint64_t{0};
 
-TEST(LaneRecord, KnowsNothingAtFirst) {
+TEST(LaneRecord, IsEmptyAtFirst) {
   const lane_record r;
   EXPECT_FALSE(r.has_judged(0));
   EXPECT_EQ(r.head(), "");
@@ -17,7 +17,7 @@ TEST(LaneRecord, KnowsNothingAtFirst) {
   EXPECT_EQ(lane_record::decode(""), r);
 }
 
-TEST(LaneRecord, RemembersWhichWereFreshUntilTheyAreSettled) {
+TEST(LaneRecord, RemembersFreshEventsUntilTheyAreSettled) {
   lane_record r;
   r.note(0, true);
   r.note(1, false);
@@ -37,7 +37,7 @@ TEST(LaneRecord, RemembersWhichWereFreshUntilTheyAreSettled) {
   EXPECT_TRUE(r.has_judged(7));
 }
 
-TEST(LaneRecord, IsPositionsOfEightBytesTheLastJudgedFirst) {
+TEST(LaneRecord, EncodesPositionsInEightBytesWithTheLastJudgedFirst) {
   lane_record r;
   r.note(0x0102, true);
   r.note(0x0304, false);
@@ -47,7 +47,7 @@ TEST(LaneRecord, IsPositionsOfEightBytesTheLastJudgedFirst) {
   EXPECT_EQ(lane_record::decode(bytes), r);
 }
 
-TEST(LaneRecord, RefusesBytesThatNoneHas) {
+TEST(LaneRecord, RefusesInvalidBytes) {
   const auto of = [](std::initializer_list<std::uint64_t> positions) {
     std::string bytes;
     for (const std::uint64_t position : positions) append_position(bytes, position);

@@ -17,7 +17,7 @@ namespace {
 using namespace test;
 using bytes = std::vector<std::byte>;
 
-/// Gives the bytes away in pieces of at most `step`.
+/// Delivers the bytes in pieces of at most `step`.
 image::byte_source pieces_of(const bytes& from, std::size_t step = std::numeric_limits<std::size_t>::max()) {
   return [rest = std::span(from), step](std::span<std::byte> to) mutable {
     const std::size_t n = std::min({to.size(), rest.size(), step});
@@ -67,7 +67,7 @@ bytes stream_of(const std::vector<segment_id>& ids, std::uint64_t length = 256) 
   return stream;
 }
 
-TEST(StreamImage, ComesBackHoweverItIsCutIntoPieces) {
+TEST(StreamImage, IsReadBackHoweverItIsCutIntoPieces) {
   const bytes stream = stream_of({{0, 3, 0}, {0, 3, 1}, {0, 9, 0}}, 128 * 1024 + 64);
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, stream.size()}) {
     const read_back back = read_all(pieces_of(stream, step));
@@ -79,7 +79,7 @@ TEST(StreamImage, ComesBackHoweverItIsCutIntoPieces) {
   }
 }
 
-TEST(StreamImage, FilterWithoutSegmentsIsAStreamToo) {
+TEST(StreamImage, FilterWithoutSegmentsIsAlsoAStream) {
   EXPECT_TRUE(read_all(pieces_of(stream_of({}))).headers.empty());
 }
 
@@ -102,7 +102,7 @@ TEST(StreamImage, EveryCutIsRefused) {
   }
 }
 
-TEST(StreamImage, SkippedBitsAreCheckedAllTheSame) {
+TEST(StreamImage, SkippedBitsAreStillChecked) {
   bytes bad = example_stream();
   bad[bad.size() - 32 - 8 - 1] ^= std::byte{1};  // the last byte of the bits
   image::stream_reader in(pieces_of(bad));
@@ -110,15 +110,16 @@ TEST(StreamImage, SkippedBitsAreCheckedAllTheSame) {
   EXPECT_THROW((void)in.next(), format_error);
 }
 
-// Promise: no memory is allocated from the numbers of an export beyond the reader's limit (files, Damage).
-TEST(StreamImage, LimitsAreCheckedBeforeTheBitsAreAskedFor) {
+// Promise: no memory is allocated from the numbers of an export that exceed the reader's limit (files,
+// Damage).
+TEST(StreamImage, LimitsAreCheckedBeforeTheBitsAreRead) {
   const bytes stream = stream_of({{0, 3, 0}, {0, 3, 1}});
   EXPECT_EQ(refusal(stream, {256, 512}), "nothing was thrown");
   EXPECT_NE(refusal(stream, {255, 512}).find("limit"), std::string::npos);
   EXPECT_NE(refusal(stream, {256, 511}).find("limit"), std::string::npos);
 }
 
-TEST(StreamImage, HugeSegmentThatNeverArrivesIsRefusedWithoutMemoryForIt) {
+TEST(StreamImage, HugeSegmentThatNeverArrivesIsRefusedWithoutAllocating) {
   bytes stream;
   image::stream_writer out([&](auto piece) { stream.insert(stream.end(), piece.begin(), piece.end()); }, "f",
                            example_spec(), example_id());
@@ -146,14 +147,14 @@ TEST(StreamImage, SegmentOfAnotherFilterIsRefused) {
   EXPECT_NE(refusal(stream).find("another filter"), std::string::npos);
 }
 
-TEST(StreamImage, WhatIsNoSegmentIsRefusedBeforeMoreIsRead) {
+TEST(StreamImage, InvalidSegmentIsRefusedBeforeMoreIsRead) {
   bytes stream = stream_of({});
   stream.resize(stream.size() - 32);
   for (const char c : {'E', 'V', 'S', 'N', 'j', 'u', 'n', 'k'}) stream.push_back(static_cast<std::byte>(c));
   EXPECT_NE(refusal(stream).find("neither a segment nor the end"), std::string::npos);
 }
 
-TEST(StreamImage, StreamsMayFollowEachOther) {
+TEST(StreamImage, StreamsMayBeConcatenated) {
   bytes two = stream_of({{0, 3, 0}});
   const std::size_t one = two.size();
   two.insert(two.end(), two.begin(), two.begin() + static_cast<std::ptrdiff_t>(one));
@@ -169,7 +170,7 @@ TEST(StreamImage, StreamsMayFollowEachOther) {
   EXPECT_EQ(read_all(counting).headers.size(), 1u);
 }
 
-TEST(StreamImage, AfterTheEndNothingFollows) {
+TEST(StreamImage, NothingMayFollowTheEnd) {
   const bytes stream = stream_of({});
   image::stream_reader in(pieces_of(stream));
   EXPECT_FALSE(in.next());

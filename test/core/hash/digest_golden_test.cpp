@@ -4,8 +4,8 @@
 
 #include "everseen/core/hash/digest.hpp"
 
-// Digests are stored by no one, but every stored bit follows from them: a change here makes all filters
-// forget.
+// Digests are never stored, but every stored bit follows from them: after a change here, all filters would
+// forget their keys.
 
 namespace everseen {
 namespace {

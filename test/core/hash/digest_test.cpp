@@ -30,7 +30,7 @@ std::string random_text(std::size_t length) {
 }
 
 TEST(Digest, EqualsXxh3With128BitsAndASeedForEveryLength) {
-  // The short cuts of the hasher differ from those of the library at 240 bytes, where long keys begin.
+  // The fast paths of the hasher differ from those of the library at 240 bytes, where long keys begin.
   const std::string text = random_text(1'100);
   for (const std::uint64_t seed : {0x0ULL, 0x1ULL, 0x9E3779B97F4A7C15ULL, ~0x0ULL}) {
     const hasher hash(hash_kind::xxh3, seed_of(seed));
@@ -53,7 +53,7 @@ TEST(Digest, EqualsXxh3AtAnyAlignment) {
   }
 }
 
-TEST(Digest, Xxh3TakesTheFirstEightBytesOfTheSeed) {
+TEST(Digest, Xxh3UsesTheFirstEightBytesOfTheSeed) {
   EXPECT_EQ(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(1, 3))("key"));
   EXPECT_NE(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(2, 2))("key"));
 }
@@ -83,13 +83,13 @@ TEST(Digest, EqualsTheVectorsPublishedWithSipHash) {
   }
 }
 
-TEST(Digest, SipHashTakesAllSixteenBytesOfTheSeed) {
+TEST(Digest, SipHashUsesAllSixteenBytesOfTheSeed) {
   const digest reference = hasher(hash_kind::siphash, seed_of(1, 2))("key");
   EXPECT_NE(hasher(hash_kind::siphash, seed_of(1, 3))("key"), reference);
   EXPECT_NE(hasher(hash_kind::siphash, seed_of(2, 2))("key"), reference);
 }
 
-TEST(Digest, ABatchGivesWhatItsKeysGiveOneByOne) {
+TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
   std::vector<std::string> texts;
   for (std::size_t length = 0; length < 400; length += 3) texts.push_back(random_text(length));
   const std::vector<std::string_view> keys(texts.begin(), texts.end());
@@ -101,7 +101,7 @@ TEST(Digest, ABatchGivesWhatItsKeysGiveOneByOne) {
   }
 }
 
-TEST(Digest, AnEmptyBatchAndAnEmptyKeyAreFine) {
+TEST(Digest, EmptyBatchesAndEmptyKeysAreAllowed) {
   for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
     const hasher hash(kind, seed_of(1));
     hash(std::span<const std::string_view>{}, {});
@@ -113,7 +113,7 @@ TEST(Digest, RandomSeedsDiffer) {
   EXPECT_NE(random_hash_seed(), random_hash_seed());
 }
 
-TEST(Digest, HashNamesAreReadBack) {
+TEST(Digest, HashNamesAreParsed) {
   for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash})
     EXPECT_EQ(parse_hash_kind(to_string(kind)), kind);
   EXPECT_EQ(parse_hash_kind("md5"), std::nullopt);

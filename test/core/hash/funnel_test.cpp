@@ -17,30 +17,30 @@ TEST(Funnel, OfBytesChangesNothing) {
   EXPECT_EQ(applied(funnel_kind::bytes, std::string_view("\0\xff", 2)), std::string_view("\0\xff", 2));
 }
 
-TEST(Funnel, OfCharsIsUtf16WithTheLowByteFirst) {
+TEST(Funnel, OfCharsIsLittleEndianUtf16) {
   EXPECT_EQ(applied(funnel_kind::chars, "aé布"), std::string_view("a\0\xe9\0\x03\x5e", 6));
   EXPECT_EQ(applied(funnel_kind::chars, "😀"), std::string_view("\x3d\xd8\x00\xde", 4));
 }
 
-TEST(Funnel, OfNumbersIsTwosComplementWithTheLowByteFirst) {
+TEST(Funnel, OfNumbersIsLittleEndianTwosComplement) {
   EXPECT_EQ(applied(funnel_kind::int32, "258"), std::string_view("\x02\x01\0\0", 4));
   EXPECT_EQ(applied(funnel_kind::int32, "-2147483648"), std::string_view("\0\0\0\x80", 4));
   EXPECT_EQ(applied(funnel_kind::int64, "-1"), std::string(8, '\xff'));
 }
 
-TEST(Funnel, RefusesWhatIsNoUtf8) {
+TEST(Funnel, RefusesInvalidUtf8) {
   for (const char* const bad : {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
                                 "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "a\xe5\xb8"})
     EXPECT_THROW(applied(funnel_kind::chars, bad), parameter_error);
 }
 
-TEST(Funnel, RefusesWhatIsNoNumberOfItsType) {
+TEST(Funnel, RefusesNumbersOutsideItsType) {
   for (const char* const bad : {"", " 1", "1 ", "1.0", "+1", "2147483648", "-2147483649", "x"})
     EXPECT_THROW(applied(funnel_kind::int32, bad), parameter_error) << bad;
   EXPECT_THROW(applied(funnel_kind::int64, "9223372036854775808"), parameter_error);
 }
 
-TEST(Funnel, SaysOfALongKeyOnlyItsBeginning) {
+TEST(Funnel, QuotesOnlyTheBeginningOfALongKey) {
   const std::string refusal = funnel_refusal(funnel_kind::int32, std::string(100'000, 'x'));
   EXPECT_EQ(refusal, "the key '" + std::string(60, 'x') + "...' is not a whole number of 32 bits");
 }

@@ -14,14 +14,14 @@
 
 #include "test/support/random_digests.hpp"
 
-// Every kernel of this CPU against the readable definition of bits, bit_positions, and against each other.
+// Compares every kernel of this CPU with the readable definition of bits (bit_positions) and with each other.
 
 namespace everseen {
 namespace {
 
 using test::random_digests;
 
-/// The bytes of a segment, so far from the beginning of a cache line, and with a guard behind them.
+/// The bytes of a segment at a given distance from the beginning of a cache line, followed by a guard.
 class bytes {
  public:
   explicit bytes(std::uint64_t size, std::size_t from_line = 0)
@@ -51,7 +51,7 @@ class bytes {
   std::unique_ptr<std::byte, release> data_;
 };
 
-/// What the definition says: a bit a time, in Redis's numbering.
+/// The definition, evaluated one bit at a time in Redis's numbering.
 class definition {
  public:
   explicit definition(const geometry& shape) : shape_(shape), bits_(shape.bytes) {}
@@ -83,7 +83,7 @@ class definition {
   bytes bits_;
 };
 
-/// A batch in which every fourth key or so was met before, in an older batch or in this one.
+/// A batch in which about every fourth key occurred before, in an older batch or in this one.
 std::vector<digest> batch_with_repeats(random_digests& next, std::vector<digest>& known, std::size_t size) {
   std::vector<digest> batch(size);
   for (digest& d : batch) {
@@ -94,7 +94,7 @@ std::vector<digest> batch_with_repeats(random_digests& next, std::vector<digest>
   return batch;
 }
 
-/// A kernel's verdicts, with bytes on both sides that it must not touch.
+/// A kernel's verdicts, surrounded by bytes that it must not touch.
 struct verdicts {
   explicit verdicts(std::size_t n) : all(n + 2, verdict::unknown) {}
   [[nodiscard]] verdict* data() { return all.data() + 1; }
@@ -142,7 +142,7 @@ geometry shape_of(layout_kind layout, std::uint64_t size, unsigned classic_probe
 
 class Kernels : public testing::TestWithParam<layout_kind> {};
 
-TEST_P(Kernels, GiveTheVerdictsAndTheBitsOfTheDefinitionForEveryBatchLength) {
+TEST_P(Kernels, MatchTheDefinitionForEveryBatchLength) {
   std::vector<std::size_t> sizes(201);
   for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = i;
   for (const kernel& k : available_kernels()) {
@@ -161,7 +161,7 @@ TEST_P(Kernels, AgreeForSegmentsFromOneLineToEightMebibytes) {
 }
 
 // The bytes of a Redis string follow a header of 9.
-TEST_P(Kernels, TakeSegmentsAtAnyAddress) {
+TEST_P(Kernels, AcceptSegmentsAtAnyAddress) {
   constexpr std::size_t sizes[] = {1, 31, 32, 33, 64, 100, 500};
   for (const kernel& k : available_kernels())
     for (const std::size_t from_line : {1UL, 8UL, 9UL, 32UL, 63UL})
@@ -169,7 +169,7 @@ TEST_P(Kernels, TakeSegmentsAtAnyAddress) {
         expect_agreement(k, shape_of(GetParam(), size), size, sizes, from_line);
 }
 
-TEST_P(Kernels, CallTheFirstOccurrenceFreshAndTheOthersSeenInOneBatch) {
+TEST_P(Kernels, ReportTheFirstOccurrenceInABatchAsFreshAndTheOthersAsSeen) {
   random_digests next(3);
   const digest a = next(), b = next();
   const std::vector<digest> batch = {a, a, b, a, b, b};
@@ -202,18 +202,18 @@ TEST_P(Kernels, CheckNeverWrites) {
   }
 }
 
-TEST_P(Kernels, NeverCallAnAddedKeyFresh) {
+TEST_P(Kernels, NeverReportAnAddedKeyAsFresh) {
   const geometry shape = shape_of(GetParam(), 64'000);
   for (const kernel& k : available_kernels()) {
     bytes segment(shape.bytes);
-    const std::vector<digest> keys = random_digests(5).take(100'000);  // far beyond any sensible load
+    const std::vector<digest> keys = random_digests(5).take(100'000);  // far more than any sensible load
     std::vector<verdict> out(keys.size());
     k.add(segment.data(), shape, keys, out.data());
     EXPECT_EQ(k.check(segment.data(), shape, keys, out.data()), 0U) << k.name;
   }
 }
 
-TEST_P(Kernels, AgreeOnDigestsThatNoHashWouldGive) {
+TEST_P(Kernels, AgreeOnExtremeDigests) {
   // All bits 0, all bits 1, single bits: the ends of every range and shift.
   std::vector<digest> keys = {{0, 0}, {~0UL, ~0UL}, {0, ~0UL}, {~0UL, 0}};
   for (unsigned i = 0; i < 64; ++i) {

@@ -12,7 +12,8 @@ namespace everseen {
 namespace {
 
 // The digest of "everseen" by XXH3 with seed 00 01 … 0f, and a segment of 1,000 lines: doc/hashing.md,
-// "Worked example". A second program, in another language, gave the same numbers from the definitions alone.
+// "Worked example". A second program, in another language, computed the same numbers from the definitions
+// alone.
 constexpr digest example = {0x6FB5374FA9D0260A, 0xB26018DAECD8CEEB};
 constexpr digest other = {0xA109277E22476BA2, 0x88B15D91D5BD5227};  // of "user:42"
 constexpr std::uint64_t bytes = 64'000;

@@ -27,7 +27,7 @@ std::vector<std::uint64_t> positions_of(const geometry& shape, const digest& d) 
   return out;
 }
 
-/// Chi-square of counts that should all be the same, in standard deviations from what chance gives.
+/// Chi-square of counts that should all be equal, in standard deviations from the expected value.
 double unevenness(const std::vector<std::uint64_t>& counts) {
   double total = 0, chi_square = 0;
   for (const std::uint64_t n : counts) total += static_cast<double>(n);
@@ -38,7 +38,7 @@ double unevenness(const std::vector<std::uint64_t>& counts) {
   return (chi_square - freedom) / std::sqrt(2 * freedom);
 }
 
-TEST(Layout, NamesAreReadBack) {
+TEST(Layout, NamesAreParsed) {
   for (const layout_kind layout : all_layouts) EXPECT_EQ(parse_layout_kind(to_string(layout)), layout);
   EXPECT_EQ(parse_layout_kind("line"), std::nullopt);
   EXPECT_EQ(parse_layout_kind(""), std::nullopt);
@@ -65,7 +65,7 @@ TEST(Layout, EveryPositionIsInsideTheSegment) {
   }
 }
 
-TEST(Layout, SetsAsManyBitsAsItsProbesSay) {
+TEST(Layout, SetsOneBitForEachProbe) {
   for (const layout_kind layout : all_layouts)
     EXPECT_EQ(positions_of(shape_of(layout, 4096), {1, 2}).size(), probes_of(layout, 7));
 }
@@ -120,8 +120,8 @@ TEST(Layout, EveryBitOfASegmentIsUsedEquallyOften) {
 }
 
 TEST(Layout, WordsChooseTheirBitsIndependently) {
-  // Any two words of a key: all pairs of their bits equally often. 32 x 32 cells, the coarser half of 64
-  // folded.
+  // For any two words of a key, all pairs of their bits are equally frequent. 32 x 32 cells: 64 bits folded
+  // to the coarser half.
   for (const layout_kind layout : all_layouts) {
     if (layout == layout_kind::classic) continue;
     const geometry shape = shape_of(layout, line_bytes);
@@ -150,7 +150,7 @@ TEST(Layout, PartitionsAreUsedEquallyOften) {
   }
 }
 
-TEST(Layout, TheKeysOfOnePartitionReachEveryBitOfItsSegments) {
+TEST(Layout, KeysOfOnePartitionReachEveryBitOfItsSegments) {
   // Also in segments of more than 2^32 bits, where a position has more bits than the upper half of a digest
   // word.
   constexpr std::uint32_t partitions = 64;
@@ -169,7 +169,7 @@ TEST(Layout, TheKeysOfOnePartitionReachEveryBitOfItsSegments) {
     EXPECT_LT(unevenness(low_bits[probe]), 5) << "probe " << probe;
 }
 
-TEST(Layout, TheKeysOfOnePartitionUseAllLinesAndAllBitsOfALine) {
+TEST(Layout, KeysOfOnePartitionUseAllLinesAndAllBitsOfALine) {
   constexpr std::uint32_t partitions = 4096;
   for (const layout_kind layout : all_layouts) {
     const geometry shape = shape_of(layout, 2 * line_bytes);

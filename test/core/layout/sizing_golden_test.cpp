@@ -5,7 +5,7 @@
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
 
-// Figures that documents print and others have published.
+// Figures that our documents print or that others have published.
 
 namespace everseen {
 namespace {
@@ -34,9 +34,9 @@ TEST(Sizing, ReproducesTheTableOfBitsPerKey) {
       EXPECT_NEAR(sizing::bits_per_key(r.layout, 0, rates[i]), r.bits[i], r.within[i]) << to_string(r.layout);
 }
 
-TEST(Sizing, PinsTheSmallestSegmentsBecauseStoredFiltersAreBuiltFromThem) {
-  // A change here makes new filters differ in size from what documents say; old ones keep the size they
-  // stored.
+TEST(Sizing, PinsTheSmallestSegments) {
+  // A change here gives new filters sizes that differ from the documents. Existing filters keep their stored
+  // size.
   const auto bytes = [](layout_kind layout, double rate) {
     return sizing::smallest(layout, 0, {1'000'000, rate}).bytes;
   };
@@ -62,8 +62,8 @@ TEST(Sizing, ReproducesThePublishedTableForABillionKeys) {
 }
 
 TEST(Sizing, ReproducesThePublishedSizesForTenMinutes) {
-  // 7 million keys at 30 and 50 bits make 210 and 350 million bits, which is the published 25 and 42 MiB. The
-  // bit counts printed beside those sizes, 21 and 35 million, are ten times too small.
+  // 7 million keys at 30 and 50 bits need 210 and 350 million bits: the published 25 and 42 MiB. The bit
+  // counts printed beside those sizes, 21 and 35 million, are ten times too small.
   EXPECT_NEAR(30 * 7e6 / 8 / mebibyte, 25, 0.5);
   EXPECT_NEAR(50 * 7e6 / 8 / mebibyte, 42, 0.5);
   const geometry shape{layout_kind::classic, 16, static_cast<std::uint64_t>(50 * 7e6 / 8)};
@@ -71,14 +71,14 @@ TEST(Sizing, ReproducesThePublishedSizesForTenMinutes) {
 }
 
 TEST(Sizing, ReproducesThePublishedSizesForTenMillionIds) {
-  // "16 MiB at 1 %, twice that at 0.1 %" are the next powers of two: 11.4 and 17.1 MiB would do.
+  // "16 MiB at 1 %, twice that at 0.1 %" are the next powers of two: 11.4 and 17.1 MiB suffice.
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 0, 0.01) * 1e7 / 8 / mebibyte, 11.4, 0.05);
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 0, 0.001) * 1e7 / 8 / mebibyte, 17.1, 0.05);
   EXPECT_EQ(sizing::best_probes(0.01), 7U);
 }
 
 TEST(Sizing, ReproducesTheCommonClosedFormWithinItsRounding) {
-  // m = -n ln p / ln^2 2 lets the number of probes be a fraction; a whole number costs up to 0.2 % more here.
+  // m = -n ln p / ln^2 2 allows a fractional number of probes; a whole number costs up to 0.2 % more here.
   for (const double rate : {0.03, 1e-2, 1e-3, 1e-6, 1e-9}) {
     const double closed = -std::log(rate) / std::pow(std::log(2.0), 2);
     const double c = sizing::bits_per_key(layout_kind::classic, 0, rate);
@@ -87,7 +87,7 @@ TEST(Sizing, ReproducesTheCommonClosedFormWithinItsRounding) {
   }
 }
 
-TEST(Sizing, ReproducesThePricesOfGrowthWindowsAndOverfilling) {
+TEST(Sizing, ReproducesTheCostsOfGrowthWindowsAndOverfilling) {
   // doc/hashing.md, "Growth", "Windows" and "Limits".
   const auto bits = [](double rate) { return sizing::bits_per_key(layout_kind::two_line_8x64, 0, rate); };
   EXPECT_NEAR(bits(1e-6 / 2), 33.5, 0.05);
@@ -100,8 +100,8 @@ TEST(Sizing, ReproducesThePricesOfGrowthWindowsAndOverfilling) {
   EXPECT_NEAR(sizing::error_rate(shape, 2e6), 0.17, 0.005);
 }
 
-TEST(Sizing, ReproducesThePricesOfFewProbes) {
-  // What plain Redis pays per bit operation it saves by a little more memory: doc/hashing.md, "Choosing".
+TEST(Sizing, ReproducesTheCostsOfFewProbes) {
+  // The extra memory that plain Redis needs for each bit operation it saves: doc/hashing.md, "Choosing".
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 3, 1e-2), 12.4, 0.05);
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 6, 1e-4), 24.7, 0.35);
   EXPECT_NEAR(sizing::bits_per_key(layout_kind::classic, 16, 1e-9), 50, 0.05);

@@ -17,7 +17,7 @@ geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned classic_prob
   return {layout, static_cast<std::uint8_t>(probes_of(layout, classic_probes)), bytes};
 }
 
-/// One line's rate, summed from the definition term by term with logarithms of factorials.
+/// One line's rate, summed term by term from the definition, with logarithms of factorials.
 long double slow_line_rate(unsigned words, long double mean) {
   const long double width = static_cast<long double>(line_bits) / words;
   long double sum = 0;
@@ -56,7 +56,7 @@ TEST(Sizing, LinesFollowTheSumOfTheirDefinition) {
   }
 }
 
-TEST(Sizing, AnEmptySegmentNeverErrsAndAnOverflowingOneAlwaysDoes) {
+TEST(Sizing, EmptySegmentNeverErrsAndOverflowingSegmentAlwaysDoes) {
   for (const layout_kind layout : all_layouts) {
     const geometry shape = shape_of(layout, 6400);
     EXPECT_EQ(sizing::error_rate(shape, 0), 0);
@@ -81,7 +81,7 @@ TEST(Sizing, RatesRiseWithKeysAndFallWithSize) {
   }
 }
 
-TEST(Sizing, ASegmentGrowsIntoItsLimit) {
+TEST(Sizing, RateOfAGrowingSegmentTendsToItsLimit) {
   // The rate of a segment of a given load tends to the rate by bits per key.
   for (const layout_kind layout : all_layouts) {
     const double limit = sizing::error_rate(layout, 7, 16);
@@ -90,7 +90,7 @@ TEST(Sizing, ASegmentGrowsIntoItsLimit) {
   }
 }
 
-TEST(Sizing, CountsTheSpreadOfSetBitsInSmallClassicSegments) {
+TEST(Sizing, AccountsForTheVarianceOfSetBitsInSmallClassicSegments) {
   // Exactly: the distribution of the number of set bits after kn throws, and the mean of its k-th power. In
   // 512 bits the textbook formula is 12 % too low at 20 probes and 1e-6; the correction leaves less than 1 %.
   const auto exact = [](unsigned bits, unsigned probes, unsigned keys) {
@@ -113,9 +113,9 @@ TEST(Sizing, CountsTheSpreadOfSetBitsInSmallClassicSegments) {
   }
 }
 
-TEST(Sizing, KnowsThatBothLinesOfAKeyMayBeTheSame) {
-  // In a segment of one line they always are: a new key then asks each word for two bits, which are the same
-  // one with chance 1/64.
+TEST(Sizing, AccountsForKeysWhoseTwoLinesAreTheSame) {
+  // In a segment of one line they always are. A new key then tests two bits in each word; with a probability
+  // of 1/64 they are the same bit.
   const double hit = 1.0 / 64;
   for (const int keys : {1, 3, 10, 40}) {
     const double one = 1 - std::pow(1 - hit, 2 * keys);
@@ -123,7 +123,7 @@ TEST(Sizing, KnowsThatBothLinesOfAKeyMayBeTheSame) {
     const double rate = std::pow(hit * one + (1 - hit) * two, 8);
     EXPECT_NEAR(sizing::error_rate(shape_of(layout_kind::two_line_8x64, 64), keys) / rate, 1, 1e-9);
   }
-  // What that adds, less what a finite segment saves: a half at 1e-12 in 100 lines, a hundredth at 1e-9 in
+  // The increase, less what a finite segment saves: a half at 1e-12 in 100 lines, a hundredth at 1e-9 in
   // 1,000.
   const auto excess = [](std::uint64_t lines, double rate) {
     const geometry shape = shape_of(layout_kind::two_line_16x32, lines * line_bytes);
@@ -144,7 +144,7 @@ TEST(Sizing, BitsPerKeyIsTheInverseOfTheRate) {
   }
 }
 
-TEST(Sizing, ClassicReachesTheRatesOfLateLayersWithTheProbesItHas) {
+TEST(Sizing, ClassicReachesTheRatesOfLateLayersWithItsFixedProbes) {
   for (const unsigned probes : {1U, 3U, 7U, 16U}) {
     double before = 0;
     for (const double rate : {1e-2, 1e-4, 1e-9, 1e-30}) {
@@ -167,7 +167,7 @@ TEST(Sizing, NoOtherNumberOfProbesNeedsFewerBits) {
   EXPECT_EQ(sizing::best_probes(1e-30), max_probes);
 }
 
-TEST(Sizing, TheSmallestSegmentHoldsItsCapacityAndOneLineLessDoesNot) {
+TEST(Sizing, SmallestSegmentHoldsItsCapacityAndOneLineLessDoesNot) {
   for (const layout_kind layout : all_layouts) {
     for (const double rate : rates) {
       for (const std::uint64_t keys : {1ULL, 2ULL, 17ULL, 1'000ULL, 123'456ULL, 1'000'000'000ULL}) {
@@ -185,7 +185,7 @@ TEST(Sizing, TheSmallestSegmentHoldsItsCapacityAndOneLineLessDoesNot) {
   }
 }
 
-TEST(Sizing, RefusesASegmentBeyondAllBoundsInsteadOfWrappingAround) {
+TEST(Sizing, RefusesAnOversizedSegmentInsteadOfWrappingAround) {
   const auto smallest = [](layout_kind layout, std::uint64_t keys, double rate) {
     static_cast<void>(sizing::smallest(layout, 0, {keys, rate}));
   };
@@ -195,7 +195,7 @@ TEST(Sizing, RefusesASegmentBeyondAllBoundsInsteadOfWrappingAround) {
   EXPECT_NO_THROW(smallest(layout_kind::two_line_16x32, std::uint64_t{1} << 48, 1e-15));
 }
 
-TEST(Sizing, KeysFollowFromTheExpectedNumberOfSetBits) {
+TEST(Sizing, EstimatesKeysFromTheExpectedNumberOfSetBits) {
   for (const layout_kind layout : all_layouts) {
     const geometry shape = shape_of(layout, 64'000);
     const double bits = static_cast<double>(shape.bits());
@@ -203,7 +203,7 @@ TEST(Sizing, KeysFollowFromTheExpectedNumberOfSetBits) {
     const double hit = layout == layout_kind::classic ? 1 / bits : words_per_line(layout) / bits;
     for (const double keys : {1.0, 100.0, 20'000.0, 100'000.0}) {
       const double set = bits * (1 - std::pow(1 - hit, draws * keys));
-      // Half a bit is lost to rounding.
+      // Rounding loses half a bit.
       EXPECT_NEAR(sizing::keys_from_set_bits(shape, std::llround(set)), keys, 1 + 1e-4 * keys)
           << to_string(layout);
     }
@@ -216,7 +216,7 @@ TEST(Sizing, ExpectedFalsePositivesAreTheSumOfTheRatesWhileASegmentFills) {
   for (const layout_kind layout : all_layouts) {
     const geometry shape = sizing::smallest(layout, 0, {1'500, 1e-3});
     for (const sizing::key_range range : {sizing::key_range{0, 1'500}, {600, 1'500}, {0, 15'000}, {0, 0}}) {
-      double sum = 0;  // by trapezoids, one a key
+      double sum = 0;  // by the trapezoidal rule, one key a step
       for (double n = range.from; n < range.to; ++n)
         sum += (sizing::error_rate(shape, n) + sizing::error_rate(shape, n + 1)) / 2;
       EXPECT_NEAR(sizing::expected_false_positives(shape, range), sum, 1e-5 * sum) << to_string(layout);
@@ -224,7 +224,7 @@ TEST(Sizing, ExpectedFalsePositivesAreTheSumOfTheRatesWhileASegmentFills) {
   }
 }
 
-TEST(Sizing, ThePlannerTakesMoreWordsAndLinesAsRatesFall) {
+TEST(Sizing, PlannerUsesMoreWordsAndLinesForLowerRates) {
   EXPECT_EQ(sizing::choose_layout(0.5), layout_kind::line_8x64);
   EXPECT_EQ(sizing::choose_layout(1e-3), layout_kind::line_8x64);
   EXPECT_EQ(sizing::choose_layout(0.9e-3), layout_kind::line_16x32);

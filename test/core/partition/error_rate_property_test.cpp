@@ -14,7 +14,7 @@
 
 #include "test/support/random_digests.hpp"
 
-// Measured rates against computed ones, at fixed seeds: what sizing.hpp claims is what kernels do.
+// Compares measured rates with computed ones at fixed seeds: the claims of sizing.hpp against the kernels.
 
 namespace everseen {
 namespace {
@@ -36,7 +36,7 @@ class segment {
       return best_kernel().add(lines_.data()->bytes, shape_, block, out_.data());
     });
   }
-  /// How many of so many keys never added are called seen.
+  /// How many of the given number of never-added keys are reported as seen.
   std::uint64_t false_positives(random_digests& next, std::uint64_t keys) {
     return keys - in_blocks(next, keys, [&](std::span<const digest> block) {
              return best_kernel().check(lines_.data()->bytes, shape_, block, out_.data());
@@ -68,11 +68,11 @@ class segment {
 
 struct experiment {
   std::uint64_t keys;     // in each filter
-  std::uint64_t filters;  // with fresh keys each: a filter's own rate varies, most in small ones
+  std::uint64_t filters;  // with new keys for each filter: its own rate varies, most in small filters
   std::uint64_t probes;   // keys never added, over all filters
 };
 
-/// 4.5 standard deviations of a binomial: one wrong alarm in 150,000 at a random seed, none at a fixed one.
+/// 4.5 standard deviations of a binomial: one false alarm in 150,000 at a random seed, none at a fixed one.
 constexpr double sigmas = 4.5;
 
 void expect_the_computed_rate(layout_kind layout, double rate, const experiment& e) {
@@ -99,25 +99,25 @@ std::string name_of(layout_kind layout) {
 
 class ErrorRate : public testing::TestWithParam<layout_kind> {};
 
-TEST_P(ErrorRate, OfSmallSegmentsIsTheComputedOne) {
+TEST_P(ErrorRate, OfSmallSegmentsMatchesTheComputedRate) {
   expect_the_computed_rate(GetParam(), 1e-2, {.keys = 500, .filters = 4'000, .probes = 400'000});
   expect_the_computed_rate(GetParam(), 1e-3, {.keys = 500, .filters = 4'000, .probes = 2'000'000});
   expect_the_computed_rate(GetParam(), 1e-4, {.keys = 500, .filters = 4'000, .probes = 8'000'000});
 }
 
-TEST_P(ErrorRate, OfMediumSegmentsIsTheComputedOne) {
+TEST_P(ErrorRate, OfMediumSegmentsMatchesTheComputedRate) {
   expect_the_computed_rate(GetParam(), 1e-2, {.keys = 100'000, .filters = 16, .probes = 400'000});
   expect_the_computed_rate(GetParam(), 1e-3, {.keys = 100'000, .filters = 16, .probes = 2'000'000});
   expect_the_computed_rate(GetParam(), 1e-4, {.keys = 100'000, .filters = 16, .probes = 8'000'000});
 }
 
-TEST_P(ErrorRate, OfATinySegmentIsTheComputedOne) {
-  // One to a few lines, where limits and averages are furthest from the truth.
+TEST_P(ErrorRate, OfATinySegmentMatchesTheComputedRate) {
+  // One to a few lines, where limits and averages are least accurate.
   expect_the_computed_rate(GetParam(), 1e-2, {.keys = 20, .filters = 100'000, .probes = 1'000'000});
   expect_the_computed_rate(GetParam(), 1e-3, {.keys = 40, .filters = 100'000, .probes = 4'000'000});
 }
 
-TEST_P(ErrorRate, OfAnOverfilledSegmentIsTheComputedOne) {
+TEST_P(ErrorRate, OfAnOverfilledSegmentMatchesTheComputedRate) {
   for (const double overfill : {2.0, 5.0}) {
     const geometry shape = sizing::smallest(GetParam(), 0, {20'000, 1e-2});
     random_digests next(2);
@@ -131,7 +131,7 @@ TEST_P(ErrorRate, OfAnOverfilledSegmentIsTheComputedOne) {
   }
 }
 
-TEST_P(ErrorRate, KeysAreEstimatedFromSetBitsWithinAHundredth) {
+TEST_P(ErrorRate, EstimatesKeysFromSetBitsWithinOnePercent) {
   for (const double fill : {0.1, 1.0, 3.0}) {
     const geometry shape = sizing::smallest(GetParam(), 0, {100'000, 1e-4});
     random_digests next(3);
@@ -142,7 +142,7 @@ TEST_P(ErrorRate, KeysAreEstimatedFromSetBitsWithinAHundredth) {
   }
 }
 
-TEST_P(ErrorRate, FalsePositivesWhileFillingAreTheExpectedOnes) {
+TEST_P(ErrorRate, FalsePositivesWhileFillingMatchTheExpectedNumber) {
   const geometry shape = sizing::smallest(GetParam(), 0, {1'000, 1e-2});
   constexpr std::uint64_t filters = 1'000;
   random_digests next(4);
@@ -156,7 +156,7 @@ TEST_P(ErrorRate, FalsePositivesWhileFillingAreTheExpectedOnes) {
       bits.add_new(next, 10);
     }
   }
-  // Each block of ten asks before it adds, which is half a block earlier than one by one.
+  // Each block of ten is checked before it is added, on average half a block earlier than one by one.
   const double expected = filters * sizing::expected_false_positives(shape, {0, 2'000});
   EXPECT_NEAR(seen / expected, 1, 0.03);
 }
@@ -164,13 +164,13 @@ TEST_P(ErrorRate, FalsePositivesWhileFillingAreTheExpectedOnes) {
 INSTANTIATE_TEST_SUITE_P(Layouts, ErrorRate, testing::ValuesIn(all_layouts),
                          [](const auto& tested) { return name_of(tested.param); });
 
-TEST(ErrorRates, OfAMillionthAreTheComputedOnes) {
+TEST(ErrorRates, OfOneInAMillionMatchTheComputedRates) {
   for (const layout_kind layout : {layout_kind::classic, layout_kind::two_line_8x64})
     expect_the_computed_rate(layout, 1e-6, {.keys = 20'000, .filters = 20, .probes = 40'000'000});
 }
 
-TEST(ErrorRates, OfKeysHashedInOrderAreTheComputedOnes) {
-  // Neighbouring texts through both hashes, as keys come in practice.
+TEST(ErrorRates, OfKeysHashedInOrderMatchTheComputedRates) {
+  // Consecutive texts through both hashes, as keys occur in practice.
   const geometry shape = sizing::smallest(layout_kind::line_8x64, 0, {100'000, 1e-3});
   for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
     const hasher hash(kind, hash_seed{1});
@@ -188,7 +188,8 @@ TEST(ErrorRates, OfKeysHashedInOrderAreTheComputedOnes) {
   }
 }
 
-/// Plain double hashing: x, x + y, x + 2y, …, reduced like everseen's positions. What classic does not do.
+/// Plain double hashing: x, x + y, x + 2y, …, reduced like everseen's positions. The layout classic
+/// deliberately differs from it.
 class plain_positions {
  public:
   plain_positions(const digest& d, std::uint64_t bits) : x_(d.high), y_(d.low), bits_(bits) {}
@@ -223,9 +224,9 @@ std::uint64_t false_positives_of(const geometry& shape, const experiment& e) {
 }
 
 TEST(ErrorRates, OfSmallClassicFiltersNeedMultipliedSteps) {
-  // Keys that agree in the top bits of both words share all plain positions, and no number of probes tells
-  // them apart. That happens with chance 4 n / m^2: doc/hashing.md, "Why this way". Here 1e-9 is asked for,
-  // and plain steps give 183 in 10^7.
+  // Keys that agree in the top bits of both words share all plain positions, and no number of probes
+  // distinguishes them. The probability is 4 n / m^2: doc/hashing.md, "Why this way". The rate requested here
+  // is 1e-9; plain steps give 183 in 10^7.
   const experiment e = {.keys = 100, .filters = 100, .probes = 10'000'000};
   const geometry shape = sizing::smallest(layout_kind::classic, 0, {e.keys, 1e-9});
   ASSERT_EQ(shape.bits(), 4'608U);

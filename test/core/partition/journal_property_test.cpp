@@ -1,5 +1,5 @@
-// A partition is a state machine whose input is its journal: what one client predicts and another one applies
-// is what a single partition would have done.
+// A partition is a state machine whose input is its journal. The predictions of one client, applied by
+// another, must equal the verdicts of a single partition.
 
 #include <algorithm>
 #include <vector>
@@ -22,7 +22,7 @@ using test::exact_partition;
 using test::owned_batch;
 using test::timed_key;
 
-/// Batches whose times drift forwards, jump now and then, and come out of order.
+/// Batches whose times drift forwards, sometimes jump, and are out of order.
 std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::uint32_t slices) {
   const auto universe = *rc::gen::inRange(1U, 400U);
   test::random_digests random(*rc::gen::arbitrary<std::uint64_t>());
@@ -41,7 +41,7 @@ std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::u
   return batches;
 }
 
-/// A client: the bits that follow from the records so far.
+/// A client: its bits follow from the records so far.
 struct replica {
   explicit replica(const spec& s) : logic(s, 0, place) {}
   checked_segments place;
@@ -67,7 +67,8 @@ journal_record record_for(const partition& in, const spec& s, const partition_ba
   return r;
 }
 
-/// Clients take turns at random: each predicts by what it has, and applies what all have added before.
+/// Clients take turns at random. Each first predicts from its own state, then applies everything that all
+/// clients have added.
 void agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
   std::vector<std::unique_ptr<replica>> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<replica>(s));
@@ -101,23 +102,23 @@ void agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key
   }
 }
 
-RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionThatGrows, ()) {
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactGrowingPartition, ()) {
   agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100)), random_batches(1000, 1));
 }
 
-RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionThatRefuses, ()) {
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactRefusingPartition, ()) {
   agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::refuse),
                        random_batches(1000, 1));
 }
 
-RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactPartitionInAWindow, ()) {
+RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactWindowedPartition, ()) {
   const auto slices = *rc::gen::inRange<std::uint32_t>(1, 6);
   const window_spec w{std::chrono::milliseconds(1000 * slices), slices};
   agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
                        random_batches(1000, slices));
 }
 
-TEST(Journal, BitsThatACheckpointHoldsEarlyChangeNoCount) {
+TEST(Journal, BitsThatACheckpointAlreadyContainsChangeNoCount) {
   const spec s = errorless(50);
   replica early(s);
   replica other(s);

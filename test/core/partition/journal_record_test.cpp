@@ -30,7 +30,7 @@ std::string bytes_of(const journal_record& r) {
   return bytes;
 }
 
-TEST(JournalRecord, IsReadAsItWasWrittenOneBehindTheOther) {
+TEST(JournalRecord, RecordsAreReadBackInOrder) {
   std::string journal;
   for (const journal_record& r : examples) (void)append_record(journal, r);
   journal_reader reader(journal);
@@ -39,7 +39,7 @@ TEST(JournalRecord, IsReadAsItWasWrittenOneBehindTheOther) {
   EXPECT_EQ(reader.rest(), 0u);
 }
 
-TEST(JournalRecord, IsNamedByItsChecksumWhichTheNextOneRepeats) {
+TEST(JournalRecord, IsIdentifiedByItsChecksumWhichTheNextRecordRepeats) {
   std::string journal;
   const std::uint64_t first = append_record(journal, examples[0]);
   journal_record next = examples[1];
@@ -51,7 +51,7 @@ TEST(JournalRecord, IsNamedByItsChecksumWhichTheNextOneRepeats) {
   EXPECT_EQ(reader.next()->previous, first);
 }
 
-TEST(JournalRecord, HasTheseBytes) {
+TEST(JournalRecord, HasTheDocumentedBytes) {
   const journal_record r{0x0102030405060708, 9, {{8, 1}}, {{0x1112131415161718, 0x2122232425262728}}};
   const std::string head("EVSJ\x48\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x09\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0",
                          32);
@@ -62,7 +62,7 @@ TEST(JournalRecord, HasTheseBytes) {
   EXPECT_EQ(bytes.substr(0, 64), head + group + key);
 }
 
-TEST(JournalRecord, IsNotThereWhereItIsCutOff) {
+TEST(JournalRecord, IsIncompleteWhereverItIsCut) {
   for (const journal_record& r : examples) {
     const std::string bytes = bytes_of(r);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
@@ -73,14 +73,14 @@ TEST(JournalRecord, IsNotThereWhereItIsCutOff) {
   }
 }
 
-TEST(JournalRecord, IsRefusedWhereverABitIsWrong) {
+TEST(JournalRecord, IsRefusedWhicheverBitIsFlipped) {
   for (const journal_record& r : examples) {
     const std::string bytes = bytes_of(r);
     for (std::size_t at = 0; at < bytes.size(); ++at)
       for (const char flip : {'\x01', '\x80'}) {
         std::string wrong = bytes;
         wrong[at] = static_cast<char>(wrong[at] ^ flip);
-        // Behind it lies more of the journal, so that a length which is too large is not taken for a cut.
+        // More of the journal follows, so that a length that is too large does not look like a cut.
         wrong += bytes;
         journal_reader reader(wrong);
         EXPECT_THROW((void)reader.next(), format_error) << at;
@@ -88,7 +88,7 @@ TEST(JournalRecord, IsRefusedWhereverABitIsWrong) {
   }
 }
 
-TEST(JournalRecord, IsRefusedWhereItSaysWhatNoneSays) {
+TEST(JournalRecord, IsRefusedWithImpossibleContents) {
   const auto refused = [](journal_record r) {
     const std::string bytes = bytes_of(r);
     journal_reader reader(bytes);

@@ -17,7 +17,7 @@ using test::exact_partition;
 using test::owned_batch;
 using test::timed_key;
 
-/// Batches of keys whose times drift forwards, jump now and then, and come out of order.
+/// Batches of keys whose times drift forwards, sometimes jump, and are out of order.
 std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::uint32_t slices) {
   const auto universe = *rc::gen::inRange(1U, 400U);
   const auto count = *rc::gen::inRange<std::size_t>(1, 8);
@@ -70,7 +70,7 @@ growth_kind random_growth() {
 
 // Promise: a key that was added is never fresh again while the filter remembers it (guarantees, Verdicts).
 RC_GTEST_PROP(PartitionProperty, AgreesWithExactSets, ()) {
-  // Overfilling a filter of a handful of keys would soon break its error rate, and with it the model.
+  // Overfilling a filter of a few keys would soon exceed its error rate and invalidate the model.
   const growth_kind growth = random_growth();
   const auto least = growth == growth_kind::overfill ? 400U : 1U;
   agree_with_the_model(errorless(*rc::gen::inRange(least, least + 100), growth), random_batches(1, 1));

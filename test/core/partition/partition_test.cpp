@@ -76,7 +76,7 @@ struct subject {
   partition logic;
 };
 
-TEST(Partition, CallsTheFirstOccurrenceInABatchFresh) {
+TEST(Partition, ReportsTheFirstOccurrenceInABatchAsFresh) {
   subject p(errorless(100));
   EXPECT_THAT(p.add(keys_of({1, 2, 1, 3, 2, 1})), ElementsAre(fresh, fresh, seen, fresh, seen, seen));
   EXPECT_THAT(p.add(keys_of({4, 3, 4})), ElementsAre(fresh, seen, seen));
@@ -107,7 +107,7 @@ TEST(Partition, FillsEachLayerToItsLastPlace) {
   }
 }
 
-TEST(Partition, GrowsByTheLayersThatGrowthPlans) {
+TEST(Partition, GrowsByThePlannedLayers) {
   subject p(errorless(10));
   p.add(keys_between(0, 100));
   const auto& layers = p.logic.state().slices.front().layers;
@@ -119,7 +119,7 @@ TEST(Partition, GrowsByTheLayersThatGrowthPlans) {
   }
 }
 
-TEST(Partition, GrowsOnlyForAKeyThatNeedsAPlace) {
+TEST(Partition, GrowsOnlyForAKeyThatNeedsRoom) {
   subject p(errorless(10));
   p.add(keys_between(0, 10));
   p.add(keys_between(0, 10));
@@ -142,7 +142,7 @@ TEST(Partition, LeavesExactlyTheUnplacedKeysUnknownWhenItRefuses) {
   subject p(errorless(3000, growth_kind::refuse));
   p.add(keys_between(0, 2990));
 
-  // Known keys and new ones in turn, over several runs; ten of the new ones find a place.
+  // Known and new keys alternate over several runs; ten of the new keys find room.
   std::vector<timed_key> keys;
   std::vector<verdict> expected;
   for (unsigned i = 0; i < 2500; ++i) {
@@ -172,7 +172,7 @@ TEST(Partition, AnswersForItsKeysWhenItIsFull) {
   EXPECT_EQ(test::count(p.add(keys_between(0, 50))).seen, 50U);
 }
 
-TEST(Partition, GoesOnInTheSameLayerWhenItOverfills) {
+TEST(Partition, ContinuesInTheSameLayerWhenItOverfills) {
   subject p(errorless(50, growth_kind::overfill));
   EXPECT_EQ(test::count(p.add(keys_between(0, 90))).fresh, 90U);
   EXPECT_EQ(test::count(p.add(keys_between(0, 90))).seen, 90U);
@@ -180,7 +180,7 @@ TEST(Partition, GoesOnInTheSameLayerWhenItOverfills) {
 }
 
 // Promise: looking up keys changes nothing (guarantees, Verdicts).
-TEST(Partition, ChangesNothingByLooking) {
+TEST(Partition, LookUpsChangeNothing) {
   subject p(errorless(4));
   p.add(keys_between(0, 20));
   const partition_state before = p.logic.state();
@@ -188,7 +188,7 @@ TEST(Partition, ChangesNothingByLooking) {
   EXPECT_EQ(p.logic.state(), before);
 }
 
-TEST(Partition, GoesOnFromTheStateOfAnother) {
+TEST(Partition, ContinuesFromTheStateOfAnother) {
   const spec s = errorless(4);
   checked_segments place;
   partition first(s, 0, place);
@@ -213,7 +213,7 @@ TEST(Partition, CountsKeysAndBytesOfAllSegments) {
 
 // ---- failures
 
-/// Batches that grow, rotate, come out of order and repeat themselves.
+/// Batches that grow, rotate, are out of order and contain repeats.
 std::vector<std::vector<timed_key>> troublesome_batches(bool window) {
   test::random_digests random(7);
   std::vector<std::vector<timed_key>> batches;
@@ -236,7 +236,7 @@ struct outcome {
   std::uint64_t calls = 0;
 };
 
-/// Adds the batches; call `fail_at` of the place fails once, and the keys left unknown are tried again.
+/// Adds the batches. Call `fail_at` of the placement fails once, and the keys left unknown are retried.
 outcome run(const spec& s, const std::vector<std::vector<timed_key>>& batches, std::uint64_t fail_at,
             bool out_of_memory) {
   subject p(s);
@@ -272,7 +272,7 @@ class PartitionFailure : public testing::TestWithParam<bool> {};
 
 // Promise: a retry of the unknown keys gets the verdicts of an undisturbed run, whichever step failed
 // (guarantees, Failures).
-TEST_P(PartitionFailure, AnswersARetryAsIfNothingHadHappened) {
+TEST_P(PartitionFailure, AnswersARetryAsIfNothingHadFailed) {
   const bool window = GetParam();
   const spec s = window ? errorless(40, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4})
                         : errorless(8);
@@ -283,7 +283,8 @@ TEST_P(PartitionFailure, AnswersARetryAsIfNothingHadHappened) {
     SCOPED_TRACE("call " + std::to_string(call) + " fails");
     const outcome disturbed = run(s, batches, call, call % 2 == 0);
     ASSERT_THAT(disturbed.verdicts, ElementsAreArray(undisturbed.verdicts));
-    // What a failed drop left behind goes with the next rotation; what is live is the same at once.
+    // Segments that a failed drop left are removed by the next rotation; the live segments are the same
+    // immediately.
     const auto live =
         window::oldest_live(s.window.value_or(window_spec{}), disturbed.state.slices.back().index);
     partition_state state = disturbed.state;
@@ -296,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(Partition, PartitionFailure, testing::Bool(), [](const 
   return param_info.param ? "WithWindow" : "WithoutWindow";
 });
 
-TEST(Partition, DropsWithTheNextRotationWhatAFailedDropLeft) {
+TEST(Partition, NextRotationDropsTheRemainsOfAFailedDrop) {
   subject p(errorless(10, growth_kind::grow, window_spec{std::chrono::milliseconds(100), 1}));
   p.add(1, 0);
   p.add(2, 100);
@@ -305,7 +306,7 @@ TEST(Partition, DropsWithTheNextRotationWhatAFailedDropLeft) {
   ASSERT_FALSE(p.logic.add(batch.view()));
   EXPECT_EQ(p.place.size(), 3U);
   EXPECT_EQ(p.add(3, 200), fresh);
-  EXPECT_EQ(p.check(1, 200), fresh) << "an expired slice is not looked at, dropped or not";
+  EXPECT_EQ(p.check(1, 200), fresh) << "an expired slice is not read, dropped or not";
   EXPECT_EQ(p.add(4, 300), fresh);
   EXPECT_EQ(p.place.size(), 2U);
 }
@@ -341,7 +342,7 @@ TEST(PartitionWindow, RemembersForTheWidthAndForgetsAfterOneSliceMore) {
 }
 
 // Promise: repeats do not prolong how long a key is remembered (dedup, Windows and time).
-TEST(PartitionWindow, IsNotProlongedByRepeats) {
+TEST(PartitionWindow, RepeatsDoNotProlongIt) {
   subject p(windowed(400, 4));
   EXPECT_EQ(p.add(1, 0), fresh);
   EXPECT_EQ(p.add(1, 400), seen);
@@ -349,12 +350,12 @@ TEST(PartitionWindow, IsNotProlongedByRepeats) {
 }
 
 // Promise: a key older than the window is late and is not added (dedup, Windows and time).
-TEST(PartitionWindow, CallsKeysOlderThanTheWindowLateAndDoesNotAddThem) {
+TEST(PartitionWindow, ReportsKeysOlderThanTheWindowAsLateAndDoesNotAddThem) {
   subject p(windowed(400, 4));
   p.add(1, 1000);
   EXPECT_EQ(p.add(2, 599), late);
   EXPECT_EQ(p.check(2, 599), late);
-  EXPECT_EQ(p.add(2, 600), fresh) << "the oldest live slice takes keys";
+  EXPECT_EQ(p.add(2, 600), fresh) << "the oldest live slice accepts keys";
   EXPECT_EQ(p.add(2, 1000), seen);
 }
 
@@ -390,13 +391,13 @@ TEST(PartitionWindow, DropsEverythingAfterALongPause) {
 }
 
 // Promise: looking up keys does not move the watermark (dedup, Windows and time).
-TEST(PartitionWindow, DoesNotRotateByLooking) {
+TEST(PartitionWindow, LookUpsDoNotRotateIt) {
   subject p(windowed(400, 4));
   p.add(1, 0);
   EXPECT_EQ(p.check(1, 499), seen);
   EXPECT_EQ(p.check(1, 500), fresh);
   EXPECT_EQ(p.check(1, 1'000'000), fresh);
-  EXPECT_EQ(p.add(1, 100), seen) << "the look into the future changed nothing";
+  EXPECT_EQ(p.add(1, 100), seen) << "the look-up in the future changed nothing";
 }
 
 // Promise: a window may move inside a batch (guarantees, Batches and threads).
@@ -406,7 +407,7 @@ TEST(PartitionWindow, RotatesInsideABatch) {
               ElementsAre(fresh, fresh, seen, fresh, late, fresh, seen));
 }
 
-TEST(PartitionWindow, TakesOneTimeForAWholeBatch) {
+TEST(PartitionWindow, AcceptsOneTimeForAWholeBatch) {
   subject p(windowed(400, 4));
   std::vector<timed_key> keys = keys_between(0, 3000);
   owned_batch batch(keys);
@@ -429,7 +430,7 @@ TEST(PartitionWindow, RefusesPerSlice) {
 }
 
 // Promise: all times of 64 bits are allowed (dedup, Windows and time).
-TEST(PartitionWindow, BearsTheEndsOfTime) {
+TEST(PartitionWindow, SupportsTheExtremesOfTime) {
   constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
   for (const auto& [width, slices] :

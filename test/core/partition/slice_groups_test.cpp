@@ -20,7 +20,7 @@ struct timed {
   window::slice_index slice;
 };
 
-/// Keys and their slices, with the places that a run would give them: 10, 11, ...
+/// Keys and their slices, with the places that a run would assign: 10, 11, ...
 struct example {
   explicit example(const std::vector<timed>& stream) : slices(10), out(10 + stream.size(), verdict::unknown) {
     for (const timed& t : stream) {
@@ -31,7 +31,7 @@ struct example {
     groups = std::make_unique<slice_groups>(keys, places.data(), slices);
   }
 
-  /// As in "5: 10 12", the places of each slice.
+  /// As in "5: 10 12": the places of each slice.
   [[nodiscard]] std::vector<std::string> sorted() const {
     std::vector<std::string> all;
     groups->for_each([&](const slice_groups::group& g) {
@@ -68,10 +68,10 @@ TEST(SliceGroups, GiveRepeatsTheAnswerOfTheFirst) {
   one.groups->mark_repeats(one.out.data());
   EXPECT_EQ(one.out[11], verdict::seen);
   EXPECT_EQ(one.out[13], verdict::seen);
-  EXPECT_EQ(one.out[15], verdict::unknown) << "nobody knows whether the first was added";
+  EXPECT_EQ(one.out[15], verdict::unknown) << "it is not known whether the first was added";
 }
 
-TEST(SliceGroups, TakeAsManyDifferentKeysAsARunHas) {
+TEST(SliceGroups, HoldAsManyDistinctKeysAsARun) {
   std::vector<timed> all;
   for (unsigned i = 0; i < slice_groups::max_keys - 10; ++i) all.push_back({i, i % 2});
   const example full(all);

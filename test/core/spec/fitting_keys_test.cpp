@@ -32,7 +32,7 @@ class FittingKeys : public testing::Test {
   fitting_keys some_;
 };
 
-TEST_F(FittingKeys, AreAllWhereAHashTakesEveryKey) {
+TEST_F(FittingKeys, AreAllKeysWhereTheHashAcceptsAny) {
   some_.take(anything, {mixed_, {}, out_});
   EXPECT_EQ(some_.fitting().out.data(), out_.data()) << "nothing is moved";
   EXPECT_EQ(some_.digests().size(), 6U);
@@ -40,7 +40,7 @@ TEST_F(FittingKeys, AreAllWhereAHashTakesEveryKey) {
   EXPECT_TRUE(some_.give_back(tally{.fresh = 6}));
 }
 
-TEST_F(FittingKeys, AreThoseThatTheFunnelTakesInTheirOrder) {
+TEST_F(FittingKeys, AreTheKeysThatTheFunnelAcceptsInOrder) {
   some_.take(numbers, {mixed_, {}, out_});
   EXPECT_THAT(some_.fitting().keys, ElementsAre("1", "2", "3"));
   EXPECT_THAT(some_.digests(), ElementsAre(numbers("1"), numbers("2"), numbers("3")));
@@ -55,7 +55,7 @@ TEST_F(FittingKeys, KeepTheirTimes) {
   EXPECT_THAT(some_.fitting().times, ElementsAre(one));
 }
 
-TEST_F(FittingKeys, AreNoneOfAWord) {
+TEST_F(FittingKeys, AreEmptyWhereNoKeyFits) {
   const std::string_view word = "word";
   const event_time when = at(1);
   some_.take(numbers, {{&word, 1}, {&when, 1}, std::span(out_).first(1)});
@@ -64,7 +64,7 @@ TEST_F(FittingKeys, AreNoneOfAWord) {
   EXPECT_EQ(some_.give_back(tally{}).error().done, tally{.unknown = 1});
 }
 
-TEST_F(FittingKeys, GiveVerdictsBackToWhereTheKeysStood) {
+TEST_F(FittingKeys, ReturnVerdictsToThePlacesOfTheKeys) {
   some_.take(numbers, {mixed_, {}, out_});
   const auto judged = some_.fitting().out;
   judged[0] = fresh;
@@ -77,7 +77,7 @@ TEST_F(FittingKeys, GiveVerdictsBackToWhereTheKeysStood) {
   EXPECT_EQ(all.error().done, (tally{.fresh = 1, .seen = 2, .unknown = 3}));
 }
 
-TEST_F(FittingKeys, KeepTheFailureThatTheOthersMet) {
+TEST_F(FittingKeys, KeepTheFailureOfTheOthers) {
   some_.take(numbers, {mixed_, {}, out_});
   const batch_result all = some_.give_back(tl::unexpected(
       batch_failure{batch_failure::cause::storage, "the disk is gone", tally{.fresh = 1, .unknown = 2}}));
@@ -86,7 +86,7 @@ TEST_F(FittingKeys, KeepTheFailureThatTheOthersMet) {
   EXPECT_EQ(all.error().done, (tally{.fresh = 1, .unknown = 5}));
 }
 
-TEST_F(FittingKeys, AreTakenAnewEachTime) {
+TEST_F(FittingKeys, AreComputedAnewForEachBatch) {
   some_.take(numbers, {mixed_, {}, out_});
   const std::vector<std::string_view> plain = {"1", "2"};
   some_.take(numbers, {plain, {}, std::span(out_).first(2)});

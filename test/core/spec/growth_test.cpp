@@ -18,7 +18,7 @@ spec filter(spec_request request) {
   return make_spec(request);
 }
 
-TEST(Growth, TheRatesOfAllLayersStayBelowTheBudgetAtEveryDepth) {
+TEST(Growth, RatesOfAllLayersStayBelowTheBudgetAtEveryDepth) {
   for (const layout_kind layout : {layout_kind::classic, layout_kind::two_line_16x32}) {
     for (const double rate : {0.1, 1e-3, 1e-6, 1e-12}) {
       const spec s = filter({.capacity = 100, .error_rate = rate, .layout = layout});
@@ -60,7 +60,7 @@ TEST(Growth, OfRedisBloomMultipliesTheKeysByItsExpansion) {
   EXPECT_THROW((void)growth::plan_layer(s, growth::max_layers), full_error);
 }
 
-TEST(Growth, OfRedisBloomGoesOnFarBeyondTheLayersOfOurOwn) {
+TEST(Growth, OfRedisBloomContinuesFarPastTheLayersOfOurOwn) {
   const spec s =
       filter({.capacity = 10, .error_rate = 0.4, .layout = layout_kind::redisbloom, .expansion = 1});
   const growth::layer_plan late = growth::plan_layer(s, 55);
@@ -69,7 +69,7 @@ TEST(Growth, OfRedisBloomGoesOnFarBeyondTheLayersOfOurOwn) {
   EXPECT_TRUE(growth::can_have(s, 55, 10));
 }
 
-TEST(Growth, OfRedisBloomGoesOnUntilHalfOfItsRateIsNoNumberAnyMore) {
+TEST(Growth, OfRedisBloomContinuesUntilHalfOfItsRateUnderflows) {
   for (const double rate : {0.9, 0.01, 1e-15}) {
     const spec s =
         filter({.capacity = 3, .error_rate = rate, .layout = layout_kind::redisbloom, .expansion = 1});
@@ -99,7 +99,7 @@ TEST(Growth, OfRedisBloomEndsWhereALayerWouldNeedTooManyBits) {
   EXPECT_THROW((void)growth::plan_layer(vast, 3), full_error);
 }
 
-TEST(Growth, OfGuavaThereIsNone) {
+TEST(Growth, DoesNotExistForGuava) {
   const spec s = filter({.capacity = 100, .error_rate = 0.01, .layout = layout_kind::guava64});
   EXPECT_EQ(growth::plan_layer(s, 0).shape.bytes, s.foreign.first_bytes);
   EXPECT_THROW((void)growth::plan_layer(s, 1), full_error);
@@ -117,7 +117,7 @@ TEST(Growth, EveryLayerIsTheSmallestSegmentThatKeepsItsRate) {
   }
 }
 
-TEST(Growth, AFilterThatMayNotGrowUsesItsWholeBudgetAtOnce) {
+TEST(Growth, FilterWithoutGrowthUsesItsWholeBudgetImmediately) {
   for (const growth_kind kind : {growth_kind::refuse, growth_kind::overfill}) {
     const growth::layer_plan plan =
         growth::plan_layer(filter({.capacity = 1'000, .error_rate = 1e-4, .growth = kind}), 0);
@@ -126,7 +126,7 @@ TEST(Growth, AFilterThatMayNotGrowUsesItsWholeBudgetAtOnce) {
   }
 }
 
-TEST(Growth, TheSlicesOfAWindowShareTheBudgetAndTheCapacity) {
+TEST(Growth, SlicesOfAWindowShareTheBudgetAndTheCapacity) {
   const spec s =
       filter({.capacity = 1'000, .error_rate = 1.1e-3, .window = window_spec{10s, 10}, .partitions = 1});
   EXPECT_DOUBLE_EQ(growth::slice_budget(s), 1e-4);  // 11 slices are live at a time
@@ -134,14 +134,14 @@ TEST(Growth, TheSlicesOfAWindowShareTheBudgetAndTheCapacity) {
   EXPECT_EQ(growth::slice_budget(filter({.error_rate = 1e-3})), 1e-3);
 }
 
-TEST(Growth, APartitionHasRoomForFiveStandardDeviationsMoreThanItsShare) {
+TEST(Growth, PartitionHasRoomForFiveStandardDeviationsMoreThanItsShare) {
   const spec s = filter({.capacity = 6'400, .partitions = 64});
   EXPECT_EQ(growth::first_capacity(s), 150U);  // 100 + 5 * 10
   EXPECT_EQ(growth::first_capacity(filter({.capacity = 10, .partitions = 64})), 3U);
   EXPECT_GE(growth::first_capacity(filter({.capacity = 1, .partitions = 65'536})), 1U);
 }
 
-TEST(Growth, RefusesALayerBeyondTheLast) {
+TEST(Growth, RefusesALayerAfterTheLast) {
   const spec s = filter({.capacity = 1, .error_rate = 1e-3, .layout = layout_kind::classic});
   EXPECT_NO_THROW(static_cast<void>(growth::plan_layer(s, growth::max_own_layers - 1)));
   EXPECT_THROW(static_cast<void>(growth::plan_layer(s, growth::max_own_layers)), full_error);
@@ -160,9 +160,9 @@ TEST(Growth, RefusesALayerWhoseCapacityWouldWrapAround) {
   EXPECT_THROW(static_cast<void>(growth::plan_layer(s, 16)), full_error);
 }
 
-TEST(Growth, AClassicFilterPaysForLateLayersBecauseItsProbesAreFixed) {
-  // Seven probes are best at 1e-2. Ten doublings later they cost 1.4 times the best, twenty later 2.6
-  // times: doc/hashing.md, "Growth".
+TEST(Growth, ClassicFilterPaysForLateLayersBecauseItsProbesAreFixed) {
+  // Seven probes are optimal at 1e-2. Ten doublings later they cost 1.4 times the optimum, and twenty
+  // doublings later 2.6 times: doc/hashing.md, "Growth".
   const spec s = filter({.capacity = 1'000, .error_rate = 1e-2, .layout = layout_kind::classic});
   const auto waste = [&](unsigned index) {
     const growth::layer_plan plan = growth::plan_layer(s, index);
@@ -175,7 +175,7 @@ TEST(Growth, AClassicFilterPaysForLateLayersBecauseItsProbesAreFixed) {
 }
 
 TEST(Growth, RefusesALayerOfMoreBitsThanAnyMachineHas) {
-  // One line of 8x64 cannot tell 2^39 keys apart at 1e-12: it would take 2^62 bits and more.
+  // One line of 8x64 cannot tell 2^39 keys apart at 1e-12: it would need more than 2^62 bits.
   const spec s = filter({.capacity = 1'000'000, .error_rate = 1e-9, .layout = layout_kind::line_8x64});
   EXPECT_THROW(static_cast<void>(growth::plan_layer(s, 39)), full_error);
 }

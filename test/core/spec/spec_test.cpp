@@ -31,11 +31,11 @@ std::string complaint(const spec_request& request) {
   return parameter_error_of([&] { static_cast<void>(make_spec(request)); });
 }
 
-std::string complaint_about(const spec& s) {
+std::string error_about(const spec& s) {
   return parameter_error_of([&] { validate(s); });
 }
 
-TEST(Spec, ThePlannerFillsInWhatTheCallerLeavesOpen) {
+TEST(Spec, PlannerCompletesAPartialRequest) {
   const spec s = make_spec({.capacity = 10'000'000, .error_rate = 1e-6});
   EXPECT_EQ(s.layout, layout_kind::two_line_8x64);
   EXPECT_EQ(s.probes, 16);
@@ -55,7 +55,7 @@ TEST(Spec, AWindowIsWrittenAsADuration) {
   EXPECT_EQ(make_spec({.window = window_spec{24h, 24}}).window->slice_width(), 1h);
 }
 
-TEST(Spec, AClassicFilterTakesTheBestProbesUnlessTold) {
+TEST(Spec, ClassicFilterUsesTheBestProbesUnlessSpecified) {
   EXPECT_EQ(make_spec({.error_rate = 0.01, .layout = layout_kind::classic}).probes, 7);
   EXPECT_EQ(make_spec({.error_rate = 0.01, .layout = layout_kind::classic, .probes = 3}).probes, 3);
 }
@@ -67,7 +67,7 @@ TEST(Spec, SmallFiltersHaveOnePartitionAndLargeOnesSegmentsOfFourToEightMebibyte
     const spec s = make_spec({.capacity = capacity});
     const double mebibytes = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) / 0x1p20;
     EXPECT_GE(mebibytes, 4) << capacity;
-    EXPECT_LT(mebibytes, 8.1) << capacity;  // the margin of partitions comes on top
+    EXPECT_LT(mebibytes, 8.1) << capacity;  // plus the margin of partitions
     EXPECT_EQ(s.partitions & (s.partitions - 1), 0U);
   }
   EXPECT_EQ(make_spec({.capacity = 10'000'000'000}).partitions, 64U);
@@ -79,7 +79,7 @@ TEST(Spec, PartitionsFollowTheSizeOfASliceNotOfTheWindow) {
   EXPECT_EQ(make_spec({.capacity = 50'000'000, .window = window_spec{600s, 100}}).partitions, 1U);
 }
 
-TEST(Spec, RefusesNumbersOutOfRangeAndSaysWhichAndWhatToDo) {
+TEST(Spec, RefusesNumbersOutOfRangeAndNamesThemWithAdvice) {
   EXPECT_THAT(complaint({.capacity = 0}), HasSubstr("capacity 0 is not within 1 to 281474976710656"));
   EXPECT_THAT(complaint({.capacity = max_capacity + 1}), HasSubstr("capacity 281474976710657"));
   EXPECT_THAT(complaint({.error_rate = 0}), HasSubstr("error_rate 0 is not within 1e-15 to 0.5"));
@@ -100,7 +100,7 @@ TEST(Spec, AcceptsTheBoundsThemselves) {
   EXPECT_EQ(complaint({.window = window_spec{1000ms, 1'000}}), "none");
 }
 
-TEST(Spec, RefusesWhatIsNotANumber) {
+TEST(Spec, RefusesNonNumbers) {
   for (const double rate : {std::nan(""), -std::nan(""), std::numeric_limits<double>::infinity(),
                             -std::numeric_limits<double>::infinity()}) {
     for (const layout_kind layout : all_layouts)
@@ -119,7 +119,7 @@ TEST(Spec, RefusesProbesThatALineLayoutWouldIgnore) {
   EXPECT_THAT(complaint({.layout = layout_kind::classic, .probes = 256 + 7}), HasSubstr("probes 263"));
 }
 
-TEST(Spec, WindowWhoseSlicesAreLeftOpenHasTen) {
+TEST(Spec, WindowHasTenSlicesByDefault) {
   EXPECT_EQ(make_spec({.window = window_spec{1000ms, 0}}).window, (window_spec{1000ms, 10}));
 }
 
@@ -133,18 +133,18 @@ TEST(Spec, RefusesAWindowThatItsSlicesDoNotDivide) {
               HasSubstr("the nearest below that is: 9223372036854775000 ms"));
 }
 
-TEST(Spec, RefusesAFirstLayerBeyondAllBounds) {
+TEST(Spec, RefusesAnOversizedFirstLayer) {
   EXPECT_THAT(complaint({.capacity = max_capacity, .error_rate = 1e-15, .layout = layout_kind::line_8x64}),
               HasSubstr("would exceed 2^62 bits"));
 }
 
-TEST(Spec, ChecksWhatComesFromOutsideAsMuchAsARequest) {
+TEST(Spec, ChecksExternalSpecsAsStrictlyAsRequests) {
   const spec good = make_spec({});
-  EXPECT_EQ(complaint_about(good), "none");
+  EXPECT_EQ(error_about(good), "none");
   const auto with = [&](auto change) {
     spec s = good;
     change(s);
-    return complaint_about(s);
+    return error_about(s);
   };
   EXPECT_THAT(with([](spec& s) { s.capacity = 0; }), HasSubstr("capacity 0"));
   EXPECT_THAT(with([](spec& s) { s.error_rate = std::nan(""); }), HasSubstr("error_rate"));
@@ -156,7 +156,7 @@ TEST(Spec, ChecksWhatComesFromOutsideAsMuchAsARequest) {
   EXPECT_THAT(with([](spec& s) { s.window = window_spec{1s, 0}; }), HasSubstr("slices 0"));
 }
 
-TEST(Spec, OfAnotherSystemHasWhatThatSystemFixes) {
+TEST(Spec, OfAnotherSystemHasTheFixedValuesOfThatSystem) {
   const spec guava = make_spec({.capacity = 1'000, .error_rate = 0.03, .layout = layout_kind::guava64});
   EXPECT_EQ(guava.foreign.first_bytes, 920U);  // Guava's 7,298 bits in words
   EXPECT_EQ(guava.probes, 5);
@@ -172,13 +172,13 @@ TEST(Spec, OfAnotherSystemHasWhatThatSystemFixes) {
   EXPECT_EQ(bloom.foreign.expansion, 4U);
 }
 
-TEST(Spec, OfAnotherSystemMayErrMoreOftenThanNot) {
+TEST(Spec, OfAnotherSystemMayHaveARateAboveOneHalf) {
   EXPECT_EQ(complaint({.capacity = 1'000, .error_rate = 0.7, .layout = layout_kind::guava64}), "none");
   EXPECT_EQ(complaint({.capacity = 1'000, .error_rate = 0.7, .layout = layout_kind::redisbloom}), "none");
   EXPECT_THAT(complaint({.capacity = 1'000, .error_rate = 0.7}), HasSubstr("error_rate 0.7"));
 }
 
-TEST(Spec, OfAnotherSystemRefusesWhatThatSystemDoesNotKnow) {
+TEST(Spec, OfAnotherSystemRefusesUnsupportedSettings) {
   using enum layout_kind;
   EXPECT_THAT(complaint({.layout = guava64, .probes = 5}), HasSubstr("leave them out"));
   EXPECT_THAT(complaint({.layout = guava64, .window = window_spec{10min, 10}}), HasSubstr("no window"));
@@ -190,13 +190,13 @@ TEST(Spec, OfAnotherSystemRefusesWhatThatSystemDoesNotKnow) {
               HasSubstr("bytes long"));
 }
 
-TEST(Spec, OfAnotherSystemIsCheckedWhenItComesFromOutside) {
+TEST(Spec, OfAnotherSystemIsCheckedWhenItIsExternal) {
   const spec good = make_spec({.capacity = 1'000, .error_rate = 0.03, .layout = layout_kind::guava64});
-  EXPECT_EQ(complaint_about(good), "none");
+  EXPECT_EQ(error_about(good), "none");
   const auto with = [&](auto change) {
     spec s = good;
     change(s);
-    return complaint_about(s);
+    return error_about(s);
   };
   EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::xxh3; }), HasSubstr("murmur3"));
   EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::murmur64a; }), HasSubstr("murmur3"));
@@ -214,28 +214,28 @@ TEST(Spec, OfAnotherSystemIsCheckedWhenItComesFromOutside) {
 TEST(Spec, OfOurOwnHasNoRulesOfAnotherSystem) {
   spec s = make_spec({});
   s.foreign.first_bytes = 64;
-  EXPECT_THAT(complaint_about(s), HasSubstr("no rules of another system"));
+  EXPECT_THAT(error_about(s), HasSubstr("no rules of another system"));
 }
 
-TEST(Spec, ARequestForAnUnknownLayoutIsRefused) {
+TEST(Spec, RequestForAnUnknownLayoutIsRefused) {
   EXPECT_THAT(complaint({.layout = layout_kind{99}}), HasSubstr("layout number 99"));
 }
 
-TEST(Spec, GrowthNamesAreReadBack) {
+TEST(Spec, GrowthNamesAreParsed) {
   for (const growth_kind kind : {growth_kind::grow, growth_kind::refuse, growth_kind::overfill})
     EXPECT_EQ(parse_growth_kind(to_string(kind)), kind);
   EXPECT_EQ(parse_growth_kind("Grow"), std::nullopt);
   EXPECT_EQ(parse_growth_kind("invalid"), std::nullopt);
 }
 
-TEST(FilterName, IsAnyBytes) {
+TEST(FilterName, MayHaveAnyBytes) {
   for (const char* name : {"clicks", ".", "../a", "-a", "a b", "日志", "a\n", "\xff"})
     EXPECT_NO_THROW(validate_filter_name(name));
   EXPECT_NO_THROW(validate_filter_name(std::string_view("\0", 1)));
   EXPECT_NO_THROW(validate_filter_name(std::string(1024, 'n')));
 }
 
-TEST(FilterName, IsNeitherEmptyNorLongerThanAllowed) {
+TEST(FilterName, IsNeitherEmptyNorTooLong) {
   EXPECT_THROW(validate_filter_name(""), parameter_error);
   try {
     validate_filter_name(std::string(1025, 'n'));
@@ -247,7 +247,7 @@ TEST(FilterName, IsNeitherEmptyNorLongerThanAllowed) {
 
 // ---- differences
 
-TEST(SpecDifferences, AreThoseOfWhatIsAskedForAlone) {
+TEST(SpecDifferences, CoverOnlyRequestedFields) {
   const spec has = make_spec({.capacity = 1000,
                               .error_rate = 0.01,
                               .layout = layout_kind::classic,
@@ -274,11 +274,11 @@ TEST(SpecDifferences, AreThoseOfWhatIsAskedForAlone) {
   EXPECT_EQ(differences({.partitions = 1}, has), "partitions 4 instead of 1");
 }
 
-TEST(SpecDifferences, AreNotInTheSeedOrWhoJudges) {
+TEST(SpecDifferences, IgnoreTheSeedAndTheJudge) {
   EXPECT_EQ(differences({.seed = hash_seed{7}, .judge = judge_kind::client}, make_spec({})), "");
 }
 
-TEST(SpecDifferences, OfForeignFiltersAreInTheirRulesToo) {
+TEST(SpecDifferences, OfForeignFiltersIncludeTheirRules) {
   const spec_request numbers{.layout = layout_kind::guava64, .funnel = funnel_kind::int64};
   EXPECT_EQ(differences(numbers, make_spec(numbers)), "");
   EXPECT_THAT(differences(numbers, make_spec({.layout = layout_kind::guava64})),

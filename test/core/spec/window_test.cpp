@@ -14,7 +14,7 @@ constexpr event_time at(std::int64_t ms) {
   return event_time{milliseconds{ms}};
 }
 
-TEST(Window, ASliceBeginsAtItsFirstMillisecondAndEndsBeforeTheNext) {
+TEST(Window, SliceBeginsAtItsFirstMillisecondAndEndsBeforeTheNext) {
   const window_spec w{1000ms, 10};
   EXPECT_EQ(window::slice_at(w, at(0)), 0);
   EXPECT_EQ(window::slice_at(w, at(99)), 0);
@@ -23,7 +23,7 @@ TEST(Window, ASliceBeginsAtItsFirstMillisecondAndEndsBeforeTheNext) {
   EXPECT_EQ(window::slice_at(w, at(1000)), 10);
 }
 
-TEST(Window, SlicesBefore1970AreRoundedDownToo) {
+TEST(Window, SlicesBefore1970AreAlsoRoundedDown) {
   const window_spec w{1000ms, 10};
   EXPECT_EQ(window::slice_at(w, at(-1)), -1);
   EXPECT_EQ(window::slice_at(w, at(-100)), -1);
@@ -39,7 +39,7 @@ TEST(Window, TheEarliestAndLatestTimesHaveASlice) {
   EXPECT_EQ(window::slice_at({2ms, 1}, at(last)), last / 2);
 }
 
-TEST(Window, OneMoreSliceThanAskedForIsLive) {
+TEST(Window, HasOneMoreLiveSliceThanRequested) {
   const window_spec w{1000ms, 10};
   EXPECT_EQ(window::live_slices(w), 11U);
   EXPECT_EQ(window::oldest_live(w, 100), 90);
@@ -47,7 +47,7 @@ TEST(Window, OneMoreSliceThanAskedForIsLive) {
 }
 
 TEST(Window, RemembersAKeyAtLeastAWidthAndAtMostAWidthAndASlice) {
-  // Every moment of a key's arrival against every later moment, around the slice edges of both sides of 1970.
+  // Every time of a key's arrival against every later time, around the slice edges on both sides of 1970.
   for (const window_spec w : {window_spec{10ms, 1}, {12ms, 3}, {10ms, 10}, {35ms, 5}}) {
     const std::int64_t width = w.width.count(), step = w.slice_width().count();
     for (std::int64_t added = -50; added < 50; ++added) {

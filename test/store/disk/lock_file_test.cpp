@@ -29,19 +29,19 @@ TEST_F(LockFile, IsHeldByOneAtATimeAlsoWithinAProcess) {
   EXPECT_TRUE(lock_file::try_take(path_));
 }
 
-TEST_F(LockFile, WhoWaitedForAFileThatWasRemovedTakesItsSuccessor) {
+TEST_F(LockFile, WaiterForARemovedFileLocksItsSuccessor) {
   auto first = lock_file::try_take(path_);
   std::optional<lock_file> second;
   std::thread waiting([&] { second = lock_file::take(path_); });
   std::this_thread::sleep_for(
-      std::chrono::milliseconds(30));  // enough to wait; too short would prove less, not fail
+      std::chrono::milliseconds(30));  // long enough for the waiter; less would prove less, not fail
   std::filesystem::remove(path_);
   first.reset();
   waiting.join();
-  EXPECT_FALSE(lock_file::try_take(path_)) << "the lock is on a file that nobody else will find";
+  EXPECT_FALSE(lock_file::try_take(path_)) << "the lock is on a file that is no longer reachable";
 }
 
-TEST_F(LockFile, SaysWhoHoldsIt) {
+TEST_F(LockFile, NamesItsHolder) {
   const auto held = lock_file::try_take(path_);
   EXPECT_EQ(lock_file::holder_of(path_), "another part of this process");
   std::ofstream(scratch_.path() / "free");
@@ -49,7 +49,7 @@ TEST_F(LockFile, SaysWhoHoldsIt) {
   EXPECT_EQ(lock_file::holder_of(scratch_.path() / "missing"), "another process");
 }
 
-TEST_F(LockFile, InADirectoryThatIsNotThereIsAnError) {
+TEST_F(LockFile, InAMissingDirectoryIsAnError) {
   EXPECT_THROW((void)lock_file::try_take(scratch_.path() / "no/lock"), storage_error);
 }
 

@@ -1,4 +1,4 @@
-// kill -9, many times over: what was acknowledged is remembered, and the filter opens.
+// Repeated kill -9: acknowledged keys are remembered, and the filter opens.
 
 #include <random>
 #include <thread>
@@ -38,7 +38,7 @@ class FileCrash : public testing::TestWithParam<kill_case> {
   }
   static event_time time_of(int batch) { return event_time(batch * 1s); }
 
-  /// Runs until it is killed; tells each batch that was answered.
+  /// Runs until it is killed; reports each batch that was answered.
   void write_from(int first, const child_process::tell& tell) {
     try {
       file_store filters(scratch_.path(), GetParam().policy);
@@ -53,11 +53,11 @@ class FileCrash : public testing::TestWithParam<kill_case> {
     }
   }
 
-  /// @param next  the first batch without an answer; it may be in all the same
+  /// @param next  the first batch without an answer; its keys may be in all the same
   void expect_remembered(int next) {
     file_store filters(scratch_.path(), sync_policy::never);
     const auto filter = filters.open("f", access::read);
-    // Without a window all batches must be there; the older ones are looked at by turns.
+    // Without a window all batches must be present; the older ones are checked in turn.
     const int step = GetParam().window ? 1 : 1 + next / 200;
     for (int batch = GetParam().window ? std::max(0, next - 12) : next % step; batch < next; batch += step) {
       const answers got = check_keys(*filter, keys_of(batch), time_of(next));
@@ -79,7 +79,7 @@ TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
   for (int kill = 0; kill < kills; ++kill) {
     {
       child_process writer([&](const child_process::tell& tell) { write_from(next, tell); });
-      // Half of the kills fall into opening and the first batches, the others anywhere.
+      // Half of the kills occur while it opens or in the first batches, the others anywhere.
       const int wait_for = static_cast<int>(chance() % 2 == 0 ? 0 : chance() % 30);
       for (int told = 0; told < wait_for; ++told) {
         const auto batch = writer.next();
@@ -88,7 +88,7 @@ TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
       }
       std::this_thread::sleep_for(std::chrono::microseconds(chance() % 3000));
       writer.kill();
-      while (const auto batch = writer.next()) {  // told before it died
+      while (const auto batch = writer.next()) {  // reported before the kill
         ASSERT_NE(*batch, failed) << "after kill " << kill;
         next = *batch + 1;
       }
@@ -96,7 +96,7 @@ TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
     expect_remembered(next);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(next, kills) << "the writers should get somewhere";
+  EXPECT_GT(next, kills) << "the writers should make progress";
   EXPECT_NO_THROW((void)file_store(scratch_.path()).open("f", access::write));
 }
 

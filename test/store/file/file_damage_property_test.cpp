@@ -1,5 +1,5 @@
-// Every cut, every flipped byte, every deleted file of a small store whose filters have a job, an end and a
-// link: whoever opens it is told which file is damaged, or nothing is lost.
+// Applies every cut, every flipped byte and every deletion of a file to a small store whose filters have a
+// job, an end and a link. Opening it must name the damaged file or lose nothing.
 
 #include <filesystem>
 #include <fstream>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-/// As the real one, without the waiting: no power is lost here.
+/// Like the real disk, without waiting: there is no power loss here.
 class quick_disk final : public disk {
  public:
   int sync_file(int /*file*/, const fs::path& /*path*/) override { return 0; }
@@ -53,7 +53,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
   FileDamage() : events_(new_events(keys_, 0, all_events)) {
     make_job();
     make_link();
-    if (GetParam() == std::string("killed")) die_in_the_middle();
+    if (GetParam() == std::string("killed")) crash_in_the_middle();
     for (const auto& entry : fs::recursive_directory_iterator(sound()))
       if (entry.is_regular_file()) files_.push_back(fs::relative(entry.path(), sound()));
     std::ranges::sort(files_);
@@ -87,14 +87,14 @@ class FileDamage : public testing::TestWithParam<const char*> {
     (void)store.create("new", spec_);
     store.link("old", "new", {});
   }
-  /// What a process leaves that did not close the filter with the job.
-  void die_in_the_middle() {
+  /// The state that a process leaves without closing the filter with the job.
+  void crash_in_the_middle() {
     fs::remove_all(sound() / "f");
     fs::copy(dead() / "f", sound() / "f", fs::copy_options::recursive);
   }
   [[nodiscard]] fs::path dead() const { return scratch_.path() / "dead"; }
 
-  /// Everything that was acknowledged is there.
+  /// Everything acknowledged is present.
   void expect_nothing_lost(const std::string& what) {
     auto store = store_in(damaged());
     EXPECT_EQ(store.jobs("f"), std::vector<std::string>{"count"}) << what;
@@ -122,7 +122,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
   /// Damages a copy of the store.
   template <typename Damage>
   bool is_found_or_harmless(const fs::path& file, const std::string& what, const Damage& damage) {
-    // What was damaged before, and what is written to: the other filters are as they were copied.
+    // Restores the files that were damaged before or written to: the other filters are unchanged copies.
     for (const fs::path& part : std::set{fs::path("f"), last_, *file.begin()}) restore(part);
     last_ = *file.begin();
     damage(damaged() / file);
@@ -144,21 +144,21 @@ class FileDamage : public testing::TestWithParam<const char*> {
   fs::path last_ = "f";  ///< the part of the copy that was damaged last
 };
 
-TEST_P(FileDamage, NoneLosesNothing) {
+TEST_P(FileDamage, UndamagedStoreLosesNothing) {
   EXPECT_TRUE(is_found_or_harmless("f/manifest", "as it was", [](const fs::path&) {}));
   EXPECT_GE(files_.size(), 12u);
 }
 
 // Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
 // acknowledged (files, Damage).
-TEST_P(FileDamage, OfAFileThatIsDeletedIsToldOrLosesNothing) {
+TEST_P(FileDamage, DeletedFileIsReportedOrLosesNothing) {
   for (const fs::path& file : files_)
     (void)is_found_or_harmless(file, "deleted", [](const fs::path& at) { fs::remove(at); });
 }
 
 // Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
 // acknowledged (files, Damage).
-TEST_P(FileDamage, OfAFileThatIsCutAnywhereIsToldOrLosesNothing) {
+TEST_P(FileDamage, FileCutAnywhereIsReportedOrLosesNothing) {
   for (const fs::path& file : files_) {
     const std::size_t step = is_segment(file) ? 61 : 1;
     for (std::size_t left = 0; left < fs::file_size(sound() / file); left += step)
@@ -170,7 +170,7 @@ TEST_P(FileDamage, OfAFileThatIsCutAnywhereIsToldOrLosesNothing) {
 
 // Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
 // acknowledged (files, Damage).
-TEST_P(FileDamage, OfAnyByteThatIsFlippedOrZeroIsToldOrLosesNothing) {
+TEST_P(FileDamage, AnyFlippedOrZeroedByteIsReportedOrLosesNothing) {
   for (const fs::path& file : files_) {
     const std::string whole = read_file(sound() / file);
     const std::size_t end = is_segment(file) ? 160 : whole.size();

@@ -1,4 +1,4 @@
-// Links between filters in files: what the disk keeps of them, when they end, and what damages them.
+// Links between filters in files: durability, expiry and damage.
 
 #include <chrono>
 #include <filesystem>
@@ -63,7 +63,7 @@ class FileLinks : public ::testing::Test {
 };
 
 // Promise: a link ends at its time, also in a filter that is open (foreign-filters, Linked filters).
-TEST_F(FileLinks, EndAtTheirTimeAlsoInAFilterThatIsOpen) {
+TEST_F(FileLinks, EndAtTheirTimeAlsoInAnOpenFilter) {
   store_.link("old", "new", 1h);
   const auto open = store_.open("new", access::write);
   EXPECT_EQ(open->path().asks_first, (predecessor{"old", now_ + 1h}));
@@ -76,7 +76,7 @@ TEST_F(FileLinks, EndAtTheirTimeAlsoInAFilterThatIsOpen) {
   store_.drop("old");
 }
 
-TEST_F(FileLinks, EndInMemoryAtTheirTimeToo) {
+TEST_F(FileLinks, EndAtTheirTimeInMemoryToo) {
   memory_store in_memory([this] { return now_; });
   (void)in_memory.create("old", small());
   (void)in_memory.create("new", small());
@@ -89,19 +89,19 @@ TEST_F(FileLinks, EndInMemoryAtTheirTimeToo) {
   in_memory.drop("old");
 }
 
-TEST_F(FileLinks, LifeBeyondAllTimeHasNoEnd) {
+TEST_F(FileLinks, TimeToLivePastTheEndOfTimeHasNoEnd) {
   store_.link("old", "new", std::chrono::milliseconds::max());
   EXPECT_EQ(asked_by_new(), predecessor{"old"});
 }
 
-TEST_F(FileLinks, OutliveARebuildOfTheNewer) {
+TEST_F(FileLinks, SurviveARebuildOfTheNewer) {
   store_.link("old", "new", 1h);
   store_.begin_rebuild("new", small(), {})->commit();
   EXPECT_EQ(asked_by_new(), (predecessor{"old", now_ + 1h}));
 }
 
 // Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
-TEST_F(FileLinks, OlderOneThatIsGoneIsAnErrorThatNamesBoth) {
+TEST_F(FileLinks, MissingOlderFilterIsAnErrorThatNamesBoth) {
   store_.link("old", "new", {});
   fs::remove_all(scratch_.path() / "old");
   for (const access how : {access::read, access::write})
@@ -111,7 +111,7 @@ TEST_F(FileLinks, OlderOneThatIsGoneIsAnErrorThatNamesBoth) {
   EXPECT_FALSE(asked_by_new());
 }
 
-TEST_F(FileLinks, DamagedRecordIsRefusedAndCanBeTakenAway) {
+TEST_F(FileLinks, DamagedRecordIsRefusedAndCanBeRemoved) {
   store_.link("old", "new", {});
   std::string record;
   {
@@ -148,7 +148,7 @@ TEST_F(FileLinks, RecordThatNamesNoFilterOfTheStoreIsRefused) {
   }
 }
 
-TEST_F(FileLinks, RecordsInARingAreFollowedForOneStep) {
+TEST_F(FileLinks, RecordsInACycleAreFollowedForOneStep) {
   store_.link("old", "new", {});
   fs::copy_file(record_, scratch_.path() / "old" / "link", fs::copy_options::overwrite_existing);
   write_record(predecessor{"old"});
@@ -161,13 +161,13 @@ TEST_F(FileLinks, MayBeMadeAndEndedWhileBothAreBeingWritten) {
   const auto older = store_.open("old", access::write);
   const auto newer = store_.open("new", access::write);
   store_.link("old", "new", {});
-  EXPECT_FALSE(newer->path().asks_first) << "it goes on as it began";
+  EXPECT_FALSE(newer->path().asks_first) << "it continues as it began";
   EXPECT_TRUE(asked_by_new());
   store_.unlink("new");
   EXPECT_FALSE(asked_by_new());
 }
 
-/// Links, changes the end and unlinks; says what was acknowledged last.
+/// Links, changes the end and unlinks; returns the last acknowledged state.
 std::string live(file_store& filters) {
   std::string last = "none";
   try {

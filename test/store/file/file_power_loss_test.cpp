@@ -1,5 +1,5 @@
-// The power goes, or the disk refuses, at every single operation of a filter's life; what was acknowledged
-// under sync=always is still there, and the filter opens.
+// The power fails, or the disk refuses, at every operation of a filter's life. Keys acknowledged under
+// sync=always are still present, and the filter opens.
 
 #include <algorithm>
 #include <optional>
@@ -41,10 +41,10 @@ event_time time_of(int batch) {
 struct acknowledged {
   bool created = false;
   int last_batch = -1;
-  std::vector<int> batches;  // whose keys all got a verdict
+  std::vector<int> batches;  // whose keys all have a verdict
 };
 
-/// Lives until something fails for good, and says what was acknowledged before.
+/// Runs until something fails permanently, and returns what was acknowledged before.
 acknowledged live(const std::filesystem::path& where, forgetful_disk& on, sync_policy policy) {
   acknowledged done;
   try {
@@ -56,7 +56,7 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on, sync_p
         filter.reset();
         filter = filters.open("f", access::write);
       }
-      done.last_batch = batch;  // it may be in, even without an answer
+      done.last_batch = batch;  // its keys may be in, even without an answer
       if (add_keys(*filter, keys_of(batch), time_of(batch)).result) done.batches.push_back(batch);
     }
   } catch (const error&) {
@@ -136,12 +136,12 @@ TEST(FilePowerLoss, SyncedKeysSurviveUnderEveryPolicy) {
   acknowledged done{true, 0, {0}};
   ASSERT_TRUE(add_keys(*filter, keys_of(0), time_of(0)).result);
   filter->sync();
-  ASSERT_TRUE(add_keys(*filter, keys_of(1), time_of(0)).result);  // these may go
+  ASSERT_TRUE(add_keys(*filter, keys_of(1), time_of(0)).result);  // these may be lost
   on.after_power_loss(scratch.path(), found.path(), 0);
   expect_remembered(found.path(), done, "after a sync");
   file_store after(found.path(), sync_policy::never);
   const answers later = check_keys(*after.open("f", access::read), keys_of(1), time_of(0));
-  EXPECT_GT(later.result->fresh, 0u) << "the test's disk should have forgotten what was not synced";
+  EXPECT_GT(later.result->fresh, 0u) << "the test's disk should have lost unsynced data";
 }
 
 // Promise: closing in order syncs under every policy (files, Durability).
@@ -153,7 +153,7 @@ TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   expect_remembered(found.path(), done, "after closing");
 }
 
-TEST(FilePowerLoss, KeepsAStoreWhoseDirectoriesWereMadeOnTheWay) {
+TEST(FilePowerLoss, KeepsAStoreWhoseDirectoriesWereJustCreated) {
   for (const char* below : {"x", "x/y/z", "x/", "x/y/z/", "x/./y"}) {
     const scratch_directory scratch, found;
     forgetful_disk on;
@@ -203,7 +203,7 @@ TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
 }
 
 // Promise: one failing disk operation loses nothing acknowledged (files, Disk full and disk errors).
-TEST(FileDiskFailure, OnceAtAnyOperationLosesNothingAcknowledged) {
+TEST(FileDiskFailure, SingleFailureAtAnyOperationLosesNothingAcknowledged) {
   for (const int code : {ENOSPC, EIO})
     for (std::uint64_t at = 0;; ++at) {
       const scratch_directory scratch;
@@ -218,7 +218,7 @@ TEST(FileDiskFailure, OnceAtAnyOperationLosesNothingAcknowledged) {
 
 // Promise: a full disk is an error, and the filter continues when there is space (files, Disk full and disk
 // errors).
-TEST(FileDiskFailure, FullDiskIsAnErrorAndTheFilterGoesOnWhenThereIsSpaceAgain) {
+TEST(FileDiskFailure, FullDiskIsAnErrorAndTheFilterContinuesWhenThereIsSpaceAgain) {
   const scratch_directory scratch;
   forgetful_disk on;
   file_store filters(scratch.path(), sync_policy::never, on);

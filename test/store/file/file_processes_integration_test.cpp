@@ -1,4 +1,4 @@
-// Several processes and one directory.
+// Several processes that share one directory.
 
 #include <memory>
 
@@ -44,7 +44,8 @@ TEST(FileProcesses, ReaderSeesEveryKeyThatAWriterElsewhereAcknowledged) {
     last = *batch;
     const answers got = check_keys(*reader, keys_of(last), time_of(last));
     ASSERT_TRUE(got.result) << got.result.error().message;
-    // The writer runs ahead, but not beyond a window in the time that a look-up takes: late would say so.
+    // The writer is ahead, but by less than a window within the time of a look-up: otherwise keys would be
+    // late.
     for (const verdict v : got.verdicts) ASSERT_TRUE(v == verdict::seen || v == verdict::late) << last;
   }
   EXPECT_EQ(last, batches - 1);
@@ -83,7 +84,7 @@ TEST(FileProcesses, OfManyThatCreateAFilterExactlyOneSucceeds) {
 }
 
 // Promise: a second writer is refused, and the lock of a killed one is free (files, Readers and writers).
-TEST(FileProcesses, WriterElsewhereIsRefusedAndAKilledOneIsNot) {
+TEST(FileProcesses, WriterElsewhereIsRefusedAndTheLockOfAKilledWriterIsFree) {
   const scratch_directory scratch;
   file_store filters(scratch.path(), sync_policy::never);
   filters.create("f", growing()).reset();

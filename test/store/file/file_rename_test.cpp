@@ -1,4 +1,4 @@
-// A filter of files takes the name of another one, and the process dies at any step of that.
+// A filter in files takes the name of another, and the process crashes at every step.
 
 #include <cerrno>
 #include <filesystem>
@@ -23,7 +23,7 @@ constexpr auto replace = store::namesake::replace;
 
 struct death {};
 
-/// The process dies before a step: nothing of what it would do on an error is done.
+/// The process crashes before a step: nothing that it would do on an error is done.
 class dying_disk : public disk {
  public:
   int dies_at = -1;
@@ -70,7 +70,7 @@ int hidden(const fs::path& in) {
   return count;
 }
 
-/// The names of the two filters: the file system can spell them, or not.
+/// The names of the two filters, plain or too long for the file system.
 class FileRename : public testing::TestWithParam<bool> {
  protected:
   [[nodiscard]] static std::string name(const std::string& word) {
@@ -78,7 +78,7 @@ class FileRename : public testing::TestWithParam<bool> {
   }
   const std::string new_ = name("new"), live_ = name("live");
 
-  /// @return whether it died
+  /// @return whether it crashed
   [[nodiscard]] bool rename_and_die(const fs::path& in, int at) const try {
     dying_disk on;
     on.dies_at = at;
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Names, FileRename, testing::Bool(),
                          [](const auto& of) { return of.param ? "Long" : "Short"; });
 
 // Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
-TEST_P(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
+TEST_P(FileRename, WhereverItCrashesTheNewNameHasOneOfTheTwoFilters) {
   int kept = 0, replaced = 0;
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
@@ -120,7 +120,7 @@ TEST_P(FileRename, WhereverItDiesTheNewNameHasOneOfTheTwoFilters) {
   EXPECT_GT(replaced, 2);
 }
 
-TEST_P(FileRename, ThatDiedBeforeItsStepLeavesNothingThatALaterOneMeets) {
+TEST_P(FileRename, CrashBeforeItsStepLeavesNothingForALaterRename) {
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
@@ -134,7 +134,7 @@ TEST_P(FileRename, ThatDiedBeforeItsStepLeavesNothingThatALaterOneMeets) {
   }
 }
 
-TEST_P(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
+TEST_P(FileRename, LeftoversOfACrashAreRemovedWithEndedFilters) {
   int left = 0;
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
@@ -152,7 +152,7 @@ TEST_P(FileRename, ThatDiedLeavesWhatIsRemovedWithWhatHasEnded) {
   EXPECT_GT(left, 0);
 }
 
-TEST_P(FileRename, ReplacesAlsoWhereNamesCannotBeExchanged) {
+TEST_P(FileRename, AlsoReplacesWhereNamesCannotBeExchanged) {
   const scratch_directory scratch;
   dying_disk on;
   on.can_exchange = false;

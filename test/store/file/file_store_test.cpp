@@ -80,7 +80,7 @@ image::manifest manifest_of(const fs::path& file) {
   return image::decode_manifest(std::as_bytes(std::span(content)));
 }
 
-/// As a writer leaves it that dies.
+/// The state that a crashed writer leaves.
 void mark_unclean(const fs::path& file) {
   image::manifest m = manifest_of(file);
   m.clean = false;
@@ -104,7 +104,7 @@ class FileStore : public testing::Test {
   [[nodiscard]] fs::path manifest() const { return root() / "f/manifest"; }
   [[nodiscard]] fs::path segment() const { return root() / "f/segments/0.0.0"; }
 
-  /// Both ways to open the damaged filter name the file and say what to do.
+  /// Both ways to open the damaged filter name the file and give advice.
   void expect_damaged(const fs::path& file, const std::string& what) {
     for (const access how : {access::read, access::write}) {
       const std::string message = message_of<format_error>([&] { (void)store_.open("f", how); });
@@ -153,7 +153,7 @@ TEST_F(FileStoreDamage, DamagedSegmentHeaderIsRefused) {
   expect_damaged(segment(), "checksum");
 }
 
-TEST_F(FileStoreDamage, WipedSegmentHeaderIsRefused) {
+TEST_F(FileStoreDamage, ErasedSegmentHeaderIsRefused) {
   patch(segment(), 0, std::string(4096, '\0'));
   expect_damaged(segment(), "magic");
 }
@@ -191,7 +191,7 @@ TEST_F(FileStoreDamage, SegmentOfAnotherShapeIsRefused) {
   expect_damaged(segment(), "another shape");
 }
 
-TEST_F(FileStoreDamage, CapacityBeyondThePlanIsRefusedInsteadOfOverfilledInSilence) {
+TEST_F(FileStoreDamage, CapacityOverThePlanIsRefusedInsteadOfSilentOverfilling) {
   image::manifest m = manifest_of(manifest());
   m.segments.at(0).capacity = std::uint64_t{1} << 63;
   const auto bytes = image::encode_manifest(m);
@@ -227,7 +227,7 @@ TEST_F(FileStoreDamage, MissingManifestIsRefused) {
 }
 
 // Promise: an unknown format version is reported as such (files, Damage).
-TEST_F(FileStoreDamage, ManifestOfAnotherVersionSaysSo) {
+TEST_F(FileStoreDamage, ManifestOfAnotherVersionIsReportedAsSuch) {
   std::string newer = read_file(manifest());
   newer[8] = 3;
   store_le(newer.data() + newer.size() - 8,
@@ -237,7 +237,7 @@ TEST_F(FileStoreDamage, ManifestOfAnotherVersionSaysSo) {
 }
 
 // Promise: an unknown format version is reported as such (files, Damage).
-TEST_F(FileStoreDamage, SegmentOfAnotherVersionSaysSo) {
+TEST_F(FileStoreDamage, SegmentOfAnotherVersionIsReportedAsSuch) {
   patch(segment(), 8, "\x07");
   expect_damaged(segment(), "version 7");
 }
@@ -276,7 +276,7 @@ TEST_F(FileStore, ReaderOfADroppedFilterFailsInsteadOfForgetting) {
   EXPECT_EQ(got.verdicts[0], verdict::unknown);
 }
 
-TEST_F(FileStore, ReaderDoesNotTakeANamesakeForItsFilter) {
+TEST_F(FileStore, ReaderDoesNotMistakeANamesakeForItsFilter) {
   const auto reader = store_.open("f", access::read);
   store_.drop("f");
   make("f");
@@ -304,14 +304,14 @@ TEST_F(FileStore, ReaderFollowsAWriterThatDropsSlices) {
 }
 
 // Promise: counts are recovered from the bits after a crash (files, Durability).
-TEST_F(FileStore, CountsAreRecoveredFromTheBitsAfterAnUncleanEnd) {
+TEST_F(FileStore, CountsAreRecoveredFromTheBitsAfterACrash) {
   mark_unclean(manifest());
   forge_key_count(segment(), 3);
-  EXPECT_EQ(keys_in(*store_.open("f", access::read)), 3u) << "a reader takes what is there";
+  EXPECT_EQ(keys_in(*store_.open("f", access::read)), 3u) << "a reader uses the existing counts";
   EXPECT_NEAR(static_cast<double>(keys_in(*store_.open("f", access::write))), 100, 10);
 }
 
-TEST_F(FileStore, AfterAnUncleanEndAHigherCountStays) {
+TEST_F(FileStore, HigherCountIsKeptAfterACrash) {
   mark_unclean(manifest());
   forge_key_count(segment(), 500);
   EXPECT_EQ(keys_in(*store_.open("f", access::write)), 500u);
@@ -341,7 +341,7 @@ TEST_F(FileStore, OrphansAreRemovedByTheNextWriterAndForeignFilesAreNot) {
   EXPECT_TRUE(fs::exists(segment()));
 }
 
-TEST_F(FileStore, FiltersThatWereNeverFinishedAreRemovedByTheNextCreate) {
+TEST_F(FileStore, UnfinishedFiltersAreRemovedByTheNextCreate) {
   const fs::path dead = root() / ".new.0123456789abcdef0123456789abcdef";
   const fs::path empty = root() / ".new.00000000000000000000000000000000";
   fs::create_directories(dead / "segments");
@@ -351,11 +351,11 @@ TEST_F(FileStore, FiltersThatWereNeverFinishedAreRemovedByTheNextCreate) {
   const auto unfinished = store_.begin_restore("r", small());
   make("g");
   EXPECT_FALSE(fs::exists(dead));
-  EXPECT_FALSE(fs::exists(empty)) << "died before it made its lock";
-  EXPECT_NO_THROW(unfinished->commit()) << "one that is still being made stays";
+  EXPECT_FALSE(fs::exists(empty)) << "crashed before it created its lock";
+  EXPECT_NO_THROW(unfinished->commit()) << "a filter under construction stays";
 }
 
-TEST_F(FileStore, ForeignDirectoriesWhoseNamesBeginAsHiddenOnesAreLeftAlone) {
+TEST_F(FileStore, ForeignDirectoriesWithNamesLikeHiddenOnesAreLeftAlone) {
   const std::string digits = "0123456789abcdef0123456789abcdef";
   const std::vector<std::string> foreign = {".new.", ".new.photos", ".new.0123", ".new.X" + digits.substr(1),
                                             ".new." + digits + "0"};
@@ -370,10 +370,10 @@ TEST_F(FileStore, ForeignDirectoriesWhoseNamesBeginAsHiddenOnesAreLeftAlone) {
   for (const std::string& name : foreign) EXPECT_TRUE(fs::exists(root() / name / "segments")) << name;
   EXPECT_TRUE(fs::exists(root() / ".new.photos/2026"));
   EXPECT_TRUE(fs::exists(root() / (".new." + digits) / "notes.txt"));
-  EXPECT_FALSE(fs::exists(root() / (".new." + digits) / "lock")) << "looking makes no file";
+  EXPECT_FALSE(fs::exists(root() / (".new." + digits) / "lock")) << "a look-up creates no file";
 }
 
-TEST_F(FileStore, DropLeavesForeignFilesAndSaysWhereTheyAre) {
+TEST_F(FileStore, DropLeavesForeignFilesAndReportsTheirPlace) {
   write_file(root() / "f/README", "mine");
   EXPECT_THAT(message_of<storage_error>([&] { store_.drop("f"); }), HasSubstr(".new."));
   EXPECT_FALSE(store_.exists("f"));
@@ -385,14 +385,14 @@ TEST_F(FileStore, DropLeavesForeignFilesAndSaysWhereTheyAre) {
   EXPECT_EQ(left, std::vector<fs::path>{"README"});
 }
 
-TEST_F(FileStore, ListSkipsWhatIsNoFilter) {
+TEST_F(FileStore, ListSkipsOtherFiles) {
   fs::create_directories(root() / "folder/inside");
   write_file(root() / "file", "x");
   write_file(root() / "-manifest", "x");
   EXPECT_EQ(store_.list(), std::vector<std::string>{"f"});
 }
 
-TEST_F(FileStore, CreateDoesNotTouchWhatIsNotAFilter) {
+TEST_F(FileStore, CreateDoesNotTouchOtherFiles) {
   fs::create_directories(root() / "folder/inside");
   write_file(root() / "file", "x");
   for (const char* name : {"folder", "file"})
@@ -402,7 +402,7 @@ TEST_F(FileStore, CreateDoesNotTouchWhatIsNotAFilter) {
   EXPECT_EQ(read_file(root() / "file"), "x");
 }
 
-TEST_F(FileStore, PathThatIsAFileSaysSo) {
+TEST_F(FileStore, PathOfAFileIsReported) {
   write_file(root() / "file", "x");
   for (const char* path : {"file", "file/below"})
     EXPECT_THAT(message_of<storage_error>([&] { (void)file_store(root() / path).create("f", small()); }),
@@ -414,13 +414,13 @@ TEST_F(FileStore, SecretSeedIsNotReadableByOthers) {
   EXPECT_EQ(fs::status(root() / "f").permissions(), fs::perms::owner_all);
 }
 
-TEST_F(FileStore, MakesMissingDirectories) {
+TEST_F(FileStore, CreatesMissingDirectories) {
   EXPECT_NO_THROW((void)file_store(root() / "x/y/z").create("f", small()));
   EXPECT_TRUE(fs::is_directory(root() / "x/y/z/f"));
 }
 
 // Promise: a rebuilt filter takes the place of the old one in one step (files, Durability).
-TEST_F(FileStore, RebuiltFilterTakesThePlaceOfTheOldOneByOneStep) {
+TEST_F(FileStore, RebuiltFilterReplacesTheOldOneInOneStep) {
   const auto given = random_digests(31).take(300);
   ASSERT_TRUE(add_keys(*store_.open("f", access::write), random_digests(32).take(300)).result);
   const auto reader = store_.open("f", access::read);
@@ -429,19 +429,19 @@ TEST_F(FileStore, RebuiltFilterTakesThePlaceOfTheOldOneByOneStep) {
   {
     const auto rebuild = store_.begin_rebuild("f", s, {});
     ASSERT_TRUE(add_keys(*rebuild->target(), given).result);
-    EXPECT_THROW(store_.open("f", access::write), storage_error) << "nobody adds meanwhile";
-    EXPECT_EQ(check_keys(*reader, random_digests(32).take(300)).result->seen, 300u) << "readers go on";
+    EXPECT_THROW(store_.open("f", access::write), storage_error) << "no writer adds meanwhile";
+    EXPECT_EQ(check_keys(*reader, random_digests(32).take(300)).result->seen, 300u) << "readers continue";
     rebuild->commit();
   }
   const auto opened = store_.open("f", access::write);
   EXPECT_EQ(opened->get_spec(), s);
   EXPECT_EQ(check_keys(*opened, given).result->seen, 300u);
   EXPECT_EQ(keys_in(*opened), 300u);
-  EXPECT_FALSE(check_keys(*reader, given).result) << "told to open it again";
+  EXPECT_FALSE(check_keys(*reader, given).result) << "an error that says to reopen it";
   EXPECT_EQ(store_.list(), std::vector<std::string>{"f"});
 }
 
-TEST_F(FileStore, RebuildThatIsGivenUpLeavesTheFilterAsItWas) {
+TEST_F(FileStore, AbandonedRebuildLeavesTheFilterUnchanged) {
   const auto keys = random_digests(33).take(300);
   ASSERT_TRUE(add_keys(*store_.open("f", access::write), keys).result);
   {
@@ -452,18 +452,18 @@ TEST_F(FileStore, RebuildThatIsGivenUpLeavesTheFilterAsItWas) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root()), fs::directory_iterator()), 2) << "and its lock";
 }
 
-TEST_F(FileStore, LookingForFiltersMakesNoDirectory) {
+TEST_F(FileStore, LookingForFiltersCreatesNoDirectory) {
   const file_store nowhere(root() / "x");
   EXPECT_TRUE(nowhere.list().empty());
   EXPECT_FALSE(nowhere.exists("f"));
   EXPECT_FALSE(fs::exists(root() / "x"));
 }
 
-TEST_F(FileStore, WithoutPermissionSaysWhatToCheck) {
+TEST_F(FileStore, MissingPermissionIsReportedWithAdvice) {
   const uid_t me = ::geteuid();
   fs::permissions(root() / "f", fs::perms::none);
   fs::permissions(root(), me == 0 ? fs::perms::owner_all : fs::perms::owner_read | fs::perms::owner_exec);
-  constexpr uid_t nobody = 65534;  // root may do anything, so it steps down
+  constexpr uid_t nobody = 65534;  // root has all permissions, so it drops them
   if (me == 0) {
     ASSERT_EQ(::seteuid(nobody), 0);
   }
@@ -494,7 +494,7 @@ TEST_F(FileStore, FileSizeLimitIsAnErrorAndLeavesNothingBehind) {
   EXPECT_THAT(result.error().message, HasSubstr("ulimit -f"));
   const auto layers = static_cast<std::ptrdiff_t>(filter->state(0).slices.at(0).layers.size());
   EXPECT_EQ(std::distance(fs::directory_iterator(root() / "f/segments"), {}), layers);
-  EXPECT_TRUE(add_keys(*filter, source.take(1000)).result) << "goes on once it may";
+  EXPECT_TRUE(add_keys(*filter, source.take(1000)).result) << "continues once it may";
 }
 
 // Promise: space is reserved before it is used (files, Disk full and disk errors).

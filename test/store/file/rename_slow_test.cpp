@@ -1,5 +1,4 @@
-// kill -9 while a filter of files is renamed, many times over: it has one of its two names, with all its
-// keys.
+// Repeated kill -9 while a filter in files is renamed: it has one of its two names, with all its keys.
 
 #include <random>
 #include <thread>
@@ -25,8 +24,8 @@ spec small() {
   return make_spec({.capacity = 500, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 2});
 }
 
-/// Gives the filter the other name, over and over, where there is always another one that must go.
-void rename_for_ever(const std::filesystem::path& in, const child_process::tell& tell) {
+/// Renames the filter repeatedly to the other name, where there is always another filter to replace.
+void rename_repeatedly(const std::filesystem::path& in, const child_process::tell& tell) {
   try {
     file_store filters(in, sync_policy::never);
     for (int i = 0;; ++i) {
@@ -56,7 +55,7 @@ TEST(FileRename, KilledAtRandomMomentsLeavesTheFilterUnderOneOfItsNames) {
   int renamed = 0;
   for (int kill = 0; kill < kills; ++kill) {
     {
-      child_process child([&](const child_process::tell& tell) { rename_for_ever(scratch.path(), tell); });
+      child_process child([&](const child_process::tell& tell) { rename_repeatedly(scratch.path(), tell); });
       for (unsigned told = 0, most = chance() % 4; told < most; ++told) {
         const auto number = child.next();
         ASSERT_TRUE(number && *number >= 0) << "after kill " << kill;

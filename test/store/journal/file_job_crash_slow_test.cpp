@@ -1,6 +1,6 @@
-// kill -9 of a program with a job, many times over, at any step of a claim: who begins again at the last
-// checkpoint, in other batches, is told of exactly one event of each key that it is fresh, though the same
-// keys come in two lanes, now in one first and now in the other.
+// Repeated kill -9 of a program with a job, at any step of a claim. A restart at the last checkpoint, in
+// other batches, reports exactly one event of each key as fresh, although the same keys arrive in two lanes
+// in varying order.
 
 #include <algorithm>
 #include <map>
@@ -23,7 +23,7 @@ using namespace test;
 constexpr int kills = 300;
 constexpr int failed = -1;
 
-/// Every third event has the key of the one before.
+/// Every third event has the key of the previous one.
 std::vector<event> events_from(std::uint64_t first, std::size_t n) {
   std::vector<event> events;
   for (std::uint64_t i = first; i < first + n; ++i)
@@ -31,7 +31,7 @@ std::vector<event> events_from(std::uint64_t first, std::size_t n) {
   return events;
 }
 
-/// Whether of each key exactly one event was fresh, in whichever lane.
+/// Whether exactly one event of each key was fresh, in either lane.
 /// @param one, other  verdicts of whole groups of three events, in two lanes
 bool are_fresh_once(const std::string& one, const std::string& other) {
   for (std::size_t i = 0; i < one.size(); i += 3) {
@@ -45,7 +45,7 @@ bool are_fresh_once(const std::string& one, const std::string& other) {
 
 class FileJobCrash : public testing::TestWithParam<sync_policy> {
  protected:
-  /// Runs until it is killed; tells how many batches it has claimed.
+  /// Runs until it is killed; reports the number of batches that it has claimed.
   void claim(int seed, const child_process::tell& tell) {
     try {
       file_store filters(scratch_.path(), GetParam());

@@ -1,5 +1,5 @@
-// The power goes at every single operation of a job's life: what was put down under sync=always is there, and
-// every event behind it gets the verdict that an undisturbed run gives it.
+// The power fails at every operation of a job's life. Everything checkpointed under sync=always is present,
+// and every later event gets the verdict of an undisturbed run.
 
 #include <array>
 
@@ -19,12 +19,12 @@ using namespace test;
 constexpr std::uint64_t all_events = 70;
 constexpr std::size_t at_once = 7;
 
-/// Grows in the middle.
+/// Grows after some of the events.
 spec small_spec() {
   return make_spec({.capacity = 20, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
 }
 
-/// Every third event has the key of the one before.
+/// Every third event has the key of the previous one.
 std::vector<event> events_from(std::uint64_t first) {
   std::vector<event> events;
   for (std::uint64_t i = first; i < std::min(first + at_once, all_events); ++i)
@@ -43,7 +43,7 @@ struct acknowledged {
   std::uint64_t settled = 0;
 };
 
-/// Claims all events, or those before the power goes; opens the filter anew in the middle.
+/// Claims all events, or those before the power loss; reopens the filter after some of them.
 acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
   acknowledged done;
   try {
@@ -72,7 +72,7 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
   return done;
 }
 
-/// @param on  of the machine on which the directory is found
+/// @param on  the disk of the machine on which the directory is found
 void expect_exact(const std::filesystem::path& where, disk& on, const acknowledged& done) {
   file_store filters(where, sync_policy::never, on);
   if (!filters.exists("f")) {
@@ -123,14 +123,14 @@ TEST(FileJobKill, AtAnyMomentTheFilterOpensAndEveryEventIsFreshOnce) {
     SCOPED_TRACE("killed at " + std::to_string(cut));
     const scratch_directory scratch;
     forgetful_disk on;
-    on.fail(cut);  // does nothing from there on, and the page cache keeps what was done before
+    on.fail(cut);  // does nothing from there on, and the page cache keeps earlier writes
     const acknowledged done = live(scratch.path(), on);
     ASSERT_NO_THROW(expect_exact(scratch.path(), disk::real(), done));
     if (HasFailure() || !on.has_failed()) return;
   }
 }
 
-TEST(FileJobDisk, AJobWhoseJournalCannotBeSyncedKeepsNoOtherFromTheDisk) {
+TEST(FileJobDisk, JobWhoseJournalCannotBeSyncedDoesNotBlockOthers) {
   const scratch_directory scratch;
   const scratch_directory found;
   forgetful_disk on;
@@ -151,10 +151,10 @@ TEST(FileJobDisk, AJobWhoseJournalCannotBeSyncedKeepsNoOtherFromTheDisk) {
   const auto filter = file_store(found.path(), sync_policy::never, booted).open("f", access::write);
   const auto again =
       claim_events(*filter->open_ledger("b", ""), small_spec(), {"log", 0}, std::span(events).subspan(1, 1));
-  EXPECT_EQ(text_of(again.verdicts), "1") << "what was claimed before its sync is remembered";
+  EXPECT_EQ(text_of(again.verdicts), "1") << "events that were claimed before its sync are remembered";
 }
 
-/// What the power left of a filter that nobody closed.
+/// The state of an unclosed filter after a power loss.
 class UnsyncedJob : public testing::Test {
  protected:
   UnsyncedJob() {
@@ -165,7 +165,7 @@ class UnsyncedJob : public testing::Test {
     for (const std::uint64_t next : {0, 7, 14}) {
       const auto events = events_from(next);
       EXPECT_TRUE(claim_events(*job, small_spec(), {"log", 0}, events).result);
-      if (next < 14) filter->sync();  // the second brings the length of the first to the disk, too
+      if (next < 14) filter->sync();  // the second also writes the length of the first to the disk
     }
     for (unsigned luck = 0; luck < found_.size(); ++luck)
       on.after_power_loss(before_.path(), found_[luck].path(), luck);
@@ -180,7 +180,7 @@ class UnsyncedJob : public testing::Test {
 };
 
 // Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
-TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
+TEST_F(UnsyncedJob, AfterAPowerLossHasAllSyncedEventsAndReportsThatMoreMayBeLost) {
   for (unsigned luck = 0; luck < found_.size(); ++luck) {
     SCOPED_TRACE(luck);
     file_store filters(found_[luck].path(), sync_policy::never, on_);
@@ -194,7 +194,7 @@ TEST_F(UnsyncedJob, AfterAPowerLossHasWhatWasSyncedAndSaysThatMoreMayBeGone) {
 }
 
 // Promise: after a power loss only what was not synced may be missing, and that is reported (files, Jobs).
-TEST_F(UnsyncedJob, AfterAPowerLossLacksNothingThatWasSyncedWithoutAnError) {
+TEST_F(UnsyncedJob, AfterAPowerLossLosesNoSyncedEventWithoutAnError) {
   for (const scratch_directory& found : found_) {
     file_store filters(found.path(), sync_policy::never, on_);
     std::filesystem::resize_file(journal_in(found), 100);  // in the first record
@@ -212,7 +212,7 @@ TEST_F(UnsyncedJob, IsDoubtedUntilItHasSettledAgain) {
   EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
 }
 
-TEST_F(UnsyncedJob, ThatWasOnlyKilledIsNotDoubtedAndLacksNothing) {
+TEST_F(UnsyncedJob, OnlyKilledIsNotDoubtedAndLosesNothing) {
   const scratch_directory dead;
   {
     file_store filters(dead.path() / "living", sync_policy::never);
@@ -226,13 +226,13 @@ TEST_F(UnsyncedJob, ThatWasOnlyKilledIsNotDoubtedAndLacksNothing) {
   EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
 }
 
-TEST(FileJobDisk, AFailedSyncOfAJournalStopsItUntilItIsOpenedAgain) {
+TEST(FileJobDisk, FailedSyncOfAJournalStopsItUntilItIsReopened) {
   const scratch_directory scratch;
   forgetful_disk on;
   file_store filters(scratch.path(), sync_policy::always, on);
   auto filter = filters.create("f", small_spec());
   auto job = filter->open_ledger("count", "");
-  on.fail(on.operations() + 1, 1, EIO);  // behind the write of the record
+  on.fail(on.operations() + 1, 1, EIO);  // after the write of the record
   const claimed doubtful = claim_events(*job, small_spec(), {"log", 0}, events_from(0));
   EXPECT_FALSE(doubtful.result);
   EXPECT_EQ(text_of(doubtful.verdicts), "3333333");

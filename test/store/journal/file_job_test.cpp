@@ -1,4 +1,4 @@
-// The journal of a job in files: what is left of it at every byte, and what it becomes.
+// The journal of a job in files: its readable prefix after a cut at any byte, and how it is rewritten.
 
 #include <algorithm>
 #include <fstream>
@@ -58,23 +58,24 @@ class FileJob : public testing::Test {
   spec spec_ = make_spec({.capacity = 200, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
 };
 
-/// As it was, but for the lengths in its head.
+/// Unchanged except for the lengths in its head.
 std::string saying(std::string journal, const job_journal::lengths& l) {
   const auto both = job_journal::encode(l);
   return journal.replace(job_journal::lengths_at, both.size(), both.data(), both.size());
 }
 
-TEST_F(FileJob, AJournalThatEndsAnywhereInARecordThatWasNotAcknowledgedLosesAndDoublesNothing) {
+TEST_F(FileJob, JournalCutInAnUnacknowledgedRecordLosesAndDoublesNothing) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
   claim(std::span(events).first(4));
-  (void)open();  // writes it anew, as does who claims next
+  (void)open();  // rewrites it, as the next claim does
   copy("store", "before");
   const auto before = fs::file_size(journal());
   claim(events);
   const std::string bytes = journal_bytes();
   ASSERT_GT(bytes.size(), before);
-  // Died while it appended, or just behind, before it was acknowledged: no key of the record was added yet.
+  // Crashed during the append, or right after it and before the acknowledgement: no key of the record was
+  // added yet.
   for (std::size_t size = before; size <= bytes.size(); ++size) {
     copy("before", "store");
     std::ofstream(journal(), std::ios::binary) << saying(bytes, {before, before}).substr(0, size);
@@ -83,7 +84,7 @@ TEST_F(FileJob, AJournalThatEndsAnywhereInARecordThatWasNotAcknowledgedLosesAndD
   }
 }
 
-TEST_F(FileJob, AJournalThatLacksAnythingAcknowledgedIsAnErrorThatSaysWhatToDo) {
+TEST_F(FileJob, JournalThatLacksAcknowledgedRecordsIsAnErrorWithAdvice) {
   (void)store().create("a", spec_);
   claim(new_events(keys_, 0, 9));
   const std::string bytes = journal_bytes();
@@ -97,7 +98,7 @@ TEST_F(FileJob, AJournalThatLacksAnythingAcknowledgedIsAnErrorThatSaysWhatToDo) 
   EXPECT_THAT(message_of_open(), HasSubstr(journal().string() + " is missing"));
 }
 
-TEST_F(FileJob, AJournalWithOneOfItsLengthsNewerThanTheOtherLosesAndDoublesNothing) {
+TEST_F(FileJob, JournalWithOneLengthNewerThanTheOtherLosesAndDoublesNothing) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
   claim(std::span(events).first(4));
@@ -118,14 +119,14 @@ TEST_F(FileJob, AJournalWithOneOfItsLengthsNewerThanTheOtherLosesAndDoublesNothi
 }
 
 // Promise: ending a job whose journal is damaged keeps the filter (files, Damage).
-TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
+TEST_F(FileJob, DamagedJournalBlocksTheFilterUntilItsJobIsEnded) {
   (void)store().create("a", spec_);
   const auto events = new_events(keys_, 0, 9);
   claim(events);
   (void)open()->open_ledger("another", "");
   fs::resize_file(journal(), fs::file_size(journal()) - 1);
   EXPECT_THROW((void)open(), format_error);
-  EXPECT_THROW(store().end_job("a", "another"), format_error) << "that one is sound";
+  EXPECT_THROW(store().end_job("a", "another"), format_error) << "this one is undamaged";
   EXPECT_THROW(store().end_job("a", "none"), format_error);
   store().end_job("a", "count");
   EXPECT_FALSE(fs::exists(journal()));
@@ -134,7 +135,7 @@ TEST_F(FileJob, ADamagedJournalHoldsTheFilterUpUntilItsJobIsEnded) {
 }
 
 // Promise: a journal of another filter or job is refused (files, Damage).
-TEST_F(FileJob, AJournalOfAnotherFilterOrJobIsRefused) {
+TEST_F(FileJob, JournalOfAnotherFilterOrJobIsRefused) {
   for (const char* name : {"a", "b"}) {
     (void)store().create(name, spec_);
     (void)store().open(name, access::write)->open_ledger("count", name);
@@ -147,7 +148,7 @@ TEST_F(FileJob, AJournalOfAnotherFilterOrJobIsRefused) {
   EXPECT_THAT(message_of_open(), HasSubstr("that of the job 'another'"));
 }
 
-TEST_F(FileJob, AJournalIsWrittenAnewBeforeItIsLong) {
+TEST_F(FileJob, JournalIsRewrittenBeforeItIsLong) {
   (void)store().create("a", spec_ = make_spec({.capacity = 400'000, .error_rate = 1e-3, .partitions = 1}));
   const auto filter = open();
   const auto job = filter->open_ledger("count", "d");
@@ -163,7 +164,7 @@ TEST_F(FileJob, AJournalIsWrittenAnewBeforeItIsLong) {
   EXPECT_EQ(job->checkpoints().at("lane").note, "390000");
 }
 
-TEST_F(FileJob, DamageSaysWhatIsWrong) {
+TEST_F(FileJob, DamageIsDescribed) {
   (void)store().create("a", spec_);
   claim(new_events(keys_, 0, 3));
   const std::string bytes = journal_bytes();

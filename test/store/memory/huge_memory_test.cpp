@@ -27,7 +27,7 @@ TEST(HugeMemory, IsZeroedAndAlignedWhateverItsSize) {
     }
 }
 
-TEST(HugeMemory, KeepsItsBytesWhenItsPagesAreGathered) {
+TEST(HugeMemory, KeepsItsBytesWhenItsPagesAreCollapsed) {
   huge_memory memory(9 * mib, huge_memory::pages::small);
   for (std::size_t at = 0; at < memory.size(); at += 5000) memory.data()[at] = std::byte{7};
   for (int twice = 0; twice < 2; ++twice) memory.expect_many_touches();
@@ -44,7 +44,7 @@ TEST(HugeMemory, CanBeMoved) {
   EXPECT_EQ(second.data()[0], std::byte{1});
 }
 
-TEST(HugeMemory, SaysThatThereIsNotSoMuch) {
+TEST(HugeMemory, ReportsThatThereIsNotEnoughMemory) {
   EXPECT_THROW(huge_memory(std::size_t{1} << 60), storage_error);
 }
 

@@ -23,18 +23,18 @@ spec small() {
   return make_spec(r);
 }
 
-TEST(MemoryStore, KnowsWhoAsksAFilterFirst) {
+TEST(MemoryStore, KnowsWhichFiltersAskAFilterFirst) {
   memory_store place;
   for (const char* name : {"old", "new", "other"}) (void)place.create(name, small());
   place.link("old", "new", std::nullopt);
   EXPECT_THROW(place.drop("old"), parameter_error);
   EXPECT_THROW(place.rename("old", "else", store::namesake::refuse), parameter_error);
-  EXPECT_THROW(place.link("old", "other", std::nullopt), parameter_error) << "one alone may ask it";
+  EXPECT_THROW(place.link("old", "other", std::nullopt), parameter_error) << "only one filter may ask it";
   place.drop("new");
   place.drop("old");
 }
 
-TEST(MemoryStore, ForgetsWhoAskedAFilterWhenTheLinkIsOver) {
+TEST(MemoryStore, ForgetsWhichFiltersAskedOnceTheLinkEnds) {
   event_time now{1h};
   memory_store place([&] { return now; });
   for (const char* name : {"old", "new", "other"}) (void)place.create(name, small());
@@ -42,12 +42,12 @@ TEST(MemoryStore, ForgetsWhoAskedAFilterWhenTheLinkIsOver) {
   now += 2min;
   place.link("old", "other", std::nullopt);
   place.drop("new");
-  EXPECT_THROW(place.drop("old"), parameter_error) << "another asks it now";
+  EXPECT_THROW(place.drop("old"), parameter_error) << "another filter asks it now";
   place.unlink("other");
   place.drop("old");
 }
 
-TEST(MemoryStore, KnowsWhoAsksAFilterThatEndedAndWasMadeAgain) {
+TEST(MemoryStore, KnowsWhichFiltersAskAFilterThatEndedAndWasMadeAgain) {
   event_time now{1h};
   memory_store place([&] { return now; });
   (void)place.create("old", small(), 1min);
