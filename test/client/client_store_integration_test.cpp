@@ -1,4 +1,4 @@
-// A running `everseen serve` as a store: what is refused, and what restarts and cut connections do.
+// A running `everseen serve` as a store: refusals, restarts and cut connections.
 
 #include <algorithm>
 #include <chrono>
@@ -96,7 +96,7 @@ TEST(ClientStore, ServerOfTheOtherKindIsNamed) {
     EXPECT_THAT(refusal(call), HasSubstr("begins with everseen://"));
 }
 
-TEST(ClientStore, WhatTheServerDoesNotOfferIsRefusedWithAdvice) {
+TEST(ClientStore, UnsupportedOperationsAreRefusedWithAdvice) {
   const serving server;
   const auto place = store_of(server);
   for (const char* name : {"a", "b"}) (void)place->create(name, small_spec());
@@ -107,7 +107,7 @@ TEST(ClientStore, WhatTheServerDoesNotOfferIsRefusedWithAdvice) {
   EXPECT_THAT(refusal([&] { (void)place->begin_rebuild("a", small_spec(), {}); }), HasSubstr(advice));
 }
 
-TEST(ClientStore, FilterThatTookTheNameIsNotMistakenForTheFirst) {
+TEST(ClientStore, NamesakeIsNotMistakenForTheFirstFilter) {
   const serving server;
   const auto place = store_of(server);
   filter f("f", place->create("f", small_spec()));
@@ -134,7 +134,7 @@ TEST(ClientStore, KeyThatIsTooLongForARequestIsUnknownAndTheOthersAreJudged) {
   EXPECT_THAT(out, ElementsAre(verdict::fresh, verdict::unknown, verdict::fresh, verdict::seen));
 }
 
-TEST(ClientStore, UserWhoMayNotCopyStillUsesTheFilter) {
+TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
   const serving server("mem:", {"--user", "root:admin-secret:admin", "--user", "writer:write-secret:write"});
   const auto admin = store_of(server, "?user=root&password=admin-secret");
   const auto writer = store_of(server, "?user=writer&password=write-secret");
@@ -143,7 +143,7 @@ TEST(ClientStore, UserWhoMayNotCopyStillUsesTheFilter) {
   EXPECT_EQ(f.add("a"), verdict::fresh);
   EXPECT_EQ(made.add("a"), verdict::seen);
   EXPECT_EQ(f.info().keys, 1U);
-  EXPECT_EQ(f.get_spec().seed, hash_seed{}) << "which would let the user make keys that collide";
+  EXPECT_EQ(f.get_spec().seed, hash_seed{}) << "which would let the user create keys that collide";
   EXPECT_EQ(made.get_spec(), admin->open("f", access::read)->get_spec());
   const auto visit = [](const auto&, const auto&, auto) {};
   EXPECT_THAT(refusal([&] { f.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
@@ -177,7 +177,7 @@ TEST(ClientStore, TimesOfKeysDecideAsInAWindowInMemory) {
   for (std::uint32_t p = 0; p < 3; ++p) EXPECT_EQ(there.stored().state(p), here.stored().state(p));
 }
 
-TEST(ClientStore, FullServerAddsNothingAndSaysSo) {
+TEST(ClientStore, FullServerAddsNothingAndReportsIt) {
   const serving server("mem:", {"--maxmemory", "100000"});
   const auto place = store_of(server);
   EXPECT_THAT(
@@ -216,10 +216,10 @@ TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
       cut = proxy.has_cut();
     }
   }
-  EXPECT_GT(steps, 40) << "some of a batch was never cut";
+  EXPECT_GT(steps, 40) << "parts of a batch were never cut";
 }
 
-/// Judging it takes many requests in flight.
+/// One batch needs many requests in flight.
 TEST(ClientStore, LongBatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
   const serving server;
   cutting_proxy proxy(port_of(server));
@@ -258,7 +258,7 @@ class restarting final : public retry_policy {
   bool has_restarted_ = false;
 };
 
-TEST(ClientStore, BatchWhoseAnswerCannotBeHadIsUnknown) {
+TEST(ClientStore, BatchWhoseAnswerIsLostIsUnknown) {
   const serving server;
   const auto place = store_of(server);
   const auto filter = place->create("f", small_spec());
@@ -270,7 +270,7 @@ TEST(ClientStore, BatchWhoseAnswerCannotBeHadIsUnknown) {
   const auto cut = store_through(proxy, "?retry_for=300ms");
   const auto through = cut->open("f", access::write);
   ASSERT_TRUE(check_keys(*through, first).result);
-  ASSERT_EQ(add_keys(*through, random.take(1)).result->fresh, 1U) << "which begins a session";
+  ASSERT_EQ(add_keys(*through, random.take(1)).result->fresh, 1U) << "which starts a session";
   proxy.cut_for_long_after(direction::to_client, 1);
   const auto got = add_keys(*through, keys);
   ASSERT_FALSE(got.result);
@@ -279,7 +279,7 @@ TEST(ClientStore, BatchWhoseAnswerCannotBeHadIsUnknown) {
   EXPECT_THAT(check_keys(*filter, keys).verdicts, Each(verdict::seen)) << "it was judged";
 }
 
-TEST(ClientStore, RestartedServerIsNotTakenForOneThatRemembers) {
+TEST(ClientStore, RestartedServerIsNotMistakenForOneThatRemembers) {
   const test::scratch_directory files;
   serving server("file:" + files.path().string());
   const auto place = store_of(server);
@@ -320,7 +320,7 @@ TEST(ClientStore, KilledServerMakesNoWrongVerdict) {
     const auto got = add_keys(*filter, keys);
     killer.join();
     for (const verdict v : got.verdicts)
-      ASSERT_NE(v, verdict::seen) << "each key was new, and is told fresh or nothing";
+      ASSERT_NE(v, verdict::seen) << "each key was new: fresh or no answer";
     if (!got.result) {
       EXPECT_EQ(got.result.error().why, batch_failure::cause::backend);
     }

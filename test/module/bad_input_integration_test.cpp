@@ -1,4 +1,4 @@
-// Input of any shape gives an error and changes nothing.
+// Invalid input gives an error and changes nothing.
 
 #include <limits>
 #include <random>
@@ -38,7 +38,7 @@ class BadInput : public testing::Test {
   std::string run(std::vector<std::string> words) const {
     return test::raw_command(server_.unix_path(), words);
   }
-  /// A right one, but for what is given.
+  /// A valid command, except for the given words.
   [[nodiscard]] std::vector<std::string> add() const {
     return {"EVERSEEN.ADD", state_, state_ + ":t:me", epoch_, "0", sequence, "600000", packed(10)};
   }
@@ -53,7 +53,7 @@ class BadInput : public testing::Test {
   std::string before_;
 };
 
-TEST_F(BadInput, TheRightOneIsTaken) {
+TEST_F(BadInput, ValidCommandIsAccepted) {
   EXPECT_EQ(run(add()), "0000000000");
   EXPECT_EQ(run(add()), "0000000000") << "remembered under its sequence";
   EXPECT_EQ(run(check()), "1111111111");
@@ -81,7 +81,7 @@ TEST_F(BadInput, WrongNumberOfWordsIsRefused) {
   expect_nothing_changed();
 }
 
-TEST_F(BadInput, WordsThatAreNotWhatTheyMustBeAreRefused) {
+TEST_F(BadInput, InvalidWordsAreRefused) {
   const std::vector<std::string> bad_numbers = {"",   " 1", "1 ", "-", "x", "1e3", "99999999999999999999999",
                                                 "0x1"};
   for (const std::size_t word : {3, 4, 6})
@@ -131,7 +131,7 @@ TEST_F(BadInput, BatchesThatAreTooLargeAreRefused) {
   expect_nothing_changed();
 }
 
-TEST_F(BadInput, AnEmptyBatchIsAnsweredByNothing) {
+TEST_F(BadInput, EmptyBatchGetsAnEmptyAnswer) {
   auto words = check();
   words.back() = "";
   EXPECT_EQ(run(words), "");
@@ -147,7 +147,7 @@ TEST_F(BadInput, AnotherEpochIsStale) {
   expect_nothing_changed();
 }
 
-TEST_F(BadInput, AnOlderSequenceThanTheLastIsNotAnswered) {
+TEST_F(BadInput, SequenceOlderThanTheLastGetsNoAnswer) {
   auto words = add();
   words[5] = "00000000000000000005";
   EXPECT_EQ(run(words), "0000000000");
@@ -210,7 +210,7 @@ TEST_F(BadInput, DamagedStatesAreRefused) {
   expect_refused("epoch");
 }
 
-TEST_F(BadInput, AStateOfAnotherFilterIsRefused) {
+TEST_F(BadInput, StateOfAnotherFilterIsRefused) {
   std::string other = state_;
   char& digit = other[other.find('{') + 1];
   digit = digit == '0' ? '1' : '0';
@@ -219,7 +219,7 @@ TEST_F(BadInput, AStateOfAnotherFilterIsRefused) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", other, "a"}), StartsWith("-DAMAGED"));
 }
 
-TEST_F(BadInput, WhatLeadsToTheStatesMustBeWhatItIs) {
+TEST_F(BadInput, InvalidReferencesToTheStatesAreRefused) {
   const std::string index = redis::filter_keys::index("everseen");
   const std::string header = keys_of(server_, "f").header();
   const std::string id = run({"HGET", index, "f"}), spec = run({"HGET", header, "spec"});
@@ -257,7 +257,7 @@ TEST_F(BadInput, WhatLeadsToTheStatesMustBeWhatItIs) {
   expect_refused("-WRONGTYPE");
 }
 
-TEST_F(BadInput, SegmentsThatAreNotThereAreNamed) {
+TEST_F(BadInput, MissingSegmentsAreNamed) {
   const std::string segment = state_ + ":0.0";
   for (const auto& damage : std::vector<std::vector<std::string>>{{"SETRANGE", segment, "100000", "x"},
                                                                   {"SET", segment, "short"},
@@ -281,8 +281,8 @@ TEST_F(BadInput, ServerWithoutMemoryAddsNothingAndStillLooksUp) {
   expect_nothing_changed();
 }
 
-TEST_F(BadInput, UserWhoMayNotTouchTheSegmentsChangesNothing) {
-  // The state and the tokens, but not what lies beside them.
+TEST_F(BadInput, UserWithoutRightsToTheSegmentsChangesNothing) {
+  // Access to the state and the tokens, but not to the keys beside them.
   run({"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "~" + state_, "~" + state_ + ":t:*", "+@all"});
   const auto as_eve = [&](std::vector<std::string> words) {
     return test::raw_commands(
@@ -297,7 +297,7 @@ TEST_F(BadInput, UserWhoMayNotTouchTheSegmentsChangesNothing) {
   EXPECT_EQ(content(server_), before_);
 }
 
-TEST_F(BadInput, UserWhoMayNotMakeSegmentsMakesNone) {
+TEST_F(BadInput, UserWithoutRightsToCreateSegmentsCreatesNone) {
   (void)filter_at(server_, "empty", {.capacity = 100, .partitions = 1});
   const std::string state = state_of(server_, "empty");
   run({"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "~" + state, "+@all"});
@@ -308,7 +308,7 @@ TEST_F(BadInput, UserWhoMayNotMakeSegmentsMakesNone) {
   EXPECT_EQ(content(server_), before);
 }
 
-/// What a user may do who has rights on some keys alone.
+/// The abilities of a user with rights on some keys only.
 class Rights : public BadInput {
  protected:
   void give(const std::vector<std::string>& keys) const {
@@ -322,7 +322,7 @@ class Rights : public BadInput {
   }
 };
 
-TEST_F(Rights, WhoNamesAFilterNeedsThemOnAllThatLeadsToIt) {
+TEST_F(Rights, OnAllKeysThatLeadToAFilterAreNeeded) {
   const auto keys = keys_of(server_, "f");
   const std::string index = redis::filter_keys::index("everseen");
   std::vector<std::string> given = {"everseen:f"};
@@ -338,7 +338,7 @@ TEST_F(Rights, WhoNamesAFilterNeedsThemOnAllThatLeadsToIt) {
   EXPECT_EQ(as_eve({"EVERSEEN.CHECKKEYS", "everseen:f", "a"}), "0");
 }
 
-TEST_F(Rights, WhoMayNotTouchWhatExpiresEndsNoSlice) {
+TEST_F(Rights, OnExpiringKeysAreNeededToEndASlice) {
   const auto filter = filter_at(
       server_, "w", {.capacity = 100, .error_rate = 1e-9, .window = window_spec{600s, 10}, .partitions = 1});
   run({"EVERSEEN.ADDKEYS", "everseen:w", "alice"});
@@ -354,8 +354,8 @@ TEST_F(Rights, WhoMayNotTouchWhatExpiresEndsNoSlice) {
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:w", "alice"}), "1");
 }
 
-// The first segment takes some keys, and the user may not make the second.
-TEST_F(Rights, WhatWasAddedBeforeARefusalIsAnsweredAndRemembered) {
+// The first segment has room for some keys, and the user may not create the second.
+TEST_F(Rights, KeysAddedBeforeARefusalAreAnsweredAndRemembered) {
   give({state_, state_ + ":t:*", state_ + ":0.0"});
   auto words = add();
   words.back() = packed(3000);
@@ -364,7 +364,7 @@ TEST_F(Rights, WhatWasAddedBeforeARefusalIsAnsweredAndRemembered) {
   EXPECT_GT(said.size(), 900U);
   EXPECT_LT(said.size(), 3000U);
   EXPECT_EQ(run({"GET", state_ + ":t:me"}), sequence + said);
-  EXPECT_EQ(run(words), said) << "also by who may do all";
+  EXPECT_EQ(run(words), said) << "also for a user with all rights";
   words[5] = "00000000000000000002";
   words.back() = words.back().substr(16 * said.size());
   EXPECT_THAT(as_eve(words), StartsWith("-NOPERM"));
@@ -401,14 +401,14 @@ class Slices : public BadInput {
   std::uint64_t calls_ = 0;
 };
 
-TEST_F(Slices, BeyondTimeAreRefused) {
+TEST_F(Slices, OutOfTheRangeOfTimeAreRefused) {
   constexpr window::slice_index today = 28'000'000, least = std::numeric_limits<window::slice_index>::min(),
                                 most = std::numeric_limits<window::slice_index>::max();
   ASSERT_EQ(add_in(today, packed(3)), "000");
   const auto first = window::slice_at(window, event_time::min()),
              last = window::slice_at(window, event_time::max());
   const std::string before = content(server_);
-  // Of these some come back to today if they are made into milliseconds.
+  // Some of these overflow to the present when they are converted to milliseconds.
   for (const auto slice : {least, most, today + (window::slice_index{1} << 59),
                            today - (window::slice_index{1} << 62), first - 1, last + 1}) {
     EXPECT_THAT(add_in(slice, packed(3)), StartsWith("-ERR no time")) << slice;
@@ -417,7 +417,7 @@ TEST_F(Slices, BeyondTimeAreRefused) {
   EXPECT_EQ(content(server_), before);
 }
 
-TEST_F(Slices, AtTheEndsOfTimeAreAsGoodAsOthers) {
+TEST_F(Slices, AtTheExtremesOfTimeAreValid) {
   const auto first = window::slice_at(window, event_time::min()),
              last = window::slice_at(window, event_time::max());
   EXPECT_EQ(add_in(first, packed(3)), "000");
@@ -431,15 +431,15 @@ TEST_F(Slices, AtTheEndsOfTimeAreAsGoodAsOthers) {
 
 TEST_F(Slices, OfOneCallMayDiffer) {
   const std::string keys = packed(6) + packed(2) + packed(1, 9);
-  // Slice 61 makes slice 51 the oldest: a key of slice 50 is new again, and another one of it late.
+  // Slice 61 makes slice 51 the oldest: a key of slice 50 is new, and another one of it late.
   EXPECT_EQ(add_in(50, keys, std::string("\1\0\4\12\0\5\13\2\0", 9)), "000000102");
   EXPECT_EQ(check_in(60, keys), "111101110");
-  EXPECT_EQ(run({"HGET", state_, "keys:61.0"}), "0") << "what is seen is not added";
+  EXPECT_EQ(run({"HGET", state_, "keys:61.0"}), "0") << "seen keys are not added";
   EXPECT_EQ(run({"HGET", state_, "keys:52.0"}), "1");
   EXPECT_EQ(run({"HGET", state_, "keys:50.0"}), "(nil)");
 }
 
-TEST_F(Slices, ThatAreNotWhatTheyMustBeAreRefused) {
+TEST_F(Slices, InvalidSlicesAreRefused) {
   ASSERT_EQ(add_in(50, packed(3)), "000");
   const std::string before = content(server_);
   for (const std::size_t bytes : {1, 2, 4, 300})
@@ -451,7 +451,7 @@ TEST_F(Slices, ThatAreNotWhatTheyMustBeAreRefused) {
   EXPECT_EQ(content(server_), before);
 }
 
-TEST_F(Slices, AtRandomAreJudgedAsOneByOne) {
+TEST_F(Slices, RandomSlicesAreJudgedAsOneByOne) {
   std::mt19937_64 random(12);
   const std::string both[] = {
       state_,
@@ -481,8 +481,8 @@ TEST_F(Slices, AtRandomAreJudgedAsOneByOne) {
   }
 }
 
-/// Words at random, some of them right.
-TEST_F(BadInput, NothingAtRandomEndsTheServerOrChangesTheFilter) {
+/// Words at random, some of them valid.
+TEST_F(BadInput, RandomInputNeverEndsTheServerOrChangesTheFilter) {
   std::mt19937_64 random(3);
   const std::vector<std::string> commands = {"EVERSEEN.ADD",       "EVERSEEN.CHECK", "EVERSEEN.ADDKEYS",
                                              "EVERSEEN.CHECKKEYS", "EVERSEEN.INFO",  "EVERSEEN.EXPLAIN"};
@@ -503,7 +503,7 @@ TEST_F(BadInput, NothingAtRandomEndsTheServerOrChangesTheFilter) {
     std::vector<std::string> command = {commands[random() % commands.size()]};
     const std::size_t count = random() % 9;
     for (std::size_t w = 0; w < count; ++w) command.push_back(words[random() % words.size()]);
-    // What would be right, if only by chance, and add.
+    // This would be valid by chance, and would add.
     if (command[0] == "EVERSEEN.ADDKEYS" && command.size() > 1 && command[1] == state_)
       command[1] = "everseen:g";
     const std::string said = run(command);

@@ -1,4 +1,4 @@
-// Another module of the same server, which calls commands by itself, also of ours.
+// Another module of the same server, which calls commands itself, including ours.
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace api = everseen::module_api;
 int (*reply_with_call_reply)(api::context*, api::call_reply*);
 int (*subscribe_to_keys)(api::context*, int types, int (*)(api::context*, int, const char*, api::string*));
 
-/// What a callback was answered last.
+/// The last reply to the callback.
 char last_answer[256] = "none";
 
 int answer(api::context* ctx, api::call_reply* said) {
@@ -21,13 +21,13 @@ int answer(api::context* ctx, api::call_reply* said) {
   return api::ok;
 }
 
-/// CALLING.RUN command word ...: as nobody
+/// CALLING.RUN command word ...: without a user
 int run(api::context* ctx, api::string** words, int count) {
   const auto rest = static_cast<std::size_t>(count) - 2;
   return answer(ctx, api::call(ctx, api::string_bytes(words[1], nullptr), "Ev", words + 2, rest));
 }
 
-/// CALLING.RUNAS command word ...: as the user who calls
+/// CALLING.RUNAS command word ...: as the calling user
 int run_as_user(api::context* ctx, api::string** words, int count) {
   const auto rest = static_cast<std::size_t>(count) - 2;
   return answer(ctx, api::call(ctx, api::string_bytes(words[1], nullptr), "ECv", words + 2, rest));

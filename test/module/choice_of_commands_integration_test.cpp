@@ -1,4 +1,4 @@
-// How clients find the module when they open a filter, and what they say where it has gone.
+// How clients detect the module when they open a filter, and the error when it is no longer loaded.
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ChoiceOfCommands, IsFoundByItself) {
+TEST(ChoiceOfCommands, ModuleIsFoundAutomatically) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .partitions = 1}));
@@ -36,7 +36,7 @@ TEST(ChoiceOfCommands, IsFoundByItself) {
   EXPECT_EQ(calls_of(server, "evalsha"), "0");
 }
 
-TEST(ChoiceOfCommands, IsNotUsedByWhoAsksForAnother) {
+TEST(ChoiceOfCommands, ModuleIsNotUsedByClientsThatRequestScripts) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url("?commands=script")));
   const auto filter = store.create("f", store.plan({.capacity = 100}));
@@ -44,7 +44,7 @@ TEST(ChoiceOfCommands, IsNotUsedByWhoAsksForAnother) {
   EXPECT_EQ(calls_of(server, "everseen.add"), "0");
 }
 
-/// A message that people read has no bytes of digests in it.
+/// A message for people contains no bytes of digests.
 testing::Matcher<std::string> printable_text() {
   return testing::ResultOf(
       [](const std::string& text) {
@@ -53,7 +53,7 @@ testing::Matcher<std::string> printable_text() {
       testing::IsTrue());
 }
 
-TEST(ChoiceOfCommands, IsAnErrorForWhoForcesItWhereThereIsNone) {
+TEST(ChoiceOfCommands, ForcedModuleThatIsMissingIsAnError) {
   const redis_server server;
   redis::redis_store store(redis::parse_redis_url(server.url("?commands=module")));
   const std::string said =
@@ -63,7 +63,7 @@ TEST(ChoiceOfCommands, IsAnErrorForWhoForcesItWhereThereIsNone) {
   EXPECT_EQ(server.run({"DBSIZE"}), "0");
 }
 
-TEST(ChoiceOfCommands, IsUsedWhereEveryServerHasIt) {
+TEST(ChoiceOfCommands, ModuleIsUsedWhereEveryServerHasIt) {
   const redis_server with(test::with_module()), too(test::with_module()), without;
   const auto access_path_at = [](const redis_server& a, const redis_server& b) {
     redis::redis_store store(redis::parse_redis_url("redis://" + a.address() + "," + b.address()));
@@ -86,7 +86,7 @@ TEST(ChoiceOfCommands, IsUsedWhereEveryServerHasIt) {
   EXPECT_EQ(calls_of(another, "everseen.add"), "0");
 }
 
-TEST(ChoiceOfCommands, OfAUserWhoMayNotCallItIsAnErrorThatSaysSo) {
+TEST(ChoiceOfCommands, UserWithoutRightsToTheCommandsGetsAnError) {
   const redis_server server(test::with_module());
   redis::redis_store(redis::parse_redis_url(server.url()))
       .create("f", make_spec({.capacity = 100, .partitions = 1}));
@@ -97,7 +97,7 @@ TEST(ChoiceOfCommands, OfAUserWhoMayNotCallItIsAnErrorThatSaysSo) {
   EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("EVERSEEN.ADD"), HasSubstr("commands=script")));
 }
 
-TEST(ChoiceOfCommands, OfAUserWhoMayNotUseTheKeysIsAnErrorThatSaysSo) {
+TEST(ChoiceOfCommands, UserWithoutRightsToTheKeysGetsAnError) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", make_spec({.capacity = 100, .partitions = 1}));
@@ -109,7 +109,7 @@ TEST(ChoiceOfCommands, OfAUserWhoMayNotUseTheKeysIsAnErrorThatSaysSo) {
               AllOf(HasSubstr("filter's keys"), HasSubstr("~everseen:*"), Not(HasSubstr("commands=script"))));
 }
 
-TEST(ChoiceOfCommands, ThatIsForcedIsBelievedWhereNobodyMayAskForIt) {
+TEST(ChoiceOfCommands, ForcedModuleIsTrustedWhereNobodyMayAskForIt) {
   const redis_server server(test::with_module());
   server.run({"ACL", "SETUSER", "eve", "on", ">secret", "~*", "&*", "+@all", "-@scripting", "-command"});
   const std::string url = "redis://eve:secret@" + server.address();
@@ -122,7 +122,7 @@ TEST(ChoiceOfCommands, ThatIsForcedIsBelievedWhereNobodyMayAskForIt) {
   EXPECT_EQ(add_keys(*filter, random_digests(3).take(10)).result->fresh, 10U);
 }
 
-TEST(ChoiceOfCommands, LetsFiltersBeLaidOutForMemory) {
+TEST(ChoiceOfCommands, ModuleAllowsFiltersWithALayoutForMemory) {
   const redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   EXPECT_EQ(store.plan({.error_rate = 1e-2}).layout, layout_kind::line_8x64);
@@ -132,7 +132,7 @@ TEST(ChoiceOfCommands, LetsFiltersBeLaidOutForMemory) {
             layout_kind::classic);
 }
 
-TEST(ChoiceOfCommands, JudgesAtTheEndsOfTimeAsScriptsDo) {
+TEST(ChoiceOfCommands, ModuleJudgesAtTheExtremesOfTimeAsScriptsDo) {
   const redis_server server(test::with_module());
   const auto keys = random_digests(3).take(10);
   std::vector<std::vector<verdict>> said;
@@ -155,8 +155,8 @@ TEST(ChoiceOfCommands, JudgesAtTheEndsOfTimeAsScriptsDo) {
   EXPECT_EQ(said[6], std::vector(10, verdict::late));
 }
 
-// Promise: a client whose server has lost the module is told so (redis, Who judges).
-TEST(ChoiceOfCommands, SaysSoWhereTheModuleHasGone) {
+// Promise: a client whose server has lost the module gets an error that says so (redis, Who judges).
+TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
@@ -176,11 +176,11 @@ TEST(ChoiceOfCommands, SaysSoWhereTheModuleHasGone) {
   EXPECT_EQ(add_keys(*again, second).result->fresh, 500U) << "and nothing was added";
 
   ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
-  EXPECT_EQ(check_keys(*filter, second).result->seen, 500U) << "of use again";
+  EXPECT_EQ(check_keys(*filter, second).result->seen, 500U) << "usable again";
   EXPECT_EQ(store.open("f", access::write)->path().text, "redis, module");
 }
 
-TEST(ChoiceOfCommands, OfAJobSaysSoWhereTheModuleHasGone) {
+TEST(ChoiceOfCommands, UnloadedModuleIsReportedByAJob) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
@@ -196,7 +196,7 @@ TEST(ChoiceOfCommands, OfAJobSaysSoWhereTheModuleHasGone) {
   EXPECT_EQ(test::claim_events(*again, filter->get_spec(), {"lane"}, events).result->fresh, 20U);
 }
 
-TEST(ChoiceOfCommands, IsLookedForWhenAFilterIsOpenedAndNotWithEachBatch) {
+TEST(ChoiceOfCommands, ModuleIsDetectedWhenAFilterIsOpenedAndNotWithEachBatch) {
   const redis_server server;
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100'000, .partitions = 1}));

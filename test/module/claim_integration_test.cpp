@@ -1,5 +1,4 @@
-// EVERSEEN.CLAIM: that it is the same job as by scripts, on the same keys; what followers get of it; bad
-// input.
+// EVERSEEN.CLAIM: equivalence with scripts, on the same keys; replication; invalid input.
 
 #include <map>
 #include <optional>
@@ -44,7 +43,7 @@ class Claim : public testing::Test {
  protected:
   explicit Claim(std::vector<std::string> config = {}) : server_(joined(test::with_module(), config)) {}
 
-  /// A job whose claims the module judges, or nobody.
+  /// A job whose claims the module judges, or scripts.
   std::unique_ptr<ledger> begin(spec_request request) {
     request.error_rate = 1e-12;
     filter_ = filter_at(server_, "f", request);
@@ -59,7 +58,7 @@ class Claim : public testing::Test {
   std::shared_ptr<stored_filter> filter_;
 };
 
-TEST_F(Claim, ByTheModuleAndByScriptsIsTheSameJob) {
+TEST_F(Claim, ByTheModuleAndByScriptsAreTheSameJob) {
   const auto by_module = begin({.capacity = 500, .partitions = 2});
   const auto other = open_at(server_, "?commands=script");
   const auto by_scripts = other->open_ledger("count", "");
@@ -102,7 +101,7 @@ TEST_F(Claim, InAWindowLateEventsAreLateAndReplaysAreNot) {
   EXPECT_EQ(text_of(claim(*by_scripts, events).verdicts), expected);
 }
 
-/// Clicks that come late, early, twice, and in no order of their times.
+/// Clicks that are late, early, repeated, and in no order of their times.
 std::vector<event> shuffled_in_time(std::mt19937& chance, std::vector<event> events,
                                     std::vector<digest>& known) {
   for (event& e : events) {
@@ -115,7 +114,7 @@ std::vector<event> shuffled_in_time(std::mt19937& chance, std::vector<event> eve
   return counted(std::move(events));
 }
 
-/// What a window without mistakes says, one event after the other.
+/// The verdicts of an exact window, event by event.
 class exact_window {
  public:
   explicit exact_window(const spec& s) : spec_(s), partitions_(s.partitions) {}
@@ -181,7 +180,7 @@ TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
       begin({.capacity = 5'000, .window = window_spec{std::chrono::minutes(10), 5}, .partitions = 1});
   auto events = new_events(keys_, 0, 3'000);
   for (event& e : events) e.time = event_time(std::chrono::minutes(100 + e.position % 10));
-  // The first makes the slices, the second finds the client's picture of before.
+  // The first creates the slices, the second meets the client's outdated view.
   for (const std::size_t from : {0, 10}) ASSERT_TRUE(claim(*job, std::span(events).subspan(from, 10)).result);
   server_.run({"CONFIG", "RESETSTAT"});
   ASSERT_TRUE(claim(*job, std::span(events).subspan(20, 980)).result);
@@ -193,7 +192,7 @@ TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
   EXPECT_EQ(calls_of(server_, "evalsha"), "1");
 }
 
-TEST_F(Claim, WhatItMakesLivesAsLongAsTheState) {
+TEST_F(Claim, CreatedKeysLiveAsLongAsTheState) {
   const auto job = begin({.capacity = 50, .partitions = 1});
   const std::string state = state_of(server_, "f");
   const std::string end = std::to_string(4'102'444'800'000);  // 2100
@@ -205,7 +204,7 @@ TEST_F(Claim, WhatItMakesLivesAsLongAsTheState) {
   for (std::string key; std::getline(keys, key);) EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
 }
 
-TEST_F(Claim, AFullFilterStopsInFrontOfTheFirstEventWithoutRoom) {
+TEST_F(Claim, FullFilterStopsBeforeTheFirstEventWithoutRoom) {
   const auto job = begin({.capacity = 10, .growth = growth_kind::refuse, .partitions = 1});
   auto events = counted(new_events(keys_, 0, 60));
   events[59].key = events[0].key;
@@ -224,7 +223,7 @@ class ClaimWithAof : public Claim {
   ClaimWithAof() : Claim({"--appendonly", "yes", "--appendfsync", "always"}) {}
 };
 
-TEST_F(ClaimWithAof, AKilledServerComesBackWithAllOfIt) {
+TEST_F(ClaimWithAof, KilledServerRestartsWithAllOfIt) {
   auto job = begin({.capacity = 300, .partitions = 2});
   const auto events = counted(new_events(keys_, 0, 2'000));
   ASSERT_TRUE(claim(*job, std::span(events).first(1'000)).result);
@@ -240,7 +239,7 @@ TEST_F(ClaimWithAof, AKilledServerComesBackWithAllOfIt) {
   EXPECT_EQ(before.at("0"), 2'000);
 }
 
-TEST_F(Claim, AReplicaWithoutTheModuleHasAllOfIt) {
+TEST_F(Claim, ReplicaWithoutTheModuleHasAllOfIt) {
   const redis_server replica;
   replica.run({"REPLICAOF", "127.0.0.1", std::to_string(server_.port())});
   test::wait_until(
@@ -299,14 +298,14 @@ class BadClaim : public Claim {
   std::string state_, job_, epoch_, before_;
 };
 
-TEST_F(BadClaim, TheRightOneIsTakenOnce) {
+TEST_F(BadClaim, ValidClaimIsAcceptedOnce) {
   EXPECT_EQ(run(right()), "00");
   EXPECT_EQ(run(right()), "P");
   EXPECT_EQ(run({"HGET", records(), std::string("\0b", 2)}), "1");
   EXPECT_EQ(run({"HSTRLEN", records(), "lane"}), std::to_string(8 * (1 + 20 + 2)));
 }
 
-TEST_F(BadClaim, OfAJobThatWasEndedIsRefused) {
+TEST_F(BadClaim, OfAnEndedJobIsRefused) {
   redis::redis_store(redis::parse_redis_url(server_.unix_url("?commands=module"))).end_job("f", "count");
   before_ = content(server_);
   EXPECT_EQ(run(right()), "J");
@@ -317,7 +316,7 @@ TEST_F(BadClaim, OfAJobThatWasEndedIsRefused) {
   EXPECT_EQ(content(server_), before_);
 }
 
-TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
+TEST_F(BadClaim, InvalidWordsAreRefused) {
   const auto with = [&](std::size_t at, std::string word) {
     auto words = right();
     words[at] = std::move(word);
@@ -351,7 +350,7 @@ TEST_F(BadClaim, WordsThatAreNotWhatTheyMustBeAreRefused) {
   EXPECT_EQ(content(server_), before_);
 }
 
-TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
+TEST_F(BadClaim, RandomInputNeverEndsTheServerOrChangesTheLane) {
   std::mt19937_64 random(4);
   const std::vector<std::string> words = {state_,
                                           records(),
@@ -367,7 +366,7 @@ TEST_F(BadClaim, NothingAtRandomEndsTheServerOrChangesTheLane) {
                                           std::string(300, '\xff')};
   for (int i = 0; i < 20'000; ++i) {
     auto command = right();
-    // A wrong head, or there would be one right claim among them.
+    // An invalid head; otherwise one of the claims would be valid.
     command[5] = positions(random() % 19, 1);
     for (std::size_t changes = random() % 4; changes > 0; --changes)
       command[1 + random() % (command.size() - 1)] = words[random() % words.size()];

@@ -1,5 +1,5 @@
-// In a cluster: keys that are on the move are never taken for damage, and nothing is made where it does not
-// belong.
+// The module in a cluster: keys that move are never mistaken for damage, and nothing is created on the wrong
+// server.
 
 #include <chrono>
 #include <string>
@@ -38,7 +38,7 @@ class Cluster : public testing::Test {
     to_ = (from_ + 1) % redis_cluster::masters;
     return made;
   }
-  /// And there again.
+  /// And back.
   void move_there_and_back() {
     for (int round = 0; round < 3; ++round) {
       cluster_.begin_to_move(slot_, from_, to_);
@@ -57,13 +57,13 @@ class Cluster : public testing::Test {
   std::size_t from_ = 0, to_ = 0;
 };
 
-TEST_F(Cluster, StateOfAPartitionTakesPlainKeys) {
+TEST_F(Cluster, StateOfAPartitionAcceptsPlainKeys) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   EXPECT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice", "bob", "alice"}), "1\n1\n0");
   EXPECT_THAT(there().run({"EVERSEEN.ADDKEYS", state_, "alice"}), StartsWith("-MOVED"));
 }
 
-TEST_F(Cluster, WhileASlotMovesNothingIsDamagedAndNothingIsMade) {
+TEST_F(Cluster, MovingSlotIsNotDamageAndNothingIsCreated) {
   const auto filter = make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
   ASSERT_TRUE(add_keys(*filter, random_digests(3).take(9)).result);
   const std::string segment = state_ + ":0.0";
@@ -88,7 +88,7 @@ TEST_F(Cluster, WhileASlotMovesNothingIsDamagedAndNothingIsMade) {
     EXPECT_EQ(there().run({"EVERSEEN.CHECKKEYS", state_, "key" + std::to_string(i)}), "1") << i;
 }
 
-// The server that a slot goes to: it is asked by who says ASKING, and has some of the keys.
+// The destination of a slot: clients send ASKING to it, and it has some of the keys.
 class ClusterTarget : public Cluster {
  protected:
   void move(const std::string& key) {
@@ -100,7 +100,7 @@ class ClusterTarget : public Cluster {
   }
 };
 
-TEST_F(ClusterTarget, TakesASegmentThatHasNotArrivedForNoDamage) {
+TEST_F(ClusterTarget, DoesNotMistakeASegmentThatHasNotArrivedForDamage) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   ASSERT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice"}), "1");
   cluster_.begin_to_move(slot_, from_, to_);
@@ -115,8 +115,8 @@ TEST_F(ClusterTarget, TakesASegmentThatHasNotArrivedForNoDamage) {
   cluster_.finish_to_move(slot_, to_);
 }
 
-// The other server may have begun to make it, and what it made comes later and takes the place of ours.
-TEST_F(ClusterTarget, MakesNoSegmentWhileOthersAreOnTheirWay) {
+// The other server may have started to create it, and its segment would later replace ours.
+TEST_F(ClusterTarget, CreatesNoSegmentWhileOthersAreMoving) {
   (void)make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
   ASSERT_EQ(here().run({"EVERSEEN.ADDKEYS", state_, "alice"}), "1");
   ASSERT_EQ(here().run({"SETRANGE", state_ + ":0.1", "63", "x"}), "64");
@@ -131,7 +131,7 @@ TEST_F(ClusterTarget, MakesNoSegmentWhileOthersAreOnTheirWay) {
   EXPECT_EQ(ask_there({"EXISTS", state_ + ":0.1"}), "0");
 }
 
-TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
+TEST_F(Cluster, ClientRetriesThroughAMoveWhileItAdds) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1}, "");
   random_digests random(3);
   const auto keys = random.take(3000);
@@ -148,9 +148,9 @@ TEST_F(Cluster, ClientRidesOutAMoveWhileItAdds) {
   EXPECT_EQ(check_keys(*filter, keys).result->seen, keys.size());
 }
 
-/// Ten slices by turns, so that each call is about all of them; every third event comes twice. Half of the
-/// claims are by scripts.
-TEST_F(Cluster, AJobInAWindowCountsEachEventOnceWhileItsSlotMoves) {
+/// Ten slices in turn, so that each call concerns all of them; every third event is repeated. Scripts judge
+/// half of the claims.
+TEST_F(Cluster, JobInAWindowCountsEachEventOnceWhileItsSlotMoves) {
   const auto filter = make({.capacity = 1000,
                             .error_rate = 1e-12,
                             .window = window_spec{std::chrono::minutes(10), 10},

@@ -1,5 +1,5 @@
-// Whoever follows a server with the module gets the same bytes, and needs no module for it: replicas,
-// replicas of replicas, the AOF.
+// Followers of a server with the module get the same bytes without the module: replicas, replicas of
+// replicas, the AOF.
 
 #include <chrono>
 #include <memory>
@@ -47,7 +47,7 @@ class busy_filters {
         filter_at(server, "window", {.capacity = 500, .error_rate = 1e-4, .window = window_spec{60s, 3}}));
   }
 
-  /// Some new keys, and some that were there before.
+  /// Some new keys, and some that occurred before.
   void add() {
     now_ += 10s;
     std::vector<digest> keys = random_.take(400);
@@ -79,8 +79,8 @@ TEST(Followers, ReplicaWithoutTheModuleHasTheSameBytes) {
   EXPECT_EQ(replica.run({"EVERSEEN.INFO", "everseen:window"}).substr(0, 20), "-ERR unknown command");
 }
 
-// Before anybody follows, nobody is told; so the moment at which somebody begins matters.
-TEST(Followers, ReplicaThatComesWhileKeysAreAddedMissesNothing) {
+// Without followers nothing is propagated, so the moment at which the first one attaches matters.
+TEST(Followers, ReplicaThatAttachesDuringAddsMissesNothing) {
   const redis_server master(joined(at_once, test::with_module()));
   busy_filters filters(master);
   for (int i = 0; i < 3; ++i) filters.add();
@@ -96,7 +96,7 @@ TEST(Followers, ReplicaThatComesWhileKeysAreAddedMissesNothing) {
   }
 }
 
-TEST(Followers, ReplicaThatLostItsConnectionGoesOnWhereItWas) {
+TEST(Followers, ReplicaThatLostItsConnectionContinuesWhereItWas) {
   const redis_server master(
       joined({"--repl-backlog-size", "64mb", "--repl-diskless-sync-delay", "0"}, test::with_module()));
   redis_server replica(following(master));
@@ -113,7 +113,7 @@ TEST(Followers, ReplicaThatLostItsConnectionGoesOnWhereItWas) {
   EXPECT_EQ(content(master), content(replica));
 }
 
-TEST(Followers, ReplicaThatBecomesMasterTellsItsOwnReplicas) {
+TEST(Followers, ReplicaThatBecomesMasterPropagatesToItsOwnReplicas) {
   auto master = std::make_unique<redis_server>(joined(at_once, test::with_module()));
   const redis_server second(joined(following(*master), test::with_module()));
   wait_until_in_step(*master, second);
@@ -141,7 +141,7 @@ TEST(Followers, AofIsReplayedByAServerWithoutTheModule) {
   EXPECT_EQ(content(plain), before);
 }
 
-TEST(Followers, AofThatWasSwitchedOnInBetweenIsWhole) {
+TEST(Followers, AofThatWasSwitchedOnLaterIsComplete) {
   redis_server server(joined({"--appendfsync", "always"}, test::with_module()));
   busy_filters filters(server);
   filters.add();

@@ -1,5 +1,5 @@
-// An answer of the module is lost: the same call, sent again, gets the first answer. Where the module has
-// gone meanwhile there is no answer, and no wrong one.
+// An answer of the module is lost: the same call, resent, gets the first answer. If the module was unloaded
+// meanwhile there is no answer, and no wrong one.
 
 #include <chrono>
 #include <memory>
@@ -26,7 +26,7 @@ using direction = cutting_proxy::direction;
 
 constexpr double never_wrong = 1e-12;
 
-/// Takes the module from a server as soon as an attempt has failed.
+/// Unloads the module from a server as soon as an attempt has failed.
 class unloading final : public retry_policy {
  public:
   explicit unloading(const redis_server& server) : server_(server) {}
@@ -71,12 +71,12 @@ TEST_F(LostAnswer, IsGivenAgainToTheSameCall) {
 }
 
 // Promise: where the module that judged a batch has gone, its keys are unknown (redis, Retries).
-TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
+TEST_F(LostAnswer, IsUnknownWhereTheModuleWasUnloaded) {
   (void)create({.capacity = 1000, .partitions = 1});
   const auto filter = cut_->open("f", access::write);
   const auto first = random_.take(10), keys = random_.take(50);
   ASSERT_TRUE(add_keys(*filter, first).result);
-  ASSERT_TRUE(check_keys(*filter, first).result);  // so that it knows the segment which that made
+  ASSERT_TRUE(check_keys(*filter, first).result);  // so that it knows the segment that this created
   cut_->wait_with(std::make_shared<unloading>(server_));
   proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   const auto got = add_keys(*filter, keys);
@@ -88,7 +88,7 @@ TEST_F(LostAnswer, IsUnknownWhereTheModuleHasGone) {
   const auto again = store_->open("f", access::write);
   EXPECT_EQ(redis::outcome(check_keys(*again, first)), "10 seen");
   EXPECT_EQ(redis::outcome(add_keys(*again, keys)), "50 seen")
-      << "they were added, and never are fresh twice";
+      << "they were added, and are never fresh twice";
 }
 
 // Promise: a batch that is cut at any byte gets its first answer (redis, Retries).
@@ -115,7 +115,7 @@ TEST_F(LostAnswer, OfABatchCutAnywhereIsThatOfAnUndisturbedOne) {
       cut = proxy_.has_cut();
     }
   }
-  EXPECT_GT(steps, 40) << "some of a batch was never cut";
+  EXPECT_GT(steps, 40) << "parts of a batch were never cut";
 }
 
 }  // namespace

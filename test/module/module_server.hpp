@@ -22,7 +22,7 @@ inline std::vector<std::string> joined(std::vector<std::string> a, const std::ve
   return a;
 }
 
-/// A filter whose batches go to the module, or nowhere.
+/// A filter whose batches the module judges, and nothing else.
 inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, const std::string& name,
                                                 spec_request request) {
   redis::redis_store store(redis::parse_redis_url(server.unix_url("?commands=module")));
@@ -31,7 +31,7 @@ inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, cons
   return store.create(name, store.plan(request));
 }
 
-/// The keys of a filter, as the index of the server leads to them.
+/// The keys of a filter, found through the index of the server.
 inline redis::filter_keys keys_of(const redis_server& server, const std::string& name) {
   const std::string bytes = server.run({"HGET", redis::filter_keys::index("everseen"), name});
   image::filter_id id;
@@ -45,7 +45,7 @@ inline std::string state_of(const redis_server& server, const std::string& name)
   return keys_of(server, name).state(0);
 }
 
-/// All that a server holds, as a number.
+/// The whole contents of a server, as a number.
 inline std::string content(const redis_server& server) {
   return server.run({"DEBUG", "DIGEST"});
 }

@@ -1,4 +1,4 @@
-// Other modules of the server call the commands, too.
+// Other modules of the server that call the commands.
 
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ class OtherModules : public testing::Test {
   std::string state_;
 };
 
-TEST_F(OtherModules, AddAndLookUpAsNobody) {
+TEST_F(OtherModules, AddAndLookUpWithoutAUser) {
   EXPECT_EQ(run({"CALLING.RUN", "EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
   EXPECT_EQ(run({"CALLING.RUN", "EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"}), "1\n0");
   EXPECT_THAT(run({"CALLING.RUN", "EVERSEEN.INFO", "everseen:f"}), StartsWith("capacity\n1000"));
@@ -39,7 +39,7 @@ TEST_F(OtherModules, AddAndLookUpAsNobody) {
             "0");
 }
 
-TEST_F(OtherModules, AddAsAUserWithHisRights) {
+TEST_F(OtherModules, AddAsAUserWithTheRightsOfThatUser) {
   run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"});
   run({"ACL", "SETUSER", "eve", "on", ">secret", "resetkeys", "~" + state_, "+@all"});
   EXPECT_THAT(as_eve({"CALLING.RUNAS", "EVERSEEN.ADDKEYS", state_, "bob"}), StartsWith("-NOPERM"));
@@ -50,13 +50,13 @@ TEST_F(OtherModules, AddAsAUserWithHisRights) {
   EXPECT_EQ(run({"ACL", "LOG"}).find("NOTHING"), std::string::npos);
 }
 
-// It would judge other keys with the memory of the one that waits.
+// It would judge other keys with the memory of the call that waits.
 TEST_F(OtherModules, CannotAddWithinAnAdd) {
   const std::vector<std::string> keys = {"EVERSEEN.ADDKEYS", "everseen:f", "a", "b", "c", "d", "e"};
   EXPECT_EQ(test::raw_command(server_.unix_path(), keys), "1\n1\n1\n1\n1");
   EXPECT_EQ(run({"CALLING.LAST"}), "refused");
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "another"}), "0");
-  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "another"}), "1") << "the turn is over";
+  EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "another"}), "1") << "the call has ended";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Keys as they are, as redis-cli and clients in other languages send them.
+// Plain keys, as redis-cli and clients in other languages send them.
 
 #include <algorithm>
 #include <chrono>
@@ -32,14 +32,14 @@ class PlainCommands : public testing::Test {
   redis_server server_{test::with_module()};
 };
 
-TEST_F(PlainCommands, AddTellsFreshKeysFromKnownOnes) {
+TEST_F(PlainCommands, AddDistinguishesFreshKeysFromKnownOnes) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 4});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob", "alice", "", "carol"}), "1\n1\n0\n1\n1");
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "bob", "dave", ""}), "1\n0\n1");
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "dave"}), "1");
 }
 
-TEST_F(PlainCommands, AreAboutTheKeysThatClientsAdd) {
+TEST_F(PlainCommands, UseTheKeysThatClientsAdd) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 4});
   const hasher hash(filter->get_spec().hash, filter->get_spec().seed);
   const std::vector<digest> keys = {hash("alice"), hash("bob")};
@@ -60,8 +60,8 @@ TEST_F(PlainCommands, GrowTheFilter) {
   EXPECT_GT(filter->state(0).slices.at(0).layers.size(), 3U);
 }
 
-// A segment of 20 MiB is made in steps, so that no call takes long.
-TEST_F(PlainCommands, SayThatALargeFilterIsBeingEnlarged) {
+// A segment of 20 MiB is created in steps, so that no call takes long.
+TEST_F(PlainCommands, ReportThatALargeFilterIsBeingEnlarged) {
   const auto filter =
       make({.capacity = 10'000'000, .error_rate = 1e-3, .layout = layout_kind::line_8x64, .partitions = 1});
   int times = 0;
@@ -73,8 +73,8 @@ TEST_F(PlainCommands, SayThatALargeFilterIsBeingEnlarged) {
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "0");
 }
 
-// All partitions need a segment, and the server is held up no longer than by one.
-TEST_F(PlainCommands, MakeNoMoreSegmentsInACallThanTakeAMoment) {
+// All partitions need a segment; the server is blocked no longer than by one of them.
+TEST_F(PlainCommands, CreateFewEnoughSegmentsInACallToStayFast) {
   (void)make(
       {.capacity = 10'000'000, .error_rate = 1e-3, .layout = layout_kind::line_8x64, .partitions = 16});
   const auto memory = [&] { return std::stoull(field_of(server_, "memory", "used_memory_dataset")); };
@@ -92,8 +92,8 @@ TEST_F(PlainCommands, MakeNoMoreSegmentsInACallThanTakeAMoment) {
   EXPECT_EQ(test::raw_command(server_.unix_path(), words).find_first_not_of("1\n"), std::string::npos);
 }
 
-// Bits that lie anywhere are told to followers one by one.
-TEST_F(PlainCommands, AddNoMoreKeysInACallThanFollowersAreToldOfInAMoment) {
+// Scattered bits are propagated to followers one by one.
+TEST_F(PlainCommands, AddFewEnoughKeysInACallToPropagateThemFast) {
   (void)make({.capacity = 100'000,
               .error_rate = 1e-6,
               .layout = layout_kind::classic,
@@ -110,7 +110,7 @@ TEST_F(PlainCommands, AddNoMoreKeysInACallThanFollowersAreToldOfInAMoment) {
     return std::ranges::count(said, '1');
   };
   run({"CONFIG", "SET", "appendonly", "yes"});
-  // Beside the child that writes the first AOF a call ends even earlier.
+  // Beside the child that writes the first AOF, a call ends even earlier.
   test::wait_until(
       [&] {
         return field_of(server_, "persistence", "aof_rewrite_in_progress") == "0" &&
@@ -122,11 +122,11 @@ TEST_F(PlainCommands, AddNoMoreKeysInACallThanFollowersAreToldOfInAMoment) {
   EXPECT_EQ(fresh_now(), 5000 - 2 * 2048);
   run({"CONFIG", "SET", "appendonly", "no"});
   for (std::size_t i = 2; i < words.size(); ++i) words[i] += "b";
-  EXPECT_EQ(fresh_now(), 5000) << "nobody follows";
+  EXPECT_EQ(fresh_now(), 5000) << "there are no followers";
 }
 
-// Its keys are numbers to the program that made it.
-TEST_F(PlainCommands, TakeTheKeysOfAFilterOfGuavaAsThatDoes) {
+// Its keys are numbers to the program that created it.
+TEST_F(PlainCommands, ReadTheKeysOfAFilterOfGuavaAsGuavaDoes) {
   const auto made = make(
       {.capacity = 1000, .error_rate = 1e-9, .layout = layout_kind::guava64, .funnel = funnel_kind::int64});
   filter f("f", made);
@@ -135,25 +135,29 @@ TEST_F(PlainCommands, TakeTheKeysOfAFilterOfGuavaAsThatDoes) {
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "42", "43"}), "0\n1");
   EXPECT_TRUE(f.may_contain("43"));
   const std::string said = run({"EVERSEEN.ADDKEYS", "everseen:f", "44", "alice", "45", "bob", "42"});
-  EXPECT_THAT(said, testing::MatchesRegex("1\n-UNFIT [^\n]*\n1\n-UNFIT [^\n]*\n0")) << "each key by itself";
+  EXPECT_THAT(said, testing::MatchesRegex("1\n-UNFIT [^\n]*\n1\n-UNFIT [^\n]*\n0")) << "each key separately";
   const std::string state = state_of(server_, "f");
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", state, "44", "42"}), "1\n1") << "by its partition, too";
   EXPECT_THAT(run({"EVERSEEN.EXPLAIN", "everseen:f", "44"}), testing::Not(HasSubstr(": 0")));
 }
 
-TEST_F(PlainCommands, SayWhereThereIsNoRoom) {
+TEST_F(PlainCommands, ReportAFullFilter) {
   (void)make({.capacity = 2, .error_rate = 1e-9, .growth = growth_kind::refuse, .partitions = 1});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"}), "1\n1");
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "carol", "bob"}), StartsWith("-FULL "));
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "carol", "bob"}), testing::EndsWith("\n0"));
 }
 
-TEST_F(PlainCommands, GoByTheServersClockInAWindow) {
+TEST_F(PlainCommands, FollowTheServersClockInAWindow) {
   (void)make({.capacity = 100, .error_rate = 1e-9, .window = window_spec{400ms, 2}});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "alice"}), "1\n0") << "at one time";
-  test::wait_until([&] { return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}) == "0"; }, "it is over");
+  test::wait_until(
+      [&] {
+        return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}) == "0";
+      },
+      "the key expires");
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
-  EXPECT_EQ(run({"HLEN", state_of(server_, "f")}), "3") << "what expired has gone";
+  EXPECT_EQ(run({"HLEN", state_of(server_, "f")}), "3") << "expired keys are gone";
 }
 
 TEST_F(PlainCommands, NameOnePartitionByItsState) {
@@ -170,15 +174,15 @@ TEST_F(PlainCommands, NameOnePartitionByItsState) {
   EXPECT_EQ(run({"HGET", state, "keys:0.0"}), std::to_string(mine));
 }
 
-TEST_F(PlainCommands, LeaveAFilterAloneThatIsBeingRebuilt) {
+TEST_F(PlainCommands, RefuseAFilterThatIsBeingRebuilt) {
   const auto filter = make({.capacity = 1000, .partitions = 1});
   redis::redis_store store(redis::parse_redis_url(server_.url()));
   const auto rebuild = store.begin_rebuild("f", filter->get_spec(), {});
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-REBUILDING "));
 }
 
-// What is added meanwhile goes to the new one, partition by partition.
-TEST_F(PlainCommands, DoNotKnowWhatAReplacedPartitionLacks) {
+// Keys added meanwhile go to the new filter, partition by partition.
+TEST_F(PlainCommands, AnswerUnknownForKeysThatAReplacedPartitionLacks) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
   (void)run({"HSET", state_of(server_, "f"), "successor", "sixteen bytes id"});
@@ -188,7 +192,7 @@ TEST_F(PlainCommands, DoNotKnowWhatAReplacedPartitionLacks) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", state_of(server_, "f"), "bob"}), StartsWith("-REBUILDING "));
 }
 
-TEST_F(PlainCommands, DoNotKnowWhatTheFilterBeforeItHolds) {
+TEST_F(PlainCommands, AnswerUnknownForKeysOfThePreviousFilter) {
   (void)make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
   const std::string header = keys_of(server_, "f").header();
@@ -201,7 +205,7 @@ TEST_F(PlainCommands, DoNotKnowWhatTheFilterBeforeItHolds) {
   EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice", "bob"}), "1\n0");
 }
 
-TEST_F(PlainCommands, AnswerNothingForAFilterThatHasEnded) {
+TEST_F(PlainCommands, RefuseAnEndedFilter) {
   redis::redis_store store(redis::parse_redis_url(server_.url()));
   (void)store.create("f", store.plan({.capacity = 1000, .error_rate = 1e-9}), 1s);
   EXPECT_EQ(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
@@ -213,14 +217,14 @@ TEST_F(PlainCommands, AnswerNothingForAFilterThatHasEnded) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"}), StartsWith("-NOFILTER "));
 }
 
-TEST_F(PlainCommands, AnswerNothingForAFilterThatItsClientsJudge) {
+TEST_F(PlainCommands, RefuseAFilterThatItsClientsJudge) {
   redis::redis_store store(redis::parse_redis_url(server_.url()));
   (void)store.create("f", store.plan({.capacity = 1000, .judge = judge_kind::client}));
   EXPECT_THAT(run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}), HasSubstr("judged by its clients"));
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("judged by its clients"));
 }
 
-TEST_F(PlainCommands, MakeWhatLivesAsLongAsTheState) {
+TEST_F(PlainCommands, CreatedKeysLiveAsLongAsTheState) {
   (void)make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
   const std::string state = state_of(server_, "f"), end = std::to_string(4'102'444'800'000);  // 2100
   (void)run({"PEXPIREAT", state, end});
@@ -231,7 +235,7 @@ TEST_F(PlainCommands, MakeWhatLivesAsLongAsTheState) {
   EXPECT_EQ(run({"PEXPIRETIME", state + ":0.4"}), "-1");
 }
 
-TEST_F(PlainCommands, AnswerNothingForAFilterThatAsksAnOlderOne) {
+TEST_F(PlainCommands, RefuseAFilterThatAsksAnOlderOne) {
   (void)make({.capacity = 1000, .error_rate = 1e-9});
   redis::redis_store place(redis::parse_redis_url(server_.url()));
   (void)place.create("older", place.plan({.capacity = 1000, .error_rate = 1e-9}));
@@ -246,10 +250,10 @@ TEST_F(PlainCommands, AnswerNothingForAFilterThatAsksAnOlderOne) {
       [&] {
         return run({"EVERSEEN.CHECKKEYS", "everseen:f", "alice"}) == "0";
       },
-      "the time of the link is over");
+      "the link expires");
 }
 
-TEST_F(PlainCommands, AnswerNothingForAFilterWhoseBitsAreAnotherPrograms) {
+TEST_F(PlainCommands, RefuseAFilterWhoseBitsBelongToAnotherProgram) {
   server_.run({"SETBIT", "bits", "1023", "1"});
   (void)make({.capacity = 1000});
   server_.run({"HSET", keys_of(server_, "f").header(), "attached", "x", "key", "bits"});
@@ -257,7 +261,7 @@ TEST_F(PlainCommands, AnswerNothingForAFilterWhoseBitsAreAnotherPrograms) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("is attached"));
 }
 
-TEST_F(PlainCommands, InfoTellsWhatTheFilterIs) {
+TEST_F(PlainCommands, InfoDescribesTheFilter) {
   (void)make({.capacity = 1000, .error_rate = 0.01, .layout = layout_kind::line_8x64, .partitions = 2});
   (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "alice", "bob"});
   const std::string said = run({"EVERSEEN.INFO", "everseen:f"});

@@ -1,4 +1,4 @@
-// What a server and its administrators see of the module.
+// The module from the view of a server and its administrators.
 
 #include <algorithm>
 #include <string>
@@ -28,14 +28,14 @@ TEST(Server, DocumentsTheCommands) {
   EXPECT_THAT(server.run({"COMMAND", "DOCS", "everseen.add"}), HasSubstr("digests"));
 }
 
-TEST(Server, KnowsTheKeysOfTheCommands) {
+TEST(Server, ReportsTheKeysOfTheCommands) {
   const redis_server server(test::with_module());
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.add", "s", "t", "0", "0", "q", "1", "d"}), "s\nt");
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.check", "s", "0", "0", "d"}), "s");
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.addkeys", "f", "a", "b"}), "f");
 }
 
-TEST(Server, LetsAUserWhoMayOnlyLookUpDoThatAlone) {
+TEST(Server, LetsAUserWithReadRightsLookUpOnly) {
   const redis_server server(test::with_module());
   (void)filter_at(server, "f", {.capacity = 100});
   server.run({"ACL", "SETUSER", "reader", "on", ">secret", "~everseen:*", "+everseen.checkkeys"});
@@ -48,7 +48,7 @@ TEST(Server, LetsAUserWhoMayOnlyLookUpDoThatAlone) {
   EXPECT_THAT(as_reader({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), StartsWith("-NOPERM"));
 }
 
-TEST(Server, TellsListenersOfTheKeyspace) {
+TEST(Server, NotifiesListenersOfTheKeyspace) {
   const redis_server server(test::with_module());
   server.run({"CONFIG", "SET", "notify-keyspace-events", "Kd"});
   (void)filter_at(server, "f", {.capacity = 4, .partitions = 1});
@@ -59,10 +59,10 @@ TEST(Server, TellsListenersOfTheKeyspace) {
   EXPECT_EQ(listening.next(), "everseen.add");
   server.run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"});
   server.run({"EVERSEEN.ADDKEYS", "everseen:f", "bob"});
-  EXPECT_EQ(listening.next(), "everseen.add") << "of bob; alice was there";
+  EXPECT_EQ(listening.next(), "everseen.add") << "for bob; alice was there";
 }
 
-TEST(Server, WithoutACommandThatBatchesNeedDoesNotLoadTheModule) {
+TEST(Server, WithoutACommandThatBatchesNeedRefusesTheModule) {
   for (const std::string command : {"SETRANGE", "HSET", "SET", "BITFIELD"}) {
     const redis_server server(
         std::vector<std::string>{"--enable-module-command", "yes", "--rename-command", command, "other"});
@@ -71,7 +71,7 @@ TEST(Server, WithoutACommandThatBatchesNeedDoesNotLoadTheModule) {
   }
 }
 
-TEST(Server, TransactionWithBatchesIsOneStep) {
+TEST(Server, TransactionWithBatchesIsAtomic) {
   const redis_server server(test::with_module());
   (void)filter_at(server, "f", {.capacity = 100, .error_rate = 1e-9});
   const std::vector<std::vector<std::string>> commands = {
@@ -94,7 +94,7 @@ TEST(Server, WatcherOfASegmentNoticesABatch) {
   EXPECT_EQ(test::raw_commands(server.unix_path(), commands).back(), "(nil)");
 }
 
-TEST(Server, KeepsItsFiltersWhenTheModuleGoesAndComes) {
+TEST(Server, KeepsItsFiltersWhenTheModuleIsUnloadedAndReloaded) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
   const auto filter = filter_at(server, "f", {.capacity = 1000, .error_rate = 1e-9});
   const auto keys = random_digests(3).take(500);
@@ -116,7 +116,7 @@ TEST(Server, KeepsItsFiltersWhenTheModuleGoesAndComes) {
 
 TEST(Server, JudgesInPortionsWhileASnapshotIsSaved) {
   const redis_server server(joined({"--rdb-key-save-delay", "1000000"}, test::with_module()));
-  // So many scattered bits that the first call copies every page of 60 MB: more than it has time for.
+  // The first call sets enough scattered bits to copy every page of 60 MB, which takes longer than it may.
   const auto filter = filter_at(server, "f",
                                 {.capacity = 15'000'000,
                                  .error_rate = 1e-6,
@@ -128,7 +128,7 @@ TEST(Server, JudgesInPortionsWhileASnapshotIsSaved) {
   const std::string before = field_of(server, "everseen", "everseen_batches");
   const auto keys = random_digests(2).take(50'000);
   const auto got = add_keys(*filter, keys);
-  ASSERT_EQ(field_of(server, "persistence", "rdb_bgsave_in_progress"), "1") << "it was over too early";
+  ASSERT_EQ(field_of(server, "persistence", "rdb_bgsave_in_progress"), "1") << "it ended too early";
   EXPECT_EQ(std::ranges::count(got.verdicts, verdict::unknown), 0);
   EXPECT_GE(std::ranges::count(got.verdicts, verdict::fresh), 49'990);
   const long calls = std::stol(field_of(server, "everseen", "everseen_batches")) - std::stol(before);
@@ -153,7 +153,7 @@ TEST(Server, RemembersABatchAsScriptsDo) {
   EXPECT_GT(std::stoll(server.run({"PTTL", token})), 500'000);
   server.run({"SET", token, second + "010"});  // as a script would have left it
   EXPECT_EQ(add(second), "010");
-  EXPECT_GT(std::stoll(server.run({"PTTL", token})), 500'000) << "for its whole life anew";
+  EXPECT_GT(std::stoll(server.run({"PTTL", token})), 500'000) << "for its whole lifetime again";
 }
 
 }  // namespace

@@ -65,13 +65,13 @@ TEST_F(Cluster, IsFoundFromOneServerAlone) {
   for (const auto& a : s.exchange(increments(30, false))) EXPECT_TRUE(a);
 }
 
-TEST_F(Cluster, IsFoundThoughSomeServersOfTheUrlAreDown) {
+TEST_F(Cluster, IsFoundWhenSomeServersOfTheUrlAreDown) {
   session s(parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) + "," +
                             cluster().node(1).address()));
   EXPECT_TRUE(exchange_one(s, to_key("k", {"GET", "k"})));
 }
 
-TEST_F(Cluster, SaysWhenThereIsNone) {
+TEST_F(Cluster, ReportsThatThereIsNone) {
   session s(
       parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=100ms"));
   EXPECT_THAT(outage_of(s, to_key("k", {"GET", "k"})).message, HasSubstr("refused"));
@@ -80,13 +80,13 @@ TEST_F(Cluster, SaysWhenThereIsNone) {
   EXPECT_FALSE(all[0]);
 }
 
-TEST_F(Cluster, SingleServerSaysThatItIsNone) {
+TEST_F(Cluster, SingleServerIsReportedAsNotACluster) {
   const test::redis_server alone;
   session s(parse_redis_url("redis+cluster://" + alone.address()));
   EXPECT_THAT(outage_of(s, to_key("k", {"GET", "k"})).message, HasSubstr("no cluster"));
 }
 
-TEST_F(Cluster, UrlOfASingleServerSaysThatThisIsOne) {
+TEST_F(Cluster, UrlOfASingleServerReportsACluster) {
   session s(parse_redis_url(cluster().node(0).url()));
   const outage o = outage_of(s, to_key("foo", {"GET", "foo"}));  // slot 12182, of the third
   EXPECT_THAT(o.message, HasSubstr("redis+cluster://"));
@@ -126,7 +126,7 @@ TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
     cluster().move_keys(slot, from, to);
   });
   const request split =
-      to_key("{b}", {"MGET", "{b}here", "{b}there"});  // TRYAGAIN until both are at one place
+      to_key("{b}", {"MGET", "{b}here", "{b}there"});  // TRYAGAIN until both are on one server
   EXPECT_EQ(exchange_one(s, split).value()[0][0].text(), "2");
   later.join();
   cluster().finish_to_move(slot, to);
@@ -152,7 +152,7 @@ TEST(ClusterWithReplicas, FailsOverWhileExchanging) {
   EXPECT_EQ(s.exchange_with_all(encode({"PING"})).size(), 3U);
 }
 
-TEST(ClusterWithReplicas, LostMasterThatNobodyReplacesIsReportedAndTheOthersAnswer) {
+TEST(ClusterWithReplicas, LostMasterWithoutASuccessorIsReportedAndTheOthersAnswer) {
   redis_cluster cluster(redis_cluster::replicas::none, {"--cluster-require-full-coverage", "no"});
   session s(parse_redis_url(cluster.url("?retry_for=300ms")));
   for (const auto& a : s.exchange(increments(60, true))) ASSERT_TRUE(a) << a.error().message;
@@ -163,7 +163,7 @@ TEST(ClusterWithReplicas, LostMasterThatNobodyReplacesIsReportedAndTheOthersAnsw
     EXPECT_EQ(answers[i].has_value(), slot_of(requests[i].to.key) * 3 / 16384 != 0) << i;
 }
 
-TEST(ClusterWithReplicas, ClusterDownIsRiddenOut) {
+TEST(ClusterWithReplicas, ClusterDownIsRetried) {
   redis_cluster cluster(redis_cluster::replicas::none);
   cluster.misses_after(1s);
   session s(parse_redis_url(cluster.url("?retry_for=15s")));

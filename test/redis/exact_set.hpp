@@ -13,21 +13,21 @@
 
 namespace everseen::redis {
 
-/// What must be, what may be and what cannot be in a filter, by what its clients were answered; and whether
+/// Derives from the answers of clients which keys must be, may be and cannot be in a filter; and whether
 /// these answers can be those of one set.
 ///
-/// Keys are numbers. Time counts what was begun. Calls may overlap.
+/// Keys are numbers. Time counts started calls. Calls may overlap.
 class exact_set {
  public:
   using moment = std::uint64_t;
 
-  /// A call about keys that follow one another.
+  /// A call about consecutive keys.
   struct call {
     std::size_t from;
     std::size_t count;
     bool adds;
     moment began;
-    moment knew;  ///< what was forgotten, or begun anew, before that, its client knows
+    moment knew;  ///< its client knows of resets and restarts before that
     std::uint64_t epoch;
     std::vector<bool> was_in{}, was_out{};
   };
@@ -36,7 +36,7 @@ class exact_set {
 
   [[nodiscard]] moment now() const noexcept { return now_; }
 
-  /// @param knew  of who only looks up it does not matter: it asks
+  /// @param knew  irrelevant for look-ups: they ask
   std::list<call>::iterator begin(std::size_t from, std::size_t count, bool adds, moment knew) {
     ++now_;
     call c{.from = from,
@@ -54,7 +54,7 @@ class exact_set {
     return std::prev(under_way_.end());
   }
 
-  /// Checks answers, and learns from them.
+  /// Checks answers and derives the state from them.
   void end(std::list<call>::iterator it, std::span<const verdict> answers) {
     const call c = std::move(*it);
     under_way_.erase(it);
@@ -68,7 +68,7 @@ class exact_set {
     }
   }
 
-  /// A filter that is being filled has these keys, whatever others that it asks have.
+  /// A filter under construction has these keys, whatever its linked filters have.
   void note_added(std::size_t from, std::span<const verdict> answers) {
     ++now_;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -88,8 +88,8 @@ class exact_set {
   void forget_all(outcome how) {
     forget(how, [](const key&) { return state::out; });
   }
-  /// What is older than a filter that replaces all before.
-  /// @param made    when it was begun    @param in_use  when nothing was added to those before any more
+  /// Forgets what is older than a filter that replaces all before.
+  /// @param made    when it was started    @param in_use  when the earlier filters got no more keys
   void forget_before(moment made, moment in_use, outcome how) {
     forget(how, [=](const key& k) {
       if (k.is == state::in && k.added > in_use) return state::in;
@@ -103,19 +103,19 @@ class exact_set {
   enum class state : std::uint8_t { out, unsure, in };
   struct key {
     state is = state::out;
-    bool was_fresh = false;  // somebody was told so since all was forgotten
+    bool was_fresh = false;  // a client was told so since the last reset
     moment touched = 0;
     moment added = 0;  // it is in the filter that was in place then
   };
 
-  /// What is under way may come at any time.
+  /// Calls in flight may take effect at any time.
   void mark(const call& c) {
     if (!c.adds) return;
     for (std::size_t i = 0; i < c.count; ++i)
       if (state& is = keys_[c.from + i].is; is == state::out) is = state::unsure;
   }
 
-  /// Nobody else can have added the key since the call began.
+  /// No other client can have added the key since the call started.
   [[nodiscard]] bool is_alone(const call& c, std::size_t number) const {
     return keys_[number].touched < c.began && std::ranges::none_of(under_way_, [&](const call& other) {
              return other.adds && number - other.from < other.count;
@@ -137,19 +137,19 @@ class exact_set {
   }
 
   void take_fresh(const call& c, key& k, bool was_in) {
-    if (c.epoch != epoch_) return;  // before all was forgotten, or after that
-    EXPECT_FALSE(was_in) << "a key that is in the set was called fresh";
+    if (c.epoch != epoch_) return;  // before everything was forgotten, or after that
+    EXPECT_FALSE(was_in) << "a key that is in the set was reported as fresh";
     if (!c.adds) return;
-    EXPECT_FALSE(k.was_fresh) << "a key was called fresh twice";
+    EXPECT_FALSE(k.was_fresh) << "a key was reported as fresh twice";
     k.is = state::in;
     k.was_fresh = true;
     k.added = std::max(k.added, c.began);
   }
 
-  /// A client that has not heard yet that keys were forgotten may say so of those.
+  /// A client that does not know yet that keys were forgotten may report them so.
   void take_seen(const call& c, key& k, bool was_out) {
     if (c.epoch != epoch_ || c.knew < forgotten_) return;
-    EXPECT_FALSE(was_out) << "a key that was not added was called seen";
+    EXPECT_FALSE(was_out) << "a key that was not added was reported as seen";
     k.is = state::in;
     if (c.adds) k.added = std::max(k.added, c.knew);
   }

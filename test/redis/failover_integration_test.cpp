@@ -1,5 +1,5 @@
-// What a filter forgets when a master dies before its replica has heard of everything, and that wait=1 makes
-// it nothing.
+// The keys that a filter forgets when a master fails before its replica has received everything; with wait=1
+// there are none.
 
 #include <algorithm>
 #include <string>
@@ -21,7 +21,7 @@ using test::random_digests;
 using test::redis_cluster;
 using ::testing::HasSubstr;
 
-/// A filter on a cluster of which the first master will die.
+/// A filter on a cluster whose first master will be killed.
 class Failover : public testing::Test {
  protected:
   static constexpr std::uint32_t partitions = 24;
@@ -37,13 +37,13 @@ class Failover : public testing::Test {
     return store_at(cluster_.url(options))->open("clicks", access::write);
   }
 
-  /// Whether a key lies on the master that will die.
+  /// Whether a key is on the master that will be killed.
   bool is_endangered(const digest& key) {
     const std::string state = keys_.state(partition_of(key, partitions));
     return slot_of(state) * redis_cluster::masters / redis_cluster::slots == 0;
   }
 
-  /// The replica of the first master has heard of everything until now, and hears no more.
+  /// Cuts off the replica of the first master, which has received everything until now.
   void cut_replication() {
     test::wait_until(
         [&] {
@@ -63,7 +63,7 @@ class Failover : public testing::Test {
         "the replica is cut off");
   }
 
-  void let_the_master_die() {
+  void kill_the_master() {
     cluster_.node(0).kill();
     test::wait_until(
         [&] {
@@ -79,14 +79,14 @@ class Failover : public testing::Test {
 };
 
 // Promise: a failover forgets exactly what was not replicated (redis, Replicas).
-TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
+TEST_F(Failover, ForgetsExactlyTheUnreplicatedKeys) {
   const auto filter = opened("");
   const auto replicated = source_.take(2'000);
   ASSERT_EQ(outcome(add_keys(*filter, replicated)), "2000 fresh");
   cut_replication();
   const auto late = source_.take(2'000);
   ASSERT_EQ(outcome(add_keys(*filter, late)), "2000 fresh") << "acknowledged";
-  let_the_master_die();
+  kill_the_master();
   EXPECT_EQ(outcome(check_keys(*filter, replicated)), "2000 seen");
   const auto after = check_keys(*filter, late);
   ASSERT_TRUE(after.result) << after.result.error().message;
@@ -97,7 +97,7 @@ TEST_F(Failover, ForgetsExactlyWhatWasNotReplicated) {
   }
   EXPECT_GT(forgotten, 100u);
   EXPECT_LT(forgotten, 1'900u);
-  EXPECT_EQ(add_keys(*filter, late).result->fresh, forgotten) << "it goes on";
+  EXPECT_EQ(add_keys(*filter, late).result->fresh, forgotten) << "it continues";
   EXPECT_EQ(outcome(check_keys(*filter, late)), "2000 seen");
 }
 
@@ -116,12 +116,12 @@ TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
     EXPECT_EQ(got.verdicts[i], is_endangered(late[i]) ? verdict::unknown : verdict::fresh) << i;
     if (got.verdicts[i] == verdict::fresh) acknowledged.push_back(late[i]);
   }
-  let_the_master_die();
+  kill_the_master();
   EXPECT_EQ(check_keys(*filter, acknowledged).result->seen, acknowledged.size());
 }
 
 // Promise: adding continues through a failover (redis, Clusters).
-TEST_F(Failover, IsRiddenOutByWhoAdds) {
+TEST_F(Failover, AddingClientsRetryThroughIt) {
   const auto filter = opened("?retry_for=20s");
   for (int batch = 0; batch < 6; ++batch) {
     if (batch == 2) cluster_.node(0).kill();

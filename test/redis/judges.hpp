@@ -13,7 +13,7 @@
 
 namespace everseen::redis {
 
-/// Who judges the filters of a test: their clients, or their servers, by scripts or by the module.
+/// The judge of the filters in a test: their clients, or their servers, by scripts or by the module.
 enum class judges : std::uint8_t { clients, scripts, module };
 
 inline std::string name_of_judges(const testing::TestParamInfo<judges>& one) {
@@ -21,14 +21,14 @@ inline std::string name_of_judges(const testing::TestParamInfo<judges>& one) {
   return names[static_cast<std::size_t>(one.param)];
 }
 
-/// But for tokens, which expire soon.
+/// Except tokens, which expire soon.
 inline std::vector<std::string> lasting_keys_like(const test::redis_server& on, const std::string& pattern) {
   auto keys = keys_like(on, pattern);
   std::erase_if(keys, [](const std::string& key) { return key.find("}:t:") != std::string::npos; });
   return keys;
 }
 
-/// Filters of one judge on a server, and clients as other processes would be.
+/// Filters of one judge on a server, and clients like other processes.
 class JudgedBy : public testing::TestWithParam<judges> {
  protected:
   explicit JudgedBy(std::vector<std::string> config = {}) : server_(with_judge(std::move(config))) {}
@@ -38,13 +38,13 @@ class JudgedBy : public testing::TestWithParam<judges> {
     if (GetParam() == judges::module) std::ranges::copy(test::with_module(), std::back_inserter(config));
     return config;
   }
-  /// What a URL needs for them, behind `options`.
+  /// The options that a URL needs for them, after `options`.
   static std::string rest(std::string options = "") {
     if (GetParam() == judges::scripts)
       options += (options.empty() ? "" : "&") + std::string("commands=script");
     return options.empty() ? "" : "/?" + options;
   }
-  /// A store as that of another process.
+  /// A store like that of another process.
   std::shared_ptr<redis_store> store(const std::string& options = "") const {
     return store_at(server_.url(rest(options)));
   }

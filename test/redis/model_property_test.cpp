@@ -1,4 +1,4 @@
-// A filter on a server gives, key by key, the verdicts that the same filter in memory gives, false positives
+// A filter on a server gives, key by key, the same verdicts as the same filter in memory, false positives
 // included, and ends with the same bits.
 
 #include <memory>
@@ -30,7 +30,7 @@ struct judged {
   friend bool operator==(const judged&, const judged&) = default;
 };
 
-/// Each key with its own time, through one call.
+/// Each key with its own time, in one call.
 template <typename Call>
 judged judge(const spec& s, const timed_batch& b, Call call) {
   std::vector<timed_batch> parts(s.partitions);
@@ -59,7 +59,7 @@ std::vector<std::byte> bits_of(const stored_filter& f) {
   return all;
 }
 
-/// A stream that knows its seed: sizes, repetitions and times all come from it.
+/// A stream determined by its seed: sizes, repetitions and times all derive from it.
 class random_stream {
  public:
   explicit random_stream(std::uint64_t seed) : source_(seed) {}
@@ -94,8 +94,8 @@ spec random_spec(const store& in, random_stream& random) {
                          growth_kind::overfill}[random.below(4)];
   r.partitions = static_cast<std::uint32_t>(1 + random.below(4));
   if (random.below(2) == 0) r.window = window_spec{60s, static_cast<std::uint32_t>(1 + random.below(5))};
-  // Which keys of a batch of mixed times are taken for others depends on the order they are judged in, and
-  // that is each store's own.
+  // In a batch of mixed times, the false positives depend on the order of judging, which differs between
+  // stores.
   if (r.window) r.error_rate = 1e-9;
   if (random.below(3) == 0) r.layout = all_layouts[random.below(std::size(all_layouts))];
   return planned(in, r);
@@ -105,7 +105,7 @@ spec random_spec(const store& in, random_stream& random) {
 class Model : public testing::TestWithParam<std::vector<std::string>> {};
 
 // Promise: clients by scripts and clients by the module answer as one filter in memory (redis, Who judges).
-TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
+TEST_P(Model, SeveralClientsInTurnAnswerLikeOneFilterInMemory) {
   redis_server server(test::with_module());
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -121,7 +121,8 @@ TEST_P(Model, SeveralClientsInTurnAnswerAsOneFilterInMemory) {
       clients.push_back(store_at(server.unix_url("?commands=" + commands))->open(name, access::write));
     for (int step = 0; step < 20; ++step) {
       SCOPED_TRACE("step " + std::to_string(step));
-      // A large one is more than a call takes. They are few, as each leaves its filter in many layers.
+      // A large batch is more than a call holds. There are few of them, as each leaves its filter in many
+      // layers.
       const timed_batch b = random.next(random.below(36) == 0);
       stored_filter& client = *clients[random.below(clients.size())];
       if (random.below(4) == 0) {

@@ -1,4 +1,4 @@
-// Sixteen processes make, fill and rotate one filter at once.
+// Sixteen processes create, fill and rotate one filter concurrently.
 
 #include <algorithm>
 #include <cstdio>
@@ -56,8 +56,8 @@ std::shared_ptr<stored_filter> open_or_create(redis_store& store) {
   }
 }
 
-/// Adds all keys, step by step, each process from another place of the step; tells the numbers of those that
-/// it got `fresh` for, and last how many verdicts were neither fresh nor seen nor late.
+/// Adds all keys, step by step, each process in another order within the step. Reports the numbers of the
+/// keys that got `fresh`, and last how many verdicts were neither fresh nor seen nor late.
 void take_part(const std::string& url, int process, const child_process::tell& tell) {
   auto filter = open_or_create(*store_at(url));
   int unanswered = 0;
@@ -87,7 +87,7 @@ void take_part(const std::string& url, int process, const child_process::tell& t
   tell(-1 - unanswered);
 }
 
-/// Layers filled one after the other with so many keys.
+/// Layers filled one after the other with this many keys.
 slice_state filled(const spec& s, window::slice_index index, std::uint64_t keys) {
   slice_state slice{index, {}};
   do {
@@ -99,7 +99,7 @@ slice_state filled(const spec& s, window::slice_index index, std::uint64_t keys)
   return slice;
 }
 
-/// What a partition must be at the end.
+/// The required final state of a partition.
 partition_state expected_state(const spec& s, std::uint32_t partition) {
   partition_state state;
   const auto newest = window::slice_at(window, time_of(steps - 1));
@@ -113,7 +113,7 @@ partition_state expected_state(const spec& s, std::uint32_t partition) {
   return state;
 }
 
-/// @param urls  of one store; the processes take turns in which one they use
+/// @param urls  of one store; the processes alternate between them
 void expect_every_key_fresh_once(const std::vector<std::string>& urls) {
   std::vector<int> fresh(steps * keys_a_step, 0);
   {
@@ -132,7 +132,7 @@ void expect_every_key_fresh_once(const std::vector<std::string>& urls) {
         last = *told;
         if (last >= 0) ++fresh.at(static_cast<std::size_t>(last));
       }
-      EXPECT_EQ(last, -1) << "a process died, or some keys were not answered";
+      EXPECT_EQ(last, -1) << "a process crashed, or some keys were not answered";
     }
   }
   for (std::size_t i = 0; i < fresh.size(); ++i) EXPECT_EQ(fresh[i], 1) << "key " << i;
@@ -158,7 +158,7 @@ void race(const std::string& url, const std::vector<const redis_server*>& server
       for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
         expected.insert(names.segment({p, slice.index, layer}));
   }
-  std::set<std::string> kept;  // tokens and what a loser of a race prepared go by themselves
+  std::set<std::string> kept;  // tokens and the preparations of a race's loser expire
   for (const redis_server* server : servers)
     for (const std::string& key : keys_like(*server, "*"))
       if (server->run({"PTTL", key}) == "-1") kept.insert(key);
@@ -180,7 +180,7 @@ TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
 }
 
 // Promise: every key is fresh once while clients of both share a filter (redis, Who judges).
-TEST(Race, BetweenCommandSetsOnAClusterEveryKeyIsFreshOnce) {
+TEST(Race, ClientsOfBothCommandSetsOnAClusterGetFreshOnceForEachKey) {
   redis_cluster cluster(redis_cluster::replicas::none, test::with_module());
   expect_every_key_fresh_once({cluster.url("?commands=script"), cluster.url("?commands=module")});
 }
@@ -195,10 +195,10 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
-/// A fleet in which somebody loads and unloads the module all the while: who has opened the filter by it gets
-/// an error, and opens it again.
+/// A fleet in which a client continually loads and unloads the module: clients that opened the filter by it
+/// get an error, and reopen it.
 // Promise: every key is fresh once while the module is loaded and unloaded (redis, Who judges).
-TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
+TEST(Race, WhileTheModuleIsLoadedAndUnloadedEveryKeyIsFreshOnce) {
   redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
   child_process administrator([&](const auto& tell) {
     int changes = 0;
@@ -214,9 +214,9 @@ TEST(Race, WhileTheModuleComesAndGoesEveryKeyIsFreshOnce) {
   EXPECT_EQ(administrator.next(), 200);
 }
 
-/// Makes, opens and drops a name, over and over; tells how often it looked damaged, or anything else that no
-/// race of these explains.
-void make_and_drop(const std::string& url, const child_process::tell& tell) {
+/// Repeatedly creates, opens and drops a name. Reports how often it appeared damaged, or failed in a way that
+/// none of these races explains.
+void create_and_drop(const std::string& url, const child_process::tell& tell) {
   const auto store = store_at(url);
   int surprises = 0;
   const auto attempt = [&](const auto& what) {
@@ -224,7 +224,7 @@ void make_and_drop(const std::string& url, const child_process::tell& tell) {
       what();
     } catch (const name_taken&) {
     } catch (const parameter_error&) {  // there is none
-    } catch (const storage_error&) {    // it is just being dropped
+    } catch (const storage_error&) {    // it is being dropped
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());
       ++surprises;
@@ -238,13 +238,13 @@ void make_and_drop(const std::string& url, const child_process::tell& tell) {
   tell(surprises);
 }
 
-TEST(Race, MakingAndDroppingOneNameNeverLooksLikeDamage) {
+TEST(Race, CreatingAndDroppingOneNameNeverAppearsAsDamage) {
   const redis_server server;
   {
     std::vector<std::unique_ptr<child_process>> all;
     for (int p = 0; p < 4; ++p)
       all.push_back(
-          std::make_unique<child_process>([&](const auto& tell) { make_and_drop(server.url(), tell); }));
+          std::make_unique<child_process>([&](const auto& tell) { create_and_drop(server.url(), tell); }));
     for (const auto& one : all) EXPECT_EQ(one->next(), 0);
   }
   if (store_at(server.url())->exists("fleeting")) store_at(server.url())->drop("fleeting");

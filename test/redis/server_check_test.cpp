@@ -18,7 +18,7 @@ std::string changed(std::string text, const std::string& from, const std::string
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST(ServerCheck, FindsAFieldAmongOthersThatBeginAlike) {
+TEST(ServerCheck, FindsAFieldAmongOthersWithTheSamePrefix) {
   const char* info = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\r\nsave:\r\nrole:master\r\n";
   EXPECT_EQ(info_field(info, "maxmemory"), "0");
   EXPECT_EQ(info_field(info, "maxmemory_policy"), "noeviction");
@@ -29,11 +29,11 @@ TEST(ServerCheck, FindsAFieldAmongOthersThatBeginAlike) {
   EXPECT_EQ(info_field("role", "role"), std::nullopt);
 }
 
-TEST(ServerCheck, DoubtsNothingAboutAMasterThatEvictsNothingAndKeepsAll) {
+TEST(ServerCheck, AcceptsAMasterThatEvictsNothingAndPersistsAll) {
   EXPECT_THAT(warnings_about("h:1", healthy), IsEmpty());
 }
 
-TEST(ServerCheck, DoubtsServersThatForgetWhatTheyAnsweredFor) {
+TEST(ServerCheck, DoubtsServersThatForgetAcknowledgedWrites) {
   const auto doubts = [](const char* settings) { return warnings_about_jobs("h:1", healthy + settings); };
   EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:always\r\n"), IsEmpty());
   EXPECT_THAT(doubts("appendonly:yes\r\nappendfsync:everysec\r\n"),
@@ -48,7 +48,7 @@ TEST(ServerCheck, DoubtsForJobsAServerThatStartsWithATornAof) {
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("aof-load-truncated yes"),
                                 HasSubstr("redis-check-aof --fix"))));
   EXPECT_THAT(warnings_about_jobs("h:1", keeps + "aof-load-truncated:no\r\n"), IsEmpty());
-  EXPECT_THAT(warnings_about("h:1", keeps + "aof-load-truncated:yes\r\n"), IsEmpty()) << "it is about jobs";
+  EXPECT_THAT(warnings_about("h:1", keeps + "aof-load-truncated:yes\r\n"), IsEmpty()) << "it concerns jobs";
 }
 
 TEST(ServerCheck, DoubtsEviction) {
@@ -64,11 +64,11 @@ TEST(ServerCheck, DoubtsReplicas) {
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("replica of m:2"))));
 }
 
-TEST(ServerCheck, DoubtsAServerThatKeepsNothingOnDisk) {
+TEST(ServerCheck, DoubtsAServerWithoutPersistence) {
   const std::string forgetful = changed(healthy, "aof_enabled:1", "aof_enabled:0");
   EXPECT_THAT(warnings_about("h:1", forgetful), ElementsAre(HasSubstr("keeps nothing on disk")));
   EXPECT_THAT(warnings_about("h:1", changed(forgetful, "save:", "save:3600 1")), IsEmpty());
-  EXPECT_THAT(warnings_about("h:1", changed(forgetful, "save:", "x:")), IsEmpty()) << "it did not say";
+  EXPECT_THAT(warnings_about("h:1", changed(forgetful, "save:", "x:")), IsEmpty()) << "it was not reported";
 }
 
 TEST(ServerCheck, DoubtsAServerThatIsTooOld) {

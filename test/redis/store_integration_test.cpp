@@ -1,5 +1,5 @@
-// What a filter on a server says when something is wrong with it: always which key and what to do, and never
-// that a key is fresh.
+// Errors of a filter on a server that is damaged: they always name the key and give advice, and no key is
+// ever reported as fresh.
 
 #include <functional>
 #include <set>
@@ -29,7 +29,7 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using cause = batch_failure::cause;
 
-/// A server, and on it the filter `clicks` of one partition, which holds `known`.
+/// A server, and on it the filter `clicks` of one partition, which contains `known`.
 class DamagedFilter : public testing::Test {
  protected:
   DamagedFilter() {
@@ -39,15 +39,16 @@ class DamagedFilter : public testing::Test {
     name_keys();
   }
 
-  /// Of the filter that has the name by now.
+  /// Of the filter that currently has the name.
   void name_keys() {
     header_ = header_of(server_, "clicks");
     state_ = state_of(server_, "clicks");
     segment_ = state_ + ":0.0";
   }
 
-  /// Whoever has it open and whoever opens it now, to add, look up or copy it, is told of the key.
-  void expect_told_of(const std::string& key, const std::string& what) {
+  /// Clients that have it open, and clients that open it now to add, look up or copy, get an error that names
+  /// the key.
+  void expect_errors_about(const std::string& key, const std::string& what) {
     const auto told =
         AllOf(HasSubstr(key), HasSubstr(what), HasSubstr("Restore"), Not(HasSubstr("but a key")));
     for (const bool opened_before : {true, false}) {
@@ -97,13 +98,14 @@ TEST_F(DamagedFilter, KeysAreNamedAsDocumented) {
 // holds for all filters on Redis).
 TEST_F(DamagedFilter, DeletedSegment) {
   server_.run({"DEL", segment_});
-  expect_told_of(segment_, "is missing");
+  expect_errors_about(segment_, "is missing");
 }
 
 // Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
 // holds for all filters on Redis).
 TEST_F(DamagedFilter, EvictedSegment) {
-  // Nothing else may go before it: where a name or a header is lost as well, a drop looks alike.
+  // Nothing else may be evicted before it: where a name or a header is also lost, the state looks like a
+  // drop.
   server_.run({"PEXPIRE", segment_, "86400000"});
   server_.run({"CONFIG", "SET", "maxmemory-policy", "volatile-random"});
   server_.run({"CONFIG", "SET", "maxmemory", "1mb"});
@@ -123,45 +125,45 @@ TEST_F(DamagedFilter, EvictedSegment) {
 TEST_F(DamagedFilter, SegmentOfAnotherType) {
   server_.run({"DEL", segment_});
   server_.run({"RPUSH", segment_, "x"});
-  expect_told_of(segment_, "another type");
+  expect_errors_about(segment_, "another type");
 }
 
 // Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
 // holds for all filters on Redis).
 TEST_F(DamagedFilter, SegmentMadeLonger) {
   server_.run({"APPEND", segment_, "x"});
-  expect_told_of(segment_, "another");
+  expect_errors_about(segment_, "another");
 }
 
 // Promise: a segment that is missing, or has another type or length, is an error that names it (redis, What
 // holds for all filters on Redis).
 TEST_F(DamagedFilter, SegmentMadeShorter) {
   server_.run({"SET", segment_, "short"});
-  expect_told_of(segment_, "another");
+  expect_errors_about(segment_, "another");
 }
 
 // Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
 // What holds for all filters on Redis).
 TEST_F(DamagedFilter, DeletedState) {
   server_.run({"DEL", state_});
-  expect_told_of(state_, "is missing");
+  expect_errors_about(state_, "is missing");
 }
 
 // Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
 // What holds for all filters on Redis).
 TEST_F(DamagedFilter, StateOfAnotherType) {
   server_.run({"SET", state_, "x"});
-  expect_told_of(state_, "another type");
+  expect_errors_about(state_, "another type");
 }
 
 // Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
 // What holds for all filters on Redis).
 TEST_F(DamagedFilter, StateWithoutEpoch) {
   server_.run({"HDEL", state_, "epoch"});
-  expect_told_of(state_, "is missing");
+  expect_errors_about(state_, "is missing");
 }
 
-/// What only those notice who read the state again: all who open the filter.
+/// Only clients that read the state again notice it: all that open the filter.
 class DamagedState : public DamagedFilter {
  protected:
   void expect_told(const std::string& what) {
@@ -186,8 +188,8 @@ TEST_F(DamagedState, ManifestWithAnotherByte) {
   }
 }
 
-// A script that is asked for by its name would never meet such an epoch.
-TEST_F(DamagedState, EpochThatIsWrittenInAnotherWayIsDamageAndNoEndlessLoop) {
+// A script that is called by its hash would never match such an epoch.
+TEST_F(DamagedState, EpochInAnotherNotationIsDamageAndNotAnEndlessLoop) {
   for (const char* epoch : {"00", "-1", "many", ""}) {
     server_.run({"HSET", state_, "epoch", epoch});
     expect_told("valid count");
@@ -196,7 +198,7 @@ TEST_F(DamagedState, EpochThatIsWrittenInAnotherWayIsDamageAndNoEndlessLoop) {
 
 // Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
 // What holds for all filters on Redis).
-TEST_F(DamagedState, CountThatIsNoNumber) {
+TEST_F(DamagedState, CountThatIsNotANumber) {
   server_.run({"HSET", state_, "keys:0.0", "many"});
   expect_told("count");
 }
@@ -217,7 +219,7 @@ TEST_F(DamagedState, StateOfAnotherFilter) {
   expect_told("another filter");
 }
 
-TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
+TEST_F(DamagedFilter, CountThatIsNotANumberIsDetectedBeforeAnyBitIsSet) {
   for (const growth_kind growth : {growth_kind::grow, growth_kind::overfill}) {
     const std::string name(growth == growth_kind::grow ? "g" : "o");
     const auto f = store_->create(
@@ -237,19 +239,20 @@ TEST_F(DamagedFilter, CountThatIsNoNumberIsNoticedBeforeAnyBitIsSet) {
 
 // Promise: a state or header that is missing, damaged or another filter's is an error that names it (redis,
 // What holds for all filters on Redis).
-TEST_F(DamagedFilter, DeletedHeaderIsNoFreeName) {
+TEST_F(DamagedFilter, DeletedHeaderDoesNotFreeTheName) {
   server_.run({"DEL", header_});
   EXPECT_THAT(message_of<format_error>([&] { store_->open("clicks", access::read); }),
               AllOf(HasSubstr(header_ + " is missing"), HasSubstr("drop it")));
   const spec s = filter_->get_spec();
-  EXPECT_THROW((void)store_->create("clicks", s), name_taken) << "a new filter would call all keys fresh";
+  EXPECT_THROW((void)store_->create("clicks", s), name_taken)
+      << "a new filter would report all keys as fresh";
   EXPECT_THROW((void)store_->begin_restore("clicks", s), name_taken);
-  EXPECT_THAT(store_->list(), ElementsAre("clicks")) << "so that somebody notices";
+  EXPECT_THAT(store_->list(), ElementsAre("clicks")) << "so that the loss is noticed";
   store_->drop("clicks");
   EXPECT_EQ(keys_in(*store_->create("clicks", s)), 0u);
 }
 
-TEST_F(DamagedFilter, FilterMadeAfterItsHeaderWasLostTakesNothingOver) {
+TEST_F(DamagedFilter, FilterCreatedAfterItsHeaderWasLostInheritsNothing) {
   server_.run({"DEL", header_, "everseen:{names}", "everseen:{names}:sign"});
   const auto again = store_->create("clicks", filter_->get_spec());
   EXPECT_EQ(outcome(check_keys(*again, known_)), "100 fresh");
@@ -297,7 +300,7 @@ TEST_F(DamagedFilter, SpecOfAnotherVersion) {
 }
 
 // Promise: a damaged filter can be dropped (redis, What holds for all filters on Redis).
-TEST_F(DamagedFilter, DamagedOneCanBeDropped) {
+TEST_F(DamagedFilter, DamagedFilterCanBeDropped) {
   const std::vector<std::function<void()>> damages = {
       [&] {
         server_.run({"DEL", state_});
@@ -345,13 +348,13 @@ TEST_F(DamagedFilter, DamagedOneCanBeDropped) {
   }
 }
 
-TEST_F(DamagedFilter, DroppedOneLeavesOnlyWhatExpires) {
+TEST_F(DamagedFilter, DroppedFilterLeavesOnlyKeysThatExpire) {
   store_->drop("clicks");
   for (const std::string& key : keys_like(server_, "*"))
     EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key;
 }
 
-TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
+TEST_F(DamagedFilter, ClientsOfADroppedFilterGetAnErrorAndDoNotTouchTheNewOne) {
   store_->drop("clicks");
   const auto again = store_->create("clicks", filter_->get_spec());
   ASSERT_TRUE(add_keys(*again, random_digests(3).take(10)).result);
@@ -366,7 +369,7 @@ TEST_F(DamagedFilter, WhoStillUsesADroppedOneIsToldAndDoesNotTouchTheNewOne) {
   EXPECT_THAT(looked->message, HasSubstr("was dropped, replaced or deleted"));
 }
 
-TEST_F(DamagedFilter, DropThatWasCutShortIsFinishedByTheNext) {
+TEST_F(DamagedFilter, InterruptedDropIsFinishedByTheNext) {
   begin_drop(server_, "clicks");
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(message_of<parameter_error>([&] { store_->open("clicks", access::read); }),
@@ -395,7 +398,7 @@ TEST_F(DamagedFilter, FullServerRefusesAndAnswersAgainWhenItHasRoom) {
   EXPECT_THAT(failure->message,
               AllOf(HasSubstr("maxmemory"), HasSubstr(state_), Not(HasSubstr("but a key"))));
   EXPECT_EQ(failure->why, cause::backend);
-  EXPECT_EQ(outcome(check_keys(*filter_, known_)), "100 seen") << "reading goes on";
+  EXPECT_EQ(outcome(check_keys(*filter_, known_)), "100 seen") << "look-ups continue";
   EXPECT_THAT(message_of<backend_error>([&] { store_->create("new", filter_->get_spec()); }),
               AllOf(HasSubstr("everseen:{"), HasSubstr("maxmemory")));
   server_.run({"CONFIG", "SET", "maxmemory", "0"});
@@ -435,7 +438,7 @@ TEST_F(DamagedFilter, ReadOnlyReplicaAnswersLookUpsAndRefusesToAdd) {
   EXPECT_THAT(message_of<backend_error>(writer), AllOf(HasSubstr("READONLY"), Not(HasSubstr("but a key"))));
 }
 
-TEST_F(DamagedFilter, UserWithoutRightsIsToldWhichKeyOrCommand) {
+TEST_F(DamagedFilter, UserWithoutRightsGetsTheNameOfTheKeyOrCommand) {
   server_.run({"ACL", "SETUSER", "reader", "on", ">secret", "~everseen*", "+@read", "+time", "+evalsha",
                "+eval", "-bitfield"});
   const auto as = [&](const std::string& user) {
@@ -465,7 +468,7 @@ TEST_F(DamagedFilter, RefusalInTheMiddleOfAScriptLeavesNoBits) {
   EXPECT_EQ(outcome(add_keys(*filter_, more)), "5 fresh");
 }
 
-TEST_F(DamagedFilter, WrongPasswordIsReportedAtOnce) {
+TEST_F(DamagedFilter, WrongPasswordIsReportedImmediately) {
   redis_server::options o;
   o.password = "right";
   redis_server locked(o);
@@ -478,7 +481,7 @@ TEST_F(DamagedFilter, WrongPasswordIsReportedAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
-TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
+TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsDetected) {
   server_.kill();
   server_.start();
   ASSERT_THAT(keys_like(server_, "*"), IsEmpty());
@@ -486,12 +489,12 @@ TEST_F(DamagedFilter, ServerThatRestartsWithoutItsDataIsNoticed) {
     ASSERT_TRUE(failure);
     EXPECT_THAT(failure->message, AllOf(HasSubstr(header_.substr(0, 42)), HasSubstr("is gone"),
                                         HasSubstr("lost its data"), Not(HasSubstr("but a key"))));
-    EXPECT_EQ(failure->why, cause::storage) << "an empty server cannot tell a loss from a drop";
+    EXPECT_EQ(failure->why, cause::storage) << "an empty server cannot distinguish a loss from a drop";
   }
 }
 
 // Promise: a server that lost its data is noticed when the filter is opened (redis, Several servers).
-TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
+TEST(LostInstance, OneOfThreeWithoutItsDataIsDetectedWhenTheFilterIsOpened) {
   redis_server one, two, three;
   const std::string url = "redis://" + one.address() + "," + two.address() + "," + three.address();
   const auto store = store_at(url);
@@ -499,7 +502,7 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
       store->create("clicks", planned(*store, {.capacity = 600, .error_rate = 1e-9, .partitions = 3}));
   const auto keys = random_digests(1).take(300);
   ASSERT_TRUE(add_keys(*f, keys).result);
-  // Not the server of partition 0, which has the header, too: without it the filter is gone, not damaged.
+  // Not the server of partition 0, which also has the header: without it the filter is gone, not damaged.
   const std::string lost = f->path().places.at(1);
   for (const redis_server* each : {&one, &two, &three})
     if (each->address() == lost) each->run({"FLUSHALL"});
@@ -515,7 +518,7 @@ TEST(LostInstance, OneOfThreeWithoutItsDataIsNoticedByWhoOpensTheFilter) {
 }
 
 // Promise: a server that is unavailable leaves the others their answers (redis, Outages).
-TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
+TEST(LostInstance, UnavailableServerOfThreeDoesNotAffectAnswersOfTheOthers) {
   redis_server one, two, three;
   const auto url = [&](const char* options) {
     return "redis://" + three.address() + "," + two.address() + "," + one.address() + options;
@@ -525,7 +528,7 @@ TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
       store->create("clicks", planned(*store, {.capacity = 600, .error_rate = 1e-9, .partitions = 3}));
   const auto keys = random_digests(1).take(300);
   ASSERT_TRUE(add_keys(*f, keys).result);
-  // The names are on one of them.
+  // One of them has the names.
   redis_server& away = one.run({"EXISTS", "everseen:{names}"}) == "1" ? two : one;
   away.stop();
   const auto reopened = store_at(url("/?retry_for=0s"))->open("clicks", access::read);
@@ -537,7 +540,7 @@ TEST(LostInstance, OneOfThreeThatIsAwayLeavesTheOthersTheirAnswers) {
 
 // Promise: what was acknowledged under appendfsync always is seen after kill -9 of the server (redis,
 // Durability and eviction).
-TEST(Durability, WhatWasAcknowledgedIsSeenAfterKill9) {
+TEST(Durability, AcknowledgedKeysAreSeenAfterKill9) {
   redis_server::options o;
   o.config = {"--appendonly", "yes", "--appendfsync", "always"};
   redis_server server(o);

@@ -51,7 +51,7 @@ inline std::string key_like(const test::redis_server& server, const std::string&
   return keys.size() == 1 ? keys.front() : "of the keys like " + pattern + " there is not one";
 }
 
-/// What the store knows of a filter, for a test that plays the store.
+/// The store's knowledge of a filter, for a test that plays the role of the store.
 inline filter_identity identity_at(const test::redis_server& server, const std::string& name, const spec& s) {
   const std::string bytes = server.run({"HGET", "everseen:{names}", name});
   image::filter_id id{};
@@ -69,14 +69,14 @@ inline std::string state_of(const test::redis_server& server, const std::string&
   return identity_at(server, name, {}).keys.state(partition);
 }
 
-/// As whoever drops the only filter, and dies behind the first step, leaves it.
+/// As a client leaves it that drops the only filter and crashes after the first step.
 inline void begin_drop(const test::redis_server& server, const std::string& name) {
   const filter_identity f = identity_at(server, name, {});
   server.run({"HSET", "everseen:{names}:gone", std::string(f.id.begin(), f.id.end()), ""});
   server.run({"DEL", "everseen:{names}", "everseen:{names}:sign"});
 }
 
-/// Why adding these keys failed; empty if it did not. None of them may have been called anything.
+/// Why adding these keys failed; empty if it succeeded. None of them may have a verdict.
 inline std::optional<batch_failure> failure_of_add(stored_filter& to, std::span<const digest> keys) {
   const test::answers got = test::add_keys(to, keys);
   if (got.result) return {};
@@ -95,7 +95,7 @@ inline std::optional<batch_failure> failure_of_check(const stored_filter& in, st
   return failure;
 }
 
-/// "5 fresh", "5 seen" where all were alike; else what failed, or every number.
+/// "5 fresh", "5 seen" where all were alike; otherwise the error, or every number.
 inline std::string outcome(const test::answers& got) {
   if (!got.result) return got.result.error().message;
   const tally& t = *got.result;
@@ -106,7 +106,7 @@ inline std::string outcome(const test::answers& got) {
          " late, " + std::to_string(t.unknown) + " unknown";
 }
 
-/// What an exception said; empty if there was none.
+/// The message of an exception; empty if there was none.
 template <typename Error, typename Call>
 std::string message_of(Call call) {
   try {

@@ -1,5 +1,5 @@
-// A server that is killed while it writes its AOF, and killed once more: what claims make of the half block
-// that it then runs. By scripts, and by the module.
+// A server is killed twice while it writes its AOF: the effect on claims of the half block, which it runs
+// after the restart. By scripts, and by the module.
 
 #include <functional>
 
@@ -43,8 +43,8 @@ class TornAof : public testing::TestWithParam<bool> {
     const claimed got = claim_events(by, spec_, {lane, 0}, of);
     return got.result ? text_of(got.verdicts) : got.result.error().message;
   }
-  /// The server is killed anywhere in the write of a claim; then `rest` comes, of a process that was not
-  /// answered.
+  /// The server is killed anywhere in the write of a claim; then `rest` follows, of a process that got no
+  /// answer.
   void at_each_cut(const std::vector<event>& torn, const std::function<void(torn_aof&)>& rest) {
     torn_aof file(server_);
     const auto job = open();
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(CommandSets, TornAof, testing::Bool(),
                          [](const auto& run) { return run.param ? "Module" : "Scripts"; });
 
 // Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
-TEST_P(TornAof, ClaimThatIsRetriedBeforeTheSecondCrashCountsOnce) {
+TEST_P(TornAof, ClaimRetriedBeforeTheSecondCrashCountsOnce) {
   at_each_cut(torn_, [&](torn_aof& file) {
     ASSERT_EQ(claim(*open(), "one", torn_), "01001");
     file.crash();
@@ -116,9 +116,9 @@ TEST_P(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
 
 // Promise: a claim that is retried only after the second crash is whole or not there (streams, Crashes of
 // servers and machines).
-TEST_P(TornAof, ClaimThatIsRetriedOnlyAfterTheSecondCrashIsWholeOrNotThere) {
+TEST_P(TornAof, ClaimRetriedOnlyAfterTheSecondCrashIsCompleteOrAbsent) {
   at_each_cut(torn_, [&](torn_aof& file) {
-    // Closes the block that was left open, and has nothing to do with the job.
+    // Closes the open block, and has nothing to do with the job.
     server_.run({"EVAL", "redis.call('INCR', 'x') redis.call('INCR', 'x')", "0"});
     file.crash();
     const auto fresh = open();

@@ -14,9 +14,10 @@
 
 namespace everseen::redis {
 
-/// Lets a client work until so many bytes have gone one way, as if its process had died there.
-/// @param url  by way of the proxy; ends each call at the first outage
-/// @return whether it came to its end
+/// Lets a client work until the given number of bytes has passed in one direction, as if its process had
+/// crashed then.
+/// @param url  through the proxy; ends each call at the first outage
+/// @return whether it finished
 inline bool die_after(test::cutting_proxy& proxy, const std::string& url,
                       test::cutting_proxy::direction towards, std::size_t bytes,
                       const std::function<void(redis_store&)>& work) {

@@ -1,5 +1,5 @@
-// What a filter meets that is left of others: a removal that was cut short, copies of calls that come late,
-// marks of jobs that are gone, and segments that nothing counts.
+// A filter that meets leftovers of others: an interrupted removal, late copies of calls, marks of jobs that
+// no longer exist, and segments without a count.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ class Leftovers : public testing::TestWithParam<judge_kind> {
   const std::vector<digest> keys_ = random_digests(1).take(200);
 };
 
-// Whoever removes it has sealed it for itself, and its header goes last.
-TEST_P(Leftovers, OfAFilterThatIsBeingRemovedTakeNoKeysAndSaySo) {
+// The removing client seals it first, and deletes its header last.
+TEST_P(Leftovers, OfAFilterUnderRemovalAcceptNoKeysAndReportIt) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
   const std::string id = server_.run({"HGET", "everseen:{names}", "a"});
@@ -47,7 +47,7 @@ TEST_P(Leftovers, OfAFilterThatIsBeingRemovedTakeNoKeysAndSaySo) {
   }
   begin_drop(server_, "a");
   const auto failure = failure_of_add(*filter, random_digests(2).take(50));
-  ASSERT_TRUE(failure) << "nothing was added, and nobody was told";
+  ASSERT_TRUE(failure) << "nothing was added, and nobody got a verdict";
   EXPECT_EQ(failure->why, batch_failure::cause::storage);
 }
 
@@ -62,7 +62,7 @@ TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
   EXPECT_EQ(server_.run({"PTTL", f.keys.state(0)}), "-1");
 }
 
-TEST_P(Leftovers, OfAJobThatIsNotListedHoldUpNoResetAndGoWithTheFilter) {
+TEST_P(Leftovers, OfAnUnlistedJobBlockNoResetAndGoWithTheFilter) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
   const std::string job(32, 'a');
@@ -81,8 +81,8 @@ TEST_P(Leftovers, OfAJobThatIsNotListedHoldUpNoResetAndGoWithTheFilter) {
 INSTANTIATE_TEST_SUITE_P(Judges, Leftovers, testing::Values(judge_kind::client, judge_kind::server),
                          [](const auto& each) { return std::string(to_string(each.param)); });
 
-// Its bits would answer for keys of before.
-TEST(LostCount, LeavesNoSegmentBehindAResetOrADrop) {
+// Its bits would answer for earlier keys.
+TEST(LostCount, ResetAndDropLeaveNoSegmentBehind) {
   const test::redis_server server;
   const auto store = store_at(server.url());
   spec_request request{.capacity = 1000, .error_rate = 1e-9, .partitions = 1};

@@ -1,4 +1,4 @@
-// A new filter that asks an old one first, whoever judges the two: what all stores do is in
+// A new filter that asks an old one first, with any judges. Tests for all stores are in
 // test/filter/link_suite.hpp.
 
 #include <atomic>
@@ -27,7 +27,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr double rare = 1e-12;  // no test fails because a filter errs
+constexpr double rare = 1e-12;  // so rare that no test fails by a false positive
 
 /// The judges of the older and the newer filter.
 class Link : public testing::TestWithParam<std::pair<judge_kind, judge_kind>> {
@@ -51,7 +51,7 @@ class Link : public testing::TestWithParam<std::pair<judge_kind, judge_kind>> {
     store()->link(older, newer, life);
   }
   static std::string refusal(const std::function<void()>& call) { return message_of<parameter_error>(call); }
-  /// Both at once.    @return how many were not refused
+  /// Runs both concurrently.    @return how many were not refused
   static int run_both(const std::function<void()>& one, const std::function<void()>& other) {
     std::atomic<int> done = 0;
     {
@@ -71,7 +71,7 @@ class Link : public testing::TestWithParam<std::pair<judge_kind, judge_kind>> {
   redis_server server_;
 };
 
-TEST_P(Link, HoldsBothInTheirPlaces) {
+TEST_P(Link, KeepsBothFiltersInPlace) {
   create_old();
   create_new();
   link("old", "new");
@@ -97,7 +97,7 @@ TEST_P(Link, HoldsBothInTheirPlaces) {
   EXPECT_NO_THROW(store()->drop("old"));
 }
 
-TEST_P(Link, OlderOneMayBeAnotherProgramsThatGoesOn) {
+TEST_P(Link, OlderFilterMayBeAnActiveFilterOfAnotherProgram) {
   const attachment a = attachment_to("bloom", family::gozero, 1'000'003);
   store()->attach("old", a, missing_key::create);
   create_new();
@@ -126,7 +126,7 @@ TEST_P(Link, EndsByItself) {
   EXPECT_NO_THROW(store()->drop("old"));
 }
 
-TEST_P(Link, OfANewerOneThatIsGoneHoldsNobodyUp) {
+TEST_P(Link, OfAMissingNewerFilterBlocksNothing) {
   create_old();
   create_new();
   link("old", "new");
@@ -139,7 +139,7 @@ TEST_P(Link, OfANewerOneThatIsGoneHoldsNobodyUp) {
   EXPECT_NO_THROW(store()->rename("old", "x", store::namesake::refuse));
 }
 
-TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
+TEST_P(Link, OfAnEndedNewerFilterBlocksNothing) {
   create_old();
   create_new();
   link("old", "new");
@@ -150,7 +150,7 @@ TEST_P(Link, OfANewerOneThatHasEndedHoldsNobodyUp) {
 }
 
 // Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
-TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
+TEST_P(Link, MissingOlderFilterIsAnErrorThatNamesIt) {
   create_old().add("before");
   create_new();
   link("old", "new");
@@ -168,7 +168,7 @@ TEST_P(Link, OlderOneThatIsGoneIsAnErrorThatNamesIt) {
 }
 
 // Promise: nothing is added where the older filter does not answer (foreign-filters, Linked filters).
-TEST_P(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
+TEST_P(Link, NothingIsAddedWhereTheOlderFilterDoesNotAnswer) {
   test::cutting_proxy proxy(server_.port());
   create_old().add("before");
   filter newer = create_new();
@@ -184,7 +184,7 @@ TEST_P(Link, NothingIsAddedWhereTheOlderOneDoesNotAnswer) {
   EXPECT_THAT(add_to(f, {"before", "one"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
 }
 
-TEST_P(Link, GivesEachKeyOneFreshToManyClients) {
+TEST_P(Link, OfManyClientsOneGetsFreshForEachKey) {
   filter older = create_old(10'000);
   create_new(10'000);
   const std::vector<std::string> keys = random_keys(2'000, 3);
@@ -204,7 +204,7 @@ TEST_P(Link, GivesEachKeyOneFreshToManyClients) {
 }
 
 // Promise: a link survives a rebuild of either filter (foreign-filters, Linked filters).
-TEST_P(Link, OutlivesARebuildAndAResetOfTheNewer) {
+TEST_P(Link, SurvivesARebuildAndAResetOfTheNewer) {
   create_old().add("before");
   filter newer = create_new();
   link("old", "new");
@@ -216,7 +216,7 @@ TEST_P(Link, OutlivesARebuildAndAResetOfTheNewer) {
 }
 
 // Promise: a link survives a rebuild of either filter (foreign-filters, Linked filters).
-TEST_P(Link, AsksTheOlderOneAlsoAfterItWasRebuilt) {
+TEST_P(Link, AsksTheOlderFilterAlsoAfterItsRebuild) {
   filter older = create_old();
   older.add("before");
   create_new();
@@ -241,7 +241,7 @@ TEST_P(Link, LeavesNothingBehindOnceBothAreDropped) {
   EXPECT_THAT(keys_like(server_, "*"), Each(HasSubstr("}:t:"))) << "tokens expire";
 }
 
-TEST_P(Link, OfTwoAtOnceThatWouldMakeAChainOneIsRefused) {
+TEST_P(Link, OfTwoThatWouldMakeAChainOneIsRefused) {
   create_old();
   create_new();
   create("newest", GetParam().first);
@@ -252,7 +252,7 @@ TEST_P(Link, OfTwoAtOnceThatWouldMakeAChainOneIsRefused) {
   }
 }
 
-TEST_P(Link, OfOneAndADropOfTheOlderOneIsRefused) {
+TEST_P(Link, OfALinkAndADropOfTheOlderFilterOneIsRefused) {
   create_new();
   for (int round = 0; round < 20; ++round) {
     create_old();
@@ -269,7 +269,7 @@ TEST_P(Link, OfOneAndADropOfTheOlderOneIsRefused) {
   }
 }
 
-TEST_P(Link, NeverComesBesideAJob) {
+TEST_P(Link, IsNeverMadeBesideAJob) {
   create_old();
   filter newer = create_new();
   for (int round = 0; round < 20; ++round) {

@@ -14,14 +14,14 @@ spec plan(double error_rate, growth_kind growth = growth_kind::grow) {
   return plan_for_redis(one_server, {.capacity = 1'000'000, .error_rate = error_rate, .growth = growth});
 }
 
-/// Bits of a layer over the fewest that its rate needs.
+/// Ratio of a layer's bits to the fewest that its rate needs.
 double memory_of_layer(const spec& s, unsigned layer) {
   const growth::layer_plan planned = growth::plan_layer(s, layer);
   return sizing::bits_per_key(layout_kind::classic, s.probes, planned.error_rate) /
          sizing::bits_per_key(layout_kind::classic, 0, planned.error_rate);
 }
 
-TEST(PlanForRedis, TakesTheFewestProbesThatTwiceTheMemoryAllows) {
+TEST(PlanForRedis, UsesTheFewestProbesThatTwiceTheMemoryAllows) {
   for (const double rate : {0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12}) {
     spec s = plan(rate);
     EXPECT_EQ(s.layout, layout_kind::classic);
@@ -43,7 +43,7 @@ TEST(PlanForRedis, StaysNearTwiceTheMemoryThroughThreeDoublings) {
   for (const double rate : {1e-2, 1e-4, 1e-6, 1e-9}) EXPECT_LE(memory_of_layer(plan(rate), 3), 2.3) << rate;
 }
 
-TEST(PlanForRedis, KeepsWhatTheRequestSays) {
+TEST(PlanForRedis, KeepsTheSettingsOfTheRequest) {
   const spec s =
       plan_for_redis(one_server, {.capacity = 1000, .layout = layout_kind::line_8x64, .partitions = 3});
   EXPECT_EQ(s.layout, layout_kind::line_8x64);

@@ -1,4 +1,4 @@
-// What becomes of a filter when its rebuild is given up, dies on the way or meets others that change it.
+// Rebuilds that are abandoned, crash, or meet concurrent changes of the filter.
 
 #include <chrono>
 #include <memory>
@@ -32,9 +32,9 @@ using ::testing::Ne;
 
 class RebuildCutShort : public Rebuilding {
  protected:
-  /// As far as a rebuild has come that died then.
+  /// The progress of a rebuild that crashed at that step.
   enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed };
-  filter_identity rebuild_that_dies_at(step last) {
+  filter_identity rebuild_crashed_at(step last) {
     session with(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
     const filter_identity old = all.open(with, "clicks", true);
@@ -64,7 +64,7 @@ class RebuildCutShort : public Rebuilding {
 
 // Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
 // Rebuild).
-TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
+TEST_P(RebuildCutShort, AbandonedForgetsNothingAndTheNextOneFinishesIt) {
   const auto meanwhile = source_.take(300);
   {
     const auto rebuild = begin();
@@ -77,7 +77,7 @@ TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
   EXPECT_EQ(outcome(add_keys(*writer_, source_.take(100))), "100 fresh");
   {
     const auto again = begin(1'000, 3);
-    EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen") << "by way of two";
+    EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen") << "through two rebuilds";
     EXPECT_EQ(outcome(add_keys(*again->target(), meanwhile)), "300 fresh");
     again->commit();
   }
@@ -85,15 +85,15 @@ TEST_P(RebuildCutShort, GivenUpForgetsNothingAndTheNextOneEndsIt) {
     EXPECT_EQ(outcome(check_keys(*each, meanwhile)), "300 seen");
     EXPECT_EQ(outcome(check_keys(*each, old_)), "500 fresh");
   }
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
 // Promise: a rebuild that is interrupted at any step forgets nothing, and calls nothing fresh twice (redis,
 // Rebuild).
-TEST_P(RebuildCutShort, ThatDiesAtAnyStepForgetsNothingAndCallsNothingFreshTwice) {
+TEST_P(RebuildCutShort, CrashedAtAnyStepForgetsNothingAndReportsNothingFreshTwice) {
   for (const step last : {step::prepared, step::decided, step::in_place, step::half_sealed, step::sealed}) {
     SCOPED_TRACE(static_cast<int>(last));
-    (void)rebuild_that_dies_at(last);
+    (void)rebuild_crashed_at(last);
     const auto keys = source_.take(400);
     const auto opened = client();
     EXPECT_EQ(outcome(add_keys(*opened, std::span(keys).first(200))), "200 fresh");
@@ -104,8 +104,8 @@ TEST_P(RebuildCutShort, ThatDiesAtAnyStepForgetsNothingAndCallsNothingFreshTwice
   }
 }
 
-TEST_P(RebuildCutShort, ThatDiesInTheMiddleOfSealingIsGoneOnWithByWhoHasTheFilterOpen) {
-  (void)rebuild_that_dies_at(step::half_sealed);
+TEST_P(RebuildCutShort, CrashedWhileSealingIsContinuedByClientsThatHaveTheFilterOpen) {
+  (void)rebuild_crashed_at(step::half_sealed);
   const auto half = source_.take(400);
   EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
   EXPECT_EQ(outcome(add_keys(*writer_, half)), "400 fresh") << "one partition of the old, one of the new";
@@ -114,14 +114,14 @@ TEST_P(RebuildCutShort, ThatDiesInTheMiddleOfSealingIsGoneOnWithByWhoHasTheFilte
     EXPECT_EQ(outcome(check_keys(*each, half)), "400 seen");
 }
 
-TEST_P(RebuildCutShort, LookUpThatFailsOnTheWayToTheSuccessorCallsNoKeyFreshThatItHas) {
+TEST_P(RebuildCutShort, LookUpThatFailsOnItsWayToTheSuccessorReportsNoAddedKeyAsFresh) {
   const auto keys = source_.take(100);
   unsigned cut = 0;
   for (std::size_t bytes = 0;; bytes += 23) {
     test::cutting_proxy proxy(server_.port());
     const auto reader = store_at(proxy.url(rest("retry_for=0s")))->open("clicks", access::read);
     EXPECT_EQ(outcome(check_keys(*reader, keys)), "100 fresh");
-    (void)rebuild_that_dies_at(step::sealed);
+    (void)rebuild_crashed_at(step::sealed);
     EXPECT_EQ(outcome(add_keys(*client(), keys)), "100 fresh");
     proxy.cut_for_long_after(test::cutting_proxy::direction::to_client, bytes);
     EXPECT_THAT(check_keys(*reader, keys).verdicts, Each(Ne(verdict::fresh))) << bytes;
@@ -133,7 +133,7 @@ TEST_P(RebuildCutShort, LookUpThatFailsOnTheWayToTheSuccessorCallsNoKeyFreshThat
   EXPECT_GT(cut, 10u);
 }
 
-TEST_P(RebuildCutShort, ThatIsKilledLeavesAFilterThatWorksAndIsClearedAwayByTheNext) {
+TEST_P(RebuildCutShort, KilledLeavesAWorkingFilterAndIsRemovedByTheNext) {
   {
     test::child_process dying([&](const auto& tell) {
       const auto rebuild = store()->begin_rebuild("clicks", sized(5'000, 3), {});
@@ -150,11 +150,11 @@ TEST_P(RebuildCutShort, ThatIsKilledLeavesAFilterThatWorksAndIsClearedAwayByTheN
   rebuild->commit();
   EXPECT_EQ(outcome(check_keys(*writer_, meanwhile)), "300 seen");
   EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
-TEST_P(RebuildCutShort, ThatDiesWhileTheOldFilterIsRemovedIsNoDamageForWhoHasItOpen) {
-  const filter_identity next = rebuild_that_dies_at(step::sealed);
+TEST_P(RebuildCutShort, CrashedDuringTheRemovalOfTheOldFilterIsNotDamageForItsClients) {
+  const filter_identity next = rebuild_crashed_at(step::sealed);
   const auto asks_both = client();
   EXPECT_EQ(outcome(add_keys(*asks_both, old_)), "500 seen");
   session with(parse_redis_url(server_.url()));
@@ -168,35 +168,35 @@ TEST_P(RebuildCutShort, ThatDiesWhileTheOldFilterIsRemovedIsNoDamageForWhoHasItO
   EXPECT_EQ(outcome(check_keys(*reader_, keys)), "100 seen");
   EXPECT_EQ(outcome(add_keys(*writer_, keys)), "100 seen");
   begin()->commit();
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
-// As whoever removes it does, or died doing.
-TEST_P(RebuildCutShort, OrADropWhileKeysAreRemovedIsNoDamageEither) {
+// The state during a removal, or after one that crashed.
+TEST_P(RebuildCutShort, OrADropDuringARemovalOfKeysIsNotDamageEither) {
   const filter_identity dropped = identity_at(server_, "clicks", {});
   const std::string& id = dropped.keys.id();
   begin_drop(server_, "clicks");
   for (const std::string& key : keys_like(server_, "everseen:{" + id + "/*}:*")) server_.run({"DEL", key});
   const auto told = failure_of_check(*reader_, old_);
-  // A client that judges has the bits, and is told once it is sealed.
+  // A client that judges has the bits, and learns of the removal once the filter is sealed.
   ASSERT_EQ(told.has_value(), GetParam() != judges::clients);
   if (!told) return;
   EXPECT_EQ(told->why, batch_failure::cause::storage);
   EXPECT_THAT(told->message, HasSubstr("dropped, replaced or deleted"));
 }
 
-TEST_P(RebuildCutShort, ThatDiesBeforeAnybodyCanFindItLeavesKeysThatExpire) {
-  const filter_identity next = rebuild_that_dies_at(step::prepared);
+TEST_P(RebuildCutShort, CrashedBeforeItIsVisibleLeavesKeysThatExpire) {
+  const filter_identity next = rebuild_crashed_at(step::prepared);
   for (const std::string& key : keys_of_filters())
     if (key.find(next.keys.id()) != std::string::npos) {
-      EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key << " would stay for good";
+      EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key << " would never be removed";
     }
 }
 
-TEST_P(RebuildCutShort, ThatDiesLeavesNothingBehindOnceTheFilterIsDropped) {
+TEST_P(RebuildCutShort, CrashedLeavesNothingBehindOnceTheFilterIsDropped) {
   for (const step last : {step::decided, step::in_place, step::half_sealed, step::sealed}) {
     SCOPED_TRACE(static_cast<int>(last));
-    (void)rebuild_that_dies_at(last);
+    (void)rebuild_crashed_at(last);
     store_->drop("clicks");
     EXPECT_THAT(ids(), IsEmpty());
     EXPECT_THAT(index_fields(), IsEmpty());
@@ -205,8 +205,8 @@ TEST_P(RebuildCutShort, ThatDiesLeavesNothingBehindOnceTheFilterIsDropped) {
   }
 }
 
-TEST_P(RebuildCutShort, WhoseSuccessorHasExpiredIsForgotten) {
-  const filter_identity next = rebuild_that_dies_at(step::decided);
+TEST_P(RebuildCutShort, WithAnExpiredSuccessorIsForgotten) {
+  const filter_identity next = rebuild_crashed_at(step::decided);
   server_.run({"DEL", next.keys.header()});
   EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
   EXPECT_EQ(outcome(add_keys(*writer_, source_.take(300))), "300 fresh");
@@ -217,7 +217,7 @@ TEST_P(RebuildCutShort, WhoseSuccessorHasExpiredIsForgotten) {
 }
 
 // Promise: of two rebuilds at the same time the later one wins (redis, Rebuild).
-TEST_P(RebuildCutShort, OfTwoAtOnceTheSecondWins) {
+TEST_P(RebuildCutShort, OfTwoConcurrentRebuildsTheSecondWins) {
   const auto first = begin();
   const auto second = begin(1'000, 3);
   const auto meanwhile = source_.take(100);
@@ -226,7 +226,7 @@ TEST_P(RebuildCutShort, OfTwoAtOnceTheSecondWins) {
   second->commit();
   EXPECT_EQ(outcome(check_keys(*writer_, meanwhile)), "100 seen");
   EXPECT_EQ(client("clicks", access::read)->get_spec(), sized(1'000, 3));
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
 TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
@@ -237,14 +237,14 @@ TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
     EXPECT_THROW(rebuild->commit(), error);
     if (!drop) {
       EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
-      expect_nothing_else_is_left();
+      expect_no_leftovers();
     }
   }
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(ids(), IsEmpty());
 }
 
-TEST_P(RebuildCutShort, GoesOnUnderAnotherName) {
+TEST_P(RebuildCutShort, ContinuesUnderAnotherName) {
   const auto rebuild = begin();
   const auto meanwhile = source_.take(100);
   store_->rename("clicks", "taps", store::namesake::refuse);
@@ -252,10 +252,10 @@ TEST_P(RebuildCutShort, GoesOnUnderAnotherName) {
   rebuild->commit();
   EXPECT_EQ(outcome(check_keys(*client("taps"), meanwhile)), "100 seen");
   EXPECT_EQ(outcome(check_keys(*client("taps"), old_)), "500 fresh");
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
-TEST_P(RebuildCutShort, OfALostSegmentOfACopyFailsAndLeavesTheFilterAsItWas) {
+TEST_P(RebuildCutShort, FromACopyThatLostASegmentFailsAndLeavesTheFilterUnchanged) {
   const auto copy = copy_of(*writer_);
   {
     const auto rebuild = store_->begin_rebuild("clicks", writer_->get_spec(), copy.states);
@@ -268,7 +268,7 @@ TEST_P(RebuildCutShort, OfALostSegmentOfACopyFailsAndLeavesTheFilterAsItWas) {
     EXPECT_EQ(outcome(check_keys(*each, old_)), "500 seen");
 }
 
-TEST_P(RebuildCutShort, OfAFilterThatWasMadeAnewMeanwhileIsRefused) {
+TEST_P(RebuildCutShort, OfAFilterThatWasRecreatedMeanwhileIsRefused) {
   const auto copy = copy_of(*writer_);
   const auto rebuild = store_->begin_rebuild("clicks", writer_->get_spec(), copy.states);
   for (const auto& [id, bits] : copy.segments) rebuild->merge(id, bits);
@@ -278,8 +278,8 @@ TEST_P(RebuildCutShort, OfAFilterThatWasMadeAnewMeanwhileIsRefused) {
   EXPECT_EQ(outcome(add_keys(*another, old_)), "500 fresh");
 }
 
-// A server that came back without the last step of a rebuild names a filter that is gone.
-TEST_P(RebuildCutShort, WhoseLastStepWasLostIsFinished) {
+// A restarted server that lost the last step of a rebuild names a filter that no longer exists.
+TEST_P(RebuildCutShort, WithALostLastStepIsFinished) {
   begin()->commit();
   const std::string header = key_like(server_, "everseen:{????????????????????????????????}");
   server_.run({"HSET", header, "after", std::string(16, 'x')});

@@ -1,4 +1,4 @@
-// A filter is made anew while its clients use it.
+// Rebuilding a filter while clients use it.
 
 #include <algorithm>
 #include <atomic>
@@ -30,7 +30,7 @@ class Rebuild : public Rebuilding {};
 
 // Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
 // Rebuild).
-TEST_P(Rebuild, HoldsWhatItWasGivenAndNothingElse) {
+TEST_P(Rebuild, HoldsTheKeysThatItWasGivenAndNoOthers) {
   const auto given = source_.take(300);
   {
     const auto rebuild = begin();
@@ -45,12 +45,12 @@ TEST_P(Rebuild, HoldsWhatItWasGivenAndNothingElse) {
     EXPECT_EQ(outcome(check_keys(*each, given)), "300 seen");
     EXPECT_EQ(outcome(check_keys(*each, old_)), "500 fresh");
   }
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
 // Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
 // Rebuild).
-TEST_P(Rebuild, HoldsWhatWasAddedMeanwhile) {
+TEST_P(Rebuild, HoldsKeysThatWereAddedMeanwhile) {
   const auto rebuild = begin();
   const auto meanwhile = source_.take(700);
   EXPECT_EQ(outcome(add_keys(*writer_, meanwhile)), "700 fresh");
@@ -63,7 +63,7 @@ TEST_P(Rebuild, HoldsWhatWasAddedMeanwhile) {
 
 // Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
 // Rebuild).
-TEST_P(Rebuild, KeysThatCameAgainMeanwhileAreKept) {
+TEST_P(Rebuild, KeysThatWereRepeatedMeanwhileAreKept) {
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen") << "so it knows all partitions as they were";
   const auto rebuild = begin();
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen");
@@ -71,7 +71,7 @@ TEST_P(Rebuild, KeysThatCameAgainMeanwhileAreKept) {
   EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 seen");
 }
 
-TEST_P(Rebuild, MayDivideTheFilterOtherwise) {
+TEST_P(Rebuild, MayChangeThePartitions) {
   for (const std::uint32_t partitions : {5U, 1U, 3U}) {
     const auto meanwhile = source_.take(400);
     const auto rebuild = begin(2'000, partitions);
@@ -84,7 +84,7 @@ TEST_P(Rebuild, MayDivideTheFilterOtherwise) {
     EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
     EXPECT_EQ(outcome(check_keys(*client("clicks", access::read), after)), "400 seen");
   }
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
 TEST_P(Rebuild, KeepsTheWindow) {
@@ -101,7 +101,7 @@ TEST_P(Rebuild, KeepsTheWindow) {
   EXPECT_THROW(store_->begin_rebuild("recent", windowed(120s), {}), parameter_error);
 }
 
-TEST_P(Rebuild, IsNamedUntilItIsDone) {
+TEST_P(Rebuild, IsReportedUntilItIsDone) {
   EXPECT_FALSE(client()->path().asks_first);
   const auto rebuild = begin();
   ASSERT_TRUE(client()->path().asks_first);
@@ -110,7 +110,7 @@ TEST_P(Rebuild, IsNamedUntilItIsDone) {
   EXPECT_FALSE(client()->path().asks_first);
 }
 
-TEST_P(Rebuild, PartitionThatIsMissingIsDamageAndNoDrop) {
+TEST_P(Rebuild, MissingPartitionIsDamageAndNotADrop) {
   const std::string state = key_like(server_, "everseen:{*/0}");
   ASSERT_EQ(server_.run({"DEL", state}), "1");
   const auto told = failure_of_add(*writer_, source_.take(100));
@@ -125,10 +125,10 @@ TEST_P(Rebuild, OfAnotherSeedIsRefused) {
   EXPECT_THAT(message_of<parameter_error>([&] { store_->begin_rebuild("clicks", other, {}); }),
               HasSubstr("another seed"));
   EXPECT_THROW(store_->begin_rebuild("nope", sized(100, 1), {}), parameter_error);
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
-TEST_P(Rebuild, FromACopyHasItsBitsAndWhatWasAddedMeanwhile) {
+TEST_P(Rebuild, FromACopyHasItsBitsAndLaterKeys) {
   const auto copy = copy_of(*writer_);
   const auto forgotten = source_.take(100);
   ASSERT_EQ(outcome(add_keys(*writer_, forgotten)), "100 fresh");
@@ -144,7 +144,7 @@ TEST_P(Rebuild, FromACopyHasItsBitsAndWhatWasAddedMeanwhile) {
   EXPECT_EQ(test::keys_in(*client("clicks", access::read)), 600u);
 }
 
-TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
+TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndWhichCannotBeMovedMeanwhile) {
   const auto today = store_->create("today", sized(300, 2), 1h);
   const auto end = store_->facts("today").expires_at;
   ASSERT_TRUE(add_keys(*today, old_).result);
@@ -165,7 +165,7 @@ TEST_P(Rebuild, OfAnExpiringFilterKeepsItsEndAndItCannotBeMovedMeanwhile) {
   EXPECT_EQ(store_->facts("today").expires_at, *end + 1h);
 }
 
-TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndAJobWhileItGoesOn) {
+TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndSoIsAJobDuringIt) {
   {
     const auto job = writer_->open_ledger("count", "");
     EXPECT_THAT(message_of<parameter_error>([&] { (void)begin(); }), HasSubstr("count"));
@@ -179,7 +179,7 @@ TEST_P(Rebuild, OfAFilterWithJobsIsRefusedAndAJobWhileItGoesOn) {
   EXPECT_NE(client()->open_ledger("count", ""), nullptr);
 }
 
-TEST_P(Rebuild, OfAFilterThatAsksAnotherFirstGoesOnAsking) {
+TEST_P(Rebuild, OfALinkedFilterKeepsTheLink) {
   const auto asked = source_.take(100);
   ASSERT_TRUE(add_keys(*store_->create("older", sized(300, 2)), asked).result);
   store_->link("older", "clicks", {});
@@ -191,8 +191,8 @@ TEST_P(Rebuild, OfAFilterThatAsksAnotherFirstGoesOnAsking) {
   EXPECT_FALSE(client()->path().asks_first);
 }
 
-// What is too late for a window stays so.
-TEST_P(Rebuild, CallsNothingFreshThatWasTooLate) {
+// Keys that were late for a window remain late.
+TEST_P(Rebuild, ReportsNoLateKeyAsFresh) {
   const spec s = windowed();
   const auto recent = store_->create("recent", s);
   ASSERT_TRUE(add_keys(*recent, old_, event_time(30s)).result);
@@ -206,7 +206,7 @@ TEST_P(Rebuild, CallsNothingFreshThatWasTooLate) {
 }
 
 // Promise: a filter is not exported until its rebuild has ended (redis, Rebuild).
-TEST_P(Rebuild, IsNotExportedUntilItIsWhole) {
+TEST_P(Rebuild, IsNotExportedUntilItIsComplete) {
   const auto nothing = [](const auto&, const auto&, auto) {};
   {
     const auto rebuild = begin();
@@ -219,9 +219,8 @@ TEST_P(Rebuild, IsNotExportedUntilItIsWhole) {
   client()->visit_segments(0, nothing);
 }
 
-// Threads that meet a seal in the middle of their batches: each key is fresh once, whatever generation has
-// it.
-TEST_P(Rebuild, OfManyThreadsExactlyOneIsToldFreshWhileFiltersComeAndGo) {
+// Threads meet a seal in the middle of their batches: each key is fresh once, whichever generation has it.
+TEST_P(Rebuild, OfManyThreadsExactlyOneGetsFreshDuringRepeatedRebuilds) {
   const auto keys = source_.take(20'000);
   std::vector<std::atomic<int>> fresh(keys.size());
   std::atomic<bool> failed = false;
@@ -271,26 +270,26 @@ INSTANTIATE_TEST_SUITE_P(JudgedBy, Rebuild, testing::Values(judges::clients, jud
 class RebuildJudgedByClients : public Rebuild {};
 INSTANTIATE_TEST_SUITE_P(, RebuildJudgedByClients, testing::Values(judges::clients), name_of_judges);
 
-TEST_P(RebuildJudgedByClients, ThatNoClientCouldHoldIsRefused) {
+TEST_P(RebuildJudgedByClients, TooLargeForAnyClientIsRefused) {
   const auto little = store("mirror=1Mi");
   EXPECT_THAT(message_of<parameter_error>([&] { little->begin_rebuild("clicks", sized(1'000'000, 2), {}); }),
               HasSubstr("give the option mirror="));
   EXPECT_THAT(message_of<parameter_error>([&] { little->create("large", sized(1'000'000, 2)); }),
               HasSubstr("give the option mirror="));
-  expect_nothing_else_is_left();
+  expect_no_leftovers();
 }
 
 class RebuildJudgedByScripts : public Rebuild {};
 INSTANTIATE_TEST_SUITE_P(, RebuildJudgedByScripts, testing::Values(judges::scripts), name_of_judges);
 
-/// Has no more descriptors for the next attempt, say.
+/// For example, it has no descriptors left for the next attempt.
 class throwing final : public retry_policy {
  public:
   bool tries_again(const outage&) override { throw storage_error("no more descriptors", 0, {}); }
   void on_recovered() override {}
 };
 
-TEST_P(RebuildJudgedByScripts, ThatDividedTheFilterOtherwiseKeepsWhatWasAnsweredBeforeTheSystemRefused) {
+TEST_P(RebuildJudgedByScripts, WithOtherPartitionsKeepsAnswersFromBeforeTheSystemRefused) {
   using test::cutting_proxy;
   cutting_proxy proxy(server_.port());
   const auto cut_store = store_at(proxy.url(rest()));
@@ -307,7 +306,7 @@ TEST_P(RebuildJudgedByScripts, ThatDividedTheFilterOtherwiseKeepsWhatWasAnswered
   EXPECT_EQ(got.result.error().done, (tally{.fresh = 3'000, .unknown = 2'000}));
 }
 
-// A module that does not know of a filter what scripts have done to it would answer for what it was.
+// A module that does not know what scripts have done to a filter would answer for its former state.
 TEST(RebuildJudgedByScriptsAndTheModule, IsTheSameForBoth) {
   const redis_server server(test::with_module());
   const auto scripts = store_at(server.url("?commands=script"));
@@ -332,7 +331,7 @@ TEST(RebuildJudgedByScriptsAndTheModule, IsTheSameForBoth) {
   EXPECT_EQ(outcome(check_keys(*client, meanwhile)), "300 seen");
 }
 
-TEST(RebuildForAnotherJudge, LosesNothingEitherWay) {
+TEST(RebuildForAnotherJudge, LosesNothingInEitherDirection) {
   const redis_server server;
   const auto in = store_at(server.url());
   const auto judged_by = [&](judge_kind judge) {

@@ -1,4 +1,4 @@
-// A filter is rebuilt again and again while several processes add and look up.
+// Repeated rebuilds of a filter while several processes add and look up keys.
 
 #include <atomic>
 #include <chrono>
@@ -28,12 +28,12 @@ constexpr std::size_t new_keys = 12'000;
 constexpr std::size_t old_keys = 2'000;
 constexpr std::size_t keys_a_batch = 60;
 
-/// What all processes see of each other.
+/// The state that all processes share.
 struct board {
-  std::atomic<int> fresh[new_keys];          ///< how many were told `fresh`
-  std::atomic<bool> acknowledged[new_keys];  ///< somebody was told that the key is in
-  std::atomic<int> failures;                 ///< verdicts that nobody must get
-  std::atomic<int> batches[writers];         ///< that each writer has got its verdicts for
+  std::atomic<int> fresh[new_keys];          ///< how many got `fresh`
+  std::atomic<bool> acknowledged[new_keys];  ///< some process was told that the key is in
+  std::atomic<int> failures;                 ///< verdicts that must never occur
+  std::atomic<int> batches[writers];         ///< the number of verdicts that each writer has
   std::atomic<int> writing;                  ///< writers that are not done
 };
 
@@ -53,7 +53,7 @@ class shared_board {
   board* at_;
 };
 
-std::vector<digest> keys_to_come() {
+std::vector<digest> future_keys() {
   return random_digests(1).take(new_keys);
 }
 
@@ -65,16 +65,16 @@ void fail(const shared_board& all, const char* who, const std::string& why) {
   if (all->failures++ < 5) std::fprintf(stderr, "%s: %s\n", who, why.c_str());
 }
 
-/// Without them a writer would be done before a second rebuild, which takes a second where clients judge.
+/// Without pauses a writer would finish before a second rebuild, which takes a second where clients judge.
 std::chrono::milliseconds pause_of(judges by) {
   return by == judges::clients ? 50ms : 15ms;
 }
 
-/// Adds all keys, beginning elsewhere than the others, with some old ones in each batch.
+/// Adds all keys in an order of its own, with some old keys in each batch.
 void write(const std::string& url, std::size_t number, std::chrono::milliseconds pause,
            const shared_board& all) {
   const auto filter = store_at(url)->open("busy", access::write);
-  const auto keys = keys_to_come();
+  const auto keys = future_keys();
   const auto old = keys_from_before();
   for (std::size_t from = 0; from < new_keys; from += keys_a_batch) {
     const std::size_t begin = (from + number * 300) % new_keys;
@@ -98,10 +98,10 @@ void write(const std::string& url, std::size_t number, std::chrono::milliseconds
   --all->writing;
 }
 
-/// Looks up keys of which somebody was told that they are in.
+/// Looks up keys that some process was told are in.
 void read(const std::string& url, const shared_board& all) {
   const auto filter = store_at(url)->open("busy", access::read);
-  const auto keys = keys_to_come();
+  const auto keys = future_keys();
   const auto old = keys_from_before();
   for (std::size_t round = 0; all->writing > 0; ++round) {
     std::vector<digest> batch(old.begin(), old.begin() + 20);
@@ -114,12 +114,12 @@ void read(const std::string& url, const shared_board& all) {
   }
 }
 
-/// All that a rebuild which has begun may lack: what was added before. Batches that were on their way when it
-/// began belong to that, so they are waited for.
+/// The only keys that a started rebuild may lack: those added before it. Batches in flight at its start
+/// belong to them, so it waits for these batches.
 std::vector<digest> acknowledged(const shared_board& all) {
   for (const std::atomic<int>& done : all->batches)
     for (const int before = done; before >= 0 && done == before;) std::this_thread::sleep_for(1ms);
-  const auto keys = keys_to_come();
+  const auto keys = future_keys();
   std::vector<digest> in;
   for (std::size_t i = 0; i < new_keys; ++i)
     if (all->acknowledged[i]) in.push_back(keys[i]);
@@ -150,7 +150,7 @@ void rebuild_while_in_use(const std::string& url, judges by) {
     const auto rebuild = store->begin_rebuild("busy", spec_of(20'000, partitions[rebuilds % 4]), {});
     ASSERT_TRUE(test::add_keys(*rebuild->target(), old).result);
     ASSERT_TRUE(test::add_keys(*rebuild->target(), acknowledged(all)).result);
-    if (rebuilds % 5 != 4) rebuild->commit();  // else it is given up
+    if (rebuilds % 5 != 4) rebuild->commit();  // otherwise it is abandoned
     ++rebuilds;
   }
   for (const auto& one : others)
@@ -166,8 +166,8 @@ void rebuild_while_in_use(const std::string& url, judges by) {
     never += times == 0;
   }
   EXPECT_EQ(twice, 0) << "keys were fresh for more than one process";
-  EXPECT_EQ(never, 0) << "keys were fresh for nobody";
-  EXPECT_EQ(test::check_keys(*store->open("busy", access::read), keys_to_come()).result->seen, new_keys);
+  EXPECT_EQ(never, 0) << "keys were never fresh";
+  EXPECT_EQ(test::check_keys(*store->open("busy", access::read), future_keys()).result->seen, new_keys);
 }
 
 class RebuildInUse : public testing::TestWithParam<judges> {
@@ -181,13 +181,13 @@ INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse,
                          testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
 
 // Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
-TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsNobody) {
+TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsForNoClient) {
   const redis_server server(config());
   rebuild_while_in_use(server.url(rest()), GetParam());
 }
 
 // Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
-TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsNobody) {
+TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsForNoClient) {
   redis_cluster cluster(redis_cluster::replicas::none, config());
   rebuild_while_in_use(cluster.url(rest()), GetParam());
 }

@@ -15,7 +15,7 @@
 
 namespace everseen::redis {
 
-/// The filter `clicks`, which holds `old_`; some other clients have it open.
+/// The filter `clicks`, which contains `old_`; some other clients have it open.
 class Rebuilding : public JudgedBy {
  protected:
   Rebuilding() {
@@ -35,7 +35,7 @@ class Rebuilding : public JudgedBy {
   std::unique_ptr<store::rebuild> begin(std::uint64_t capacity = 5'000, std::uint32_t partitions = 2) {
     return store_->begin_rebuild("clicks", sized(capacity, partitions), {});
   }
-  /// The ids of filters of which there are keys.
+  /// The ids of filters that have keys.
   std::set<std::string> ids() const {
     std::set<std::string> all;
     for (const std::string& key : keys_of_filters()) all.insert(key.substr(10, 32));
@@ -58,7 +58,7 @@ class Rebuilding : public JudgedBy {
     }
     return all;
   }
-  void expect_nothing_else_is_left() const {
+  void expect_no_leftovers() const {
     EXPECT_THAT(ids(), testing::SizeIs(1));
     EXPECT_THAT(index_fields(), testing::SizeIs(1));
   }

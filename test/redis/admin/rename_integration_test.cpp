@@ -1,5 +1,4 @@
-// What becomes of a filter on servers when it gets another name and whoever does it dies on the way, or
-// others use it meanwhile.
+// Renaming filters on servers while the renaming client crashes or others use the filter.
 
 #include <atomic>
 #include <chrono>
@@ -40,7 +39,7 @@ class Renaming : public JudgedBy {
   std::string looked_up(const std::string& name, std::span<const digest> keys) const {
     return outcome(check_keys(*client(name, access::read), keys));
   }
-  /// So many filters have keys.
+  /// The number of filters that have keys.
   std::size_t filters() const {
     std::set<std::string> ids;
     for (const std::string& key : keys_of_filters()) ids.insert(key.substr(10, 32));
@@ -54,7 +53,7 @@ class Renaming : public JudgedBy {
 
 // Promise: a client that has a filter open continues under its new name (redis, What holds for all filters on
 // Redis).
-TEST_P(Renaming, WhoHasTheFilterOpenGoesOn) {
+TEST_P(Renaming, ClientsThatHaveTheFilterOpenContinue) {
   make("a", keys_);
   const auto open = client("a");
   EXPECT_EQ(outcome(add_keys(*open, keys_)), "200 seen");
@@ -63,11 +62,11 @@ TEST_P(Renaming, WhoHasTheFilterOpenGoesOn) {
   EXPECT_EQ(outcome(check_keys(*open, keys_)), "200 seen");
   EXPECT_EQ(looked_up("b", others_), "200 seen");
   make("a", keys_);
-  EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen") << "and not with another one of its old name";
+  EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen") << "and not with another filter of its old name";
 }
 
 // Promise: a client whose filter was replaced gets an error (redis, What holds for all filters on Redis).
-TEST_P(Renaming, WhoHasTheFilterOpenThatWasReplacedIsTold) {
+TEST_P(Renaming, ClientsOfAReplacedFilterGetAnError) {
   make("a", keys_);
   make("b", others_);
   const auto open = client("b");
@@ -101,7 +100,7 @@ TEST_P(Renaming, JobsStayWithTheirFilter) {
   EXPECT_EQ(filter->open_ledger("j", "")->checkpoints().at("lane").position, 7u);
 }
 
-TEST_P(Renaming, OfAFilterThatIsBeingRebuiltTakesBothAlong) {
+TEST_P(Renaming, OfAFilterDuringARebuildMovesBoth) {
   const auto filter = make("a", keys_);
   const auto rebuild = store_->begin_rebuild("a", filter->get_spec(), {});
   store_->rename("a", "b", refuse);
@@ -113,10 +112,10 @@ TEST_P(Renaming, OfAFilterThatIsBeingRebuiltTakesBothAlong) {
   EXPECT_EQ(filters(), 1u) << "both were replaced";
 }
 
-/// Each point at which it can die: after so many bytes on one of the ways.
+/// Every point at which it can crash: after each number of bytes in either direction.
 // Promise: a renaming that is interrupted leaves the filter with exactly one of its names (operations, Bloom
 // commands).
-TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamingWorks) {
+TEST_P(Renaming, WhereverItCrashesTheFilterHasOneOfItsNamesAndTheNextRenamingWorks) {
   unsigned died = 0, under_old = 0, under_new = 0;
   for (const direction w : {direction::to_server, direction::to_client})
     for (const bool taken : {false, true})
@@ -147,9 +146,9 @@ TEST_P(Renaming, WhereverItDiesTheFilterHasExactlyOneOfItsNamesAndTheNextRenamin
   EXPECT_GT(under_new, 10u);
 }
 
-/// Each point at which it can lose its connection: before a step that it sends again later, or after one
-/// whose answer it never got.
-TEST_P(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwhile) {
+/// Every point at which it can lose its connection: before a step that it retries later, or after a step
+/// whose answer it never received.
+TEST_P(Renaming, DelayedAnywhereHarmsNoConcurrentRenaming) {
   unsigned renamed_meanwhile = 0;
   const auto few = std::span(keys_).first(20);
   for (const direction w : {direction::to_server, direction::to_client})
@@ -166,7 +165,7 @@ TEST_P(Renaming, WhoIsHeldUpAnywhereHarmsNobodyWhoRenamesTheFilterBackOrOnMeanwh
             try {
               held_up->rename("a", "b", refuse);
             } catch (const error&) {
-              // Its step had been done, and was not what it found when it sent it again.
+              // Its step was done; on the retry the state differed from what it had read.
             }
             done = true;
           });

@@ -16,7 +16,7 @@
 
 namespace everseen::redis {
 
-/// What an attached filter needs to be told of a family, with a size that tests can fill.
+/// The parameters of an attached filter of a family, with a size that tests can fill.
 inline attachment attachment_to(std::string key, compat::family which, std::uint64_t bits = 100'003,
                                 unsigned probes = 0) {
   const compat::family_facts& facts = compat::facts(which);
@@ -36,7 +36,7 @@ inline const attached_filter& behind(const filter& f) {
   return dynamic_cast<const attached_filter&>(f.stored());
 }
 
-/// The id of a filter, in the digits that its keys have.
+/// The id of a filter, in the digits that its keys contain.
 inline std::string id_at(const test::redis_server& server, const std::string& name) {
   return identity_at(server, name, {}).keys.id();
 }
@@ -69,7 +69,7 @@ inline test::answers look_in(const filter& f, const std::vector<std::string>& ke
   return {out, std::move(result)};
 }
 
-/// A bit array that is as long as its last bit needs, as a Redis string is.
+/// A bit array as long as its last bit needs, like a Redis string.
 class naive_string {
  public:
   /// Whether it was set before.
@@ -86,7 +86,7 @@ class naive_string {
   std::string bytes_;
 };
 
-/// A filter of another program in memory.
+/// A filter of another program, in memory.
 class naive_bits {
  public:
   explicit naive_bits(compat::scheme how) : how_(how), positions_(how.probes) {}
@@ -107,7 +107,7 @@ class naive_bits {
   naive_string string_;
 };
 
-/// Another program on the same key: SETBIT by SETBIT.
+/// Another program on the same key: one SETBIT for each bit.
 inline void add_as_original(const test::redis_server& server, const attachment& a, std::string_view key) {
   std::vector<std::uint64_t> positions(a.how.probes);
   compat::positions(a.how, key, positions);

@@ -1,4 +1,4 @@
-// Filters that other programs keep: their bits, and nothing but their bits.
+// Filters that belong to other programs: everseen uses their bits and nothing else.
 
 #include <atomic>
 #include <cmath>
@@ -53,10 +53,10 @@ std::string string_with(const std::vector<std::uint64_t>& positions) {
   return string.bytes();
 }
 
-// -- What the originals computed, through a live server. --
+// -- Results of the originals, through a live server. --
 
 // Promise: the bits are those of the other program (foreign-filters, Attached filters).
-TEST_F(Attached, GozeroHasTheBitsThatGozeroSet) {
+TEST_F(Attached, GozeroHasTheBitsThatGozeroSets) {
   const auto data = vectors("gozero");
   const std::uint64_t bits = data["bits"];
   filter f = attached(*store(), "a", attachment_to("bloom", family::gozero, bits));
@@ -68,7 +68,7 @@ TEST_F(Attached, GozeroHasTheBitsThatGozeroSet) {
   EXPECT_TRUE(string_at("bloom") == string_with(expected));
 }
 
-TEST_F(Attached, BkdrHasTheBitsThatCSet) {
+TEST_F(Attached, BkdrHasTheBitsThatCSets) {
   constexpr std::uint64_t bits = 1'000'003;
   const auto data = vectors("bkdr_c");
   const auto probes = static_cast<unsigned>(data["seeds"].size());
@@ -81,7 +81,7 @@ TEST_F(Attached, BkdrHasTheBitsThatCSet) {
   EXPECT_TRUE(string_at("bits") == string_with(expected));
 }
 
-TEST_F(Attached, BkdrPhpHasTheBitsThatPhpSet) {
+TEST_F(Attached, BkdrPhpHasTheBitsThatPhpSets) {
   constexpr std::uint64_t bits = 1'000'003;
   const auto data = vectors("php")["bkdr_php"];
   const auto probes = static_cast<unsigned>(data["seeds"].size());
@@ -94,7 +94,7 @@ TEST_F(Attached, BkdrPhpHasTheBitsThatPhpSet) {
   EXPECT_TRUE(string_at("bits") == string_with(expected));
 }
 
-TEST_F(Attached, UidPhpHasTheBitsThatPhpSet) {
+TEST_F(Attached, UidPhpHasTheBitsThatPhpSets) {
   filter f = attached(*store(), "a", attachment_to("bits", family::uid_php));
   std::vector<std::uint64_t> expected;
   const auto rows = vectors("php")["uid_php"]["rows"];
@@ -105,7 +105,7 @@ TEST_F(Attached, UidPhpHasTheBitsThatPhpSet) {
   EXPECT_TRUE(string_at("bits") == string_with(expected));
 }
 
-/// The bits of a recorded stream as a Redis string has them: without the zeros behind the last one.
+/// The bits of a recorded stream as a Redis string: without the zeros after the last set bit.
 std::string string_of_stream(const nlohmann::json& row) {
   const auto stream = test::from_base64(row["writeTo_base64"].get<std::string>());
   const compat::guava::filter recorded = compat::guava::decode(stream);
@@ -115,7 +115,7 @@ std::string string_of_stream(const nlohmann::json& row) {
   return text;
 }
 
-TEST_F(Attached, GuavaOfStringsHasTheBitsThatGuavaSet) {
+TEST_F(Attached, GuavaOfStringsHasTheBitsThatGuavaSets) {
   const auto row = vectors("guava")["filters"][0];
   const auto shape =
       compat::guava::smallest(compat::guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
@@ -125,7 +125,7 @@ TEST_F(Attached, GuavaOfStringsHasTheBitsThatGuavaSet) {
   EXPECT_TRUE(string_at("g") == string_of_stream(row));
 }
 
-TEST_F(Attached, GuavaOfLongsHasTheBitsThatGuavaSet) {
+TEST_F(Attached, GuavaOfLongsHasTheBitsThatGuavaSets) {
   const auto row = vectors("guava")["filters"][1];
   const auto shape =
       compat::guava::smallest(compat::guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(CommandSets, AttachedModel,
                            return name;
                          });
 
-TEST_F(Attached, BothProgramsSeeWhatTheOtherAdds) {
+TEST_F(Attached, BothProgramsSeeTheKeysOfTheOther) {
   const attachment a = attachment_to("shared", family::gozero);
   filter f = attached(*store(), "a", a);
   for (const std::string& key : random_keys(50, 1)) {
@@ -205,7 +205,7 @@ TEST_F(Attached, BothProgramsSeeWhatTheOtherAdds) {
 }
 
 // Promise: of many clients that add a key exactly one gets fresh (foreign-filters, Attached filters).
-TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfScriptsAndBitfield) {
+TEST_F(Attached, OfManyClientsOfScriptsAndBitfieldOneGetsFreshForEachKey) {
   const attachment a = attachment_to("shared", family::gozero, 10'000'019);
   store()->attach("a", a, missing_key::create);
   const std::vector<std::string> keys = random_keys(3'000, 5);
@@ -227,7 +227,7 @@ TEST_F(Attached, GivesEachKeyOneFreshToManyClientsOfScriptsAndBitfield) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(fresh[i], 1) << i;
 }
 
-TEST_F(Attached, ServerWithoutScriptsIsServedByBitfields) {
+TEST_F(Attached, ServerWithoutScriptsIsUsedByBitfield) {
   server().run({"ACL", "SETUSER", "plain", "on", ">secret", "~*", "&*", "+@all", "-@scripting"});
   const std::string url = "redis://plain:secret@" + server().address();
   filter f = attached(*store_at(url), "a", attachment_to("shared", family::guava64));
@@ -238,14 +238,14 @@ TEST_F(Attached, ServerWithoutScriptsIsServedByBitfields) {
   server().run({"ACL", "DELUSER", "plain"});
 }
 
-// A command that is refused tells nothing about those behind it in the pipeline: their keys were added.
-TEST_F(Attached, KeyThatIsRefusedLeavesTheOthersTheirVerdicts) {
+// A refused command says nothing about the later commands in the pipeline: their keys were added.
+TEST_F(Attached, RefusedKeyDoesNotAffectTheVerdictsOfOthers) {
   const redis_server strict;
   constexpr std::uint64_t bits = std::uint64_t{16} << 20;
   const attachment a = attachment_to("shared", family::guava64, bits, 1);
   strict.run({"SETBIT", "shared", std::to_string(bits - 1), "0"});
   filter f = attached(*store_at(strict.url("?commands=bitfield")), "a", a);
-  strict.run({"CONFIG", "SET", "proto-max-bulk-len", "1048576"});  // no bit beyond 8 Mi is set or read
+  strict.run({"CONFIG", "SET", "proto-max-bulk-len", "1048576"});  // no bit above 8 Mi is set or read
   const std::vector<std::string> keys = random_keys(40, 1);
   std::vector<verdict> expected;
   for (const std::string& key : keys) {
@@ -275,7 +275,7 @@ TEST_F(Attached, NothingIsAddedThatNoReplicaWouldAcknowledge) {
   }
 }
 
-TEST_F(Attached, UserWhoMayOnlyReadLooksUp) {
+TEST_F(Attached, UserWithReadRightsLooksUp) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   f.add("one");
   server().run({"ACL", "SETUSER", "reader", "on", ">secret", "%R~*", "&*", "+@all"});
@@ -284,7 +284,7 @@ TEST_F(Attached, UserWhoMayOnlyReadLooksUp) {
   server().run({"ACL", "DELUSER", "reader"});
 }
 
-TEST_F(Attached, UserWithoutOurOwnKeysIsToldOfThem) {
+TEST_F(Attached, UserWithoutRightsToOurOwnKeysGetsAnErrorThatNamesThem) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
   server().run({"ACL", "SETUSER", "half", "on", ">secret", "~shared", "~everseen:{*", "&*", "+@all"});
   filter f("a", store_at("redis://half:secret@" + server().address())->open("a", access::write));
@@ -294,13 +294,13 @@ TEST_F(Attached, UserWithoutOurOwnKeysIsToldOfThem) {
   EXPECT_THAT(got.result.error().message, HasSubstr("begin with everseen:" + id_at(server(), "a") + ":"));
 }
 
-TEST_F(Attached, CommandSetThatItDoesNotHaveIsRefused) {
+TEST_F(Attached, UnavailableCommandSetIsRefused) {
   store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
   EXPECT_THAT(message_of<parameter_error>([&] { (void)store("?commands=module")->open("a", access::write); }),
               HasSubstr("commands=script"));
 }
 
-TEST_F(Attached, FunnelIsKnownToThoseAbove) {
+TEST_F(Attached, FunnelIsVisibleToUpperLayers) {
   attachment a = attachment_to("shared", family::guava64, 6'400);
   a.funnel = funnel_kind::int32;
   EXPECT_EQ(attached(*store(), "a", a).get_spec().foreign.funnel, funnel_kind::int32);
@@ -309,18 +309,18 @@ TEST_F(Attached, FunnelIsKnownToThoseAbove) {
 TEST_F(Attached, LookUpWritesNothing) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   f.add("one");
-  server().run({"CONFIG", "SET", "maxmemory", "1"});  // what might write is refused now
+  server().run({"CONFIG", "SET", "maxmemory", "1"});  // commands that might write are refused now
   EXPECT_THAT(look_in(f, {"one", "two"}).verdicts, ElementsAre(verdict::seen, verdict::fresh));
   EXPECT_THAT(add_to(f, {"three"}).result.error().message, HasSubstr("maxmemory"));
   server().run({"CONFIG", "SET", "maxmemory", "0"});
-  EXPECT_EQ(f.add("three"), verdict::fresh) << "what was refused left no bit";
+  EXPECT_EQ(f.add("three"), verdict::fresh) << "refused commands left no bit";
 }
 
-// -- The key is its program's. --
+// -- The key belongs to its program. --
 
 // Promise: a key keeps its time to live, and nothing is written beside it (foreign-filters, Attached
 // filters).
-TEST_F(Attached, KeyKeepsItsTimeToLiveAndGetsNoCompany) {
+TEST_F(Attached, KeyKeepsItsTimeToLiveAndNothingIsWrittenBesideIt) {
   server().run({"SETBIT", "{bloom}:uids", "5", "1"});
   server().run({"EXPIRE", "{bloom}:uids", "1000"});
   filter f = attached(*store(), "a", attachment_to("{bloom}:uids", family::gozero), missing_key::refuse);
@@ -330,7 +330,7 @@ TEST_F(Attached, KeyKeepsItsTimeToLiveAndGetsNoCompany) {
     EXPECT_THAT(key, AnyOf("{bloom}:uids", StartsWith("everseen")));
 }
 
-TEST_F(Attached, DropForgetsTheNameAndLeavesTheBits) {
+TEST_F(Attached, DropRemovesTheNameAndLeavesTheBits) {
   const auto place = store();
   filter f = attached(*place, "a", attachment_to("shared", family::gozero));
   f.add("one");
@@ -354,22 +354,22 @@ TEST_F(Attached, AnotherNameLeadsToTheSameBits) {
   place->rename("a", "b", store::namesake::replace);
   EXPECT_THAT(place->list(), ElementsAre("b"));
   EXPECT_EQ(filter("b", place->open("b", access::write)).add("one"), verdict::seen);
-  EXPECT_EQ(f.add("two"), verdict::fresh) << "who has it open goes on";
+  EXPECT_EQ(f.add("two"), verdict::fresh) << "clients that have it open continue";
 }
 
-TEST_F(Attached, WriterFinishesWhatWhoAttachedItLeftUndone) {
+TEST_F(Attached, WriterFinishesAnIncompleteAttachment) {
   const auto place = store();
   (void)attached(*place, "a", attachment_to("shared", family::gozero));
   const std::string header = key_like(server(), "everseen:{????????????????????????????????}");
   EXPECT_EQ(server().run({"TTL", header}), "-1");
-  server().run({"EXPIRE", header, "1000"});  // as if its maker had died
+  server().run({"EXPIRE", header, "1000"});  // as if its creator had crashed
   EXPECT_NO_THROW((void)place->open("a", access::read));
   EXPECT_NE(server().run({"TTL", header}), "-1");
   EXPECT_NO_THROW((void)place->open("a", access::write));
   EXPECT_EQ(server().run({"TTL", header}), "-1");
 }
 
-TEST_F(Attached, HeaderThatIsLostOrDamagedIsAnErrorAndMayBeDropped) {
+TEST_F(Attached, LostOrDamagedHeaderIsAnErrorAndMayBeDropped) {
   const auto place = store();
   for (const bool is_lost : {false, true}) {
     (void)attached(*place, "a", attachment_to("shared", family::gozero));
@@ -394,7 +394,7 @@ TEST_F(Attached, ResetAndRebuildAreRefused) {
   EXPECT_TRUE(string_at("shared") == bits);
 }
 
-TEST_F(Attached, NameIsTakenOnce) {
+TEST_F(Attached, NameIsGivenOnce) {
   const auto place = store();
   (void)attached(*place, "a", attachment_to("one", family::gozero));
   EXPECT_THROW(place->attach("a", attachment_to("two", family::gozero), missing_key::create), name_taken);
@@ -403,7 +403,7 @@ TEST_F(Attached, NameIsTakenOnce) {
   EXPECT_THROW((void)place->create("a", place->plan({.capacity = 100})), name_taken);
 }
 
-TEST_F(Attached, RecordComesBackAsItWasAndDamageIsNoticed) {
+TEST_F(Attached, RecordIsReadBackAndDamageIsDetected) {
   attachment a = attachment_to("base", family::guava64, 6400, 7);
   a.funnel = funnel_kind::chars;
   a.shape = attachment::form::growing;
@@ -418,9 +418,9 @@ TEST_F(Attached, RecordComesBackAsItWasAndDamageIsNoticed) {
   }
 }
 
-// -- What is wrong is said. --
+// -- Errors are reported. --
 
-TEST_F(Attached, MissingKeyIsRefusedUnlessItMayBeMade) {
+TEST_F(Attached, MissingKeyIsRefusedUnlessItMayBeCreated) {
   const auto place = store();
   const attachment a = attachment_to("bloom:uids", family::gozero);
   EXPECT_THAT(message_of<parameter_error>([&] { place->attach("a", a, missing_key::refuse); }),
@@ -429,21 +429,21 @@ TEST_F(Attached, MissingKeyIsRefusedUnlessItMayBeMade) {
   filter f = attached(*place, "a", a);
   EXPECT_EQ(server().run({"EXISTS", "bloom:uids"}), "0");
   EXPECT_FALSE(f.may_contain("one"));
-  EXPECT_EQ(server().run({"EXISTS", "bloom:uids"}), "0") << "a look-up makes nothing";
+  EXPECT_EQ(server().run({"EXISTS", "bloom:uids"}), "0") << "a look-up creates nothing";
   EXPECT_EQ(f.add("one"), verdict::fresh);
   EXPECT_EQ(server().run({"EXISTS", "bloom:uids"}), "1");
 }
 
-TEST_F(Attached, KeyThatIsDeletedIsEmptyAsItIsToItsProgramAndInfoSaysSo) {
+TEST_F(Attached, DeletedKeyIsEmptyAsForItsProgramAndInfoReportsIt) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   f.add("one");
   server().run({"DEL", "shared"});
   EXPECT_FALSE(f.may_contain("one"));
   EXPECT_THAT(behind(f).missing(behind(f).survey()), ElementsAre(HasSubstr("does not exist")));
-  EXPECT_THAT(behind(f).lost_strings(), ElementsAre()) << "it may not have been made yet";
+  EXPECT_THAT(behind(f).lost_strings(), ElementsAre()) << "it may not have been created yet";
 }
 
-TEST_F(Attached, KeyThatWasThereAndIsNotIsLost) {
+TEST_F(Attached, KeyThatExistedAndIsMissingIsLost) {
   server().run({"SETBIT", "shared", "5", "1"});
   const filter f = attached(*store(), "a", attachment_to("shared", family::gozero), missing_key::refuse);
   EXPECT_THAT(behind(f).lost_strings(), ElementsAre());
@@ -486,7 +486,7 @@ TEST_F(Attached, KeyOfAnotherTypeIsNotTheFilter) {
 }
 
 // Promise: a number of bits that cannot be right is reported (foreign-filters, Attached filters).
-TEST_F(Attached, NumberOfBitsThatCannotBeRightIsDoubted) {
+TEST_F(Attached, ImplausibleNumberOfBitsIsDoubted) {
   const attachment a = attachment_to("shared", family::gozero, 10'007);
   for (const std::string& key : random_keys(100, 1)) add_as_original(server(), a, key);
   filter right = attached(*store(), "right", a);
@@ -495,7 +495,7 @@ TEST_F(Attached, NumberOfBitsThatCannotBeRightIsDoubted) {
   EXPECT_THAT(behind(wrong).doubts(behind(wrong).survey()), ElementsAre(HasSubstr("fewer than 100003 bits")));
 }
 
-TEST_F(Attached, HashesThatAreWorseThanTheirFormulaAreDoubted) {
+TEST_F(Attached, HashesThatPerformWorseThanTheirFormulaAreDoubted) {
   const auto doubts = [&](const attachment& a) {
     const attached_filter f(nullptr, a, "", access::read);
     bitmap whole;
@@ -510,7 +510,7 @@ TEST_F(Attached, HashesThatAreWorseThanTheirFormulaAreDoubted) {
   EXPECT_THAT(doubts(attachment_to("a", family::uid_php)), ElementsAre(HasSubstr("30 bytes")));
 }
 
-TEST_F(Attached, KeyThatTheFunnelCannotReadIsUnknownAndTheOthersAreJudged) {
+TEST_F(Attached, KeyThatTheFunnelRefusesIsUnknownAndTheOthersAreJudged) {
   attachment a = attachment_to("shared", family::guava64, 6'400);
   a.funnel = funnel_kind::int32;
   filter f = attached(*store(), "a", a);
@@ -520,7 +520,7 @@ TEST_F(Attached, KeyThatTheFunnelCannotReadIsUnknownAndTheOthersAreJudged) {
   EXPECT_THAT(got.result.error().message, HasSubstr("'two'"));
 }
 
-TEST_F(Attached, WhatNoProgramCouldKeepInAStringIsRefused) {
+TEST_F(Attached, FilterThatFitsNoStringIsRefused) {
   const auto refusal = [&](const attachment& a) {
     return message_of<parameter_error>([&] { store()->attach("a", a, missing_key::create); });
   };
@@ -535,7 +535,7 @@ TEST_F(Attached, WhatNoProgramCouldKeepInAStringIsRefused) {
   EXPECT_THAT(refusal(funnelled), HasSubstr("--funnel"));
 }
 
-TEST_F(Attached, OfSeveralServersNoneIsGuessed) {
+TEST_F(Attached, SeveralServersAreRefusedInsteadOfGuessing) {
   redis_server other;
   const auto both = store_at("redis://" + server().address() + "," + other.address());
   EXPECT_THAT(message_of<parameter_error>(
@@ -550,7 +550,7 @@ TEST_F(Attached, ReaderAddsNothing) {
   EXPECT_FALSE(reader.may_contain("one"));
 }
 
-TEST_F(Attached, DigestsAreNoKeys) {
+TEST_F(Attached, DigestsAreNotKeys) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   const digest d{1, 2};
   verdict out = verdict::unknown;
@@ -571,8 +571,8 @@ TEST_F(Attached, KeysAndErrorRateAreEstimatedFromTheBits) {
   EXPECT_EQ(f.info().places.at(0), server().address());
 }
 
-/// Of a line of INFO, or of the counters of a command.
-int number_behind(const std::string& text, const std::string& name) {
+/// From a line of INFO, or from the counters of a command.
+int number_after(const std::string& text, const std::string& name) {
   const std::size_t at = text.find(name);
   return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size()));
 }
@@ -586,24 +586,24 @@ TEST_F(Attached, BitsAreCountedInFewRangesAtATime) {
   server().run({"SETBIT", "shared", "8388608", "1"});  // the first bit of the second range
   server().run({"CONFIG", "RESETSTAT"});
   EXPECT_EQ(behind(f).survey().at(0).set_bits, 2u);
-  EXPECT_EQ(number_behind(server().run({"INFO", "commandstats"}), "cmdstat_bitcount:calls="), 20);
-  EXPECT_GE(number_behind(server().run({"INFO", "stats"}), "total_reads_processed:"), 10)
+  EXPECT_EQ(number_after(server().run({"INFO", "commandstats"}), "cmdstat_bitcount:calls="), 20);
+  EXPECT_GE(number_after(server().run({"INFO", "stats"}), "total_reads_processed:"), 10)
       << "between two reads of one client the server serves the others";
 }
 
 // Promise: bits are counted in few ranges at a time, and not for every question (foreign-filters, Attached
 // filters).
 TEST_F(Attached, BitsOfALongStringAreNotCountedForEveryQuestion) {
-  constexpr std::uint64_t bits = std::uint64_t{2048} << 20;  // what is counted is good for half a minute
+  constexpr std::uint64_t bits = std::uint64_t{2048} << 20;  // a count is valid for half a minute
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero, bits));
   f.add("one");
   const auto first = f.info();
   server().run({"CONFIG", "RESETSTAT"});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(f.info().keys, first.keys);
-  EXPECT_EQ(number_behind(server().run({"INFO", "commandstats"}), "cmdstat_bitcount:calls="), 0);
+  EXPECT_EQ(number_after(server().run({"INFO", "commandstats"}), "cmdstat_bitcount:calls="), 0);
 }
 
-TEST_F(Attached, SegmentsAreTheStringsAsTheyAre) {
+TEST_F(Attached, SegmentsAreTheUnchangedStrings) {
   filter f = attached(*store(), "a", attachment_to("shared", family::gozero));
   (void)add_to(f, random_keys(100, 1));
   std::string bits;
@@ -613,7 +613,7 @@ TEST_F(Attached, SegmentsAreTheStringsAsTheyAre) {
   EXPECT_TRUE(bits == string_at("shared"));
 }
 
-TEST_F(Attached, BitsOfAKeyAreShownAsTheyAre) {
+TEST_F(Attached, BitsOfAKeyAreShownUnchanged) {
   const attachment a = attachment_to("shared", family::gozero);
   filter f = attached(*store(), "a", a);
   f.add("one");

@@ -39,8 +39,8 @@ attachment sharded(std::string name, std::uint64_t bits, unsigned probes = 4) {
   return a;
 }
 
-/// The rule of the version in Java: before an insert the next bitmap begins if more than half of the bits of
-/// the current one are set; what an older one has is not inserted.
+/// The rule of the Java version: before an insert the next bitmap begins if more than half of the bits of the
+/// current bitmap are set. A key that an older bitmap has is not inserted.
 class naive_chain {
  public:
   explicit naive_chain(const attachment& a) : how_(a.how) {}
@@ -93,8 +93,9 @@ TEST_F(Growing, GrowsWhereMoreThanHalfOfTheBitsAreSet) {
   EXPECT_EQ(f.info().max_layers, model.newest() + 1);
 }
 
-// What the text about it says: at 0.0005, ten thousand strings grow it once, three times as many three times.
-TEST_F(Growing, GrowsAsOftenAsThePublishedText) {
+// According to the publication: at 0.0005, ten thousand strings grow it once, three times as many three
+// times.
+TEST_F(Growing, GrowsAsOftenAsPublished) {
   const auto shape = compat::guava::smallest(compat::guava::strategy::mitz_64, 10'000, 0.0005);
   filter f = attached(*store(), "a", growing("base", shape.bits(), shape.probes));
   (void)add_to(f, random_keys(10'500, 1));
@@ -114,7 +115,7 @@ TEST_F(Growing, FollowsACursorThatTheOtherProgramMoves) {
   EXPECT_EQ(f.add("two"), verdict::fresh);
   EXPECT_EQ(server_.run({"BITCOUNT", "base-0"}), "5");
   EXPECT_EQ(server_.run({"BITCOUNT", "base-1"}), "5");
-  server_.run({"DEL", "cursor", "base-0", "base-1"});  // its program begins anew
+  server_.run({"DEL", "cursor", "base-0", "base-1"});  // its program starts over
   EXPECT_FALSE(f.may_contain("one"));
   EXPECT_EQ(f.add("one"), verdict::fresh);
   EXPECT_EQ(server_.run({"BITCOUNT", "base-0"}), "5");
@@ -122,7 +123,7 @@ TEST_F(Growing, FollowsACursorThatTheOtherProgramMoves) {
 
 // Promise: of many clients that grow a filter exactly one gets fresh for each key (foreign-filters, Attached
 // filters).
-TEST_F(Growing, GivesEachKeyOneFreshToManyClientsThatGrowIt) {
+TEST_F(Growing, OfManyClientsThatGrowItOneGetsFreshForEachKey) {
   const attachment a = growing("base", 64 * 1'000, 8);
   store()->attach("a", a, missing_key::create);
   const std::vector<std::string> keys = random_keys(12'000, 5);
@@ -151,16 +152,16 @@ TEST_F(Growing, GivesEachKeyOneFreshToManyClientsThatGrowIt) {
   EXPECT_GE(std::stoi(server_.run({"GET", "cursor"})), 2);
 }
 
-TEST_F(Growing, BeginsEachStringAtItsFullLength) {
+TEST_F(Growing, CreatesEachStringAtItsFullLength) {
   filter f = attached(*store(), "a", growing("base", 6'400, 5));
   f.add("one");
   EXPECT_EQ(server_.run({"STRLEN", "base-0"}), "800");
   EXPECT_NO_THROW(store()->attach("again", growing("base", 6'400, 5), missing_key::refuse));
 }
 
-// To count all bits of a long string for each batch would hold its server up.
+// Counting all bits of a long string for each batch would block its server.
 // Promise: the beginning of a long string decides when it is half full (foreign-filters, Attached filters).
-TEST_F(Growing, GrowsByTheBitsOfTheBeginningOfALongString) {
+TEST_F(Growing, GrowsByTheBitsAtTheBeginningOfALongString) {
   constexpr std::uint64_t bytes = std::uint64_t{1} << 20;
   filter f = attached(*store(), "a", growing("base", 8 * bytes, 5));
   server_.run({"SETRANGE", "base-0", "0", std::string(bytes, '\x55')});  // half of its bits
@@ -171,7 +172,7 @@ TEST_F(Growing, GrowsByTheBitsOfTheBeginningOfALongString) {
   EXPECT_EQ(server_.run({"STRLEN", "base-1"}), std::to_string(bytes));
 }
 
-/// How often a command ran since CONFIG RESETSTAT.
+/// How often a command has run since CONFIG RESETSTAT.
 int calls_of(const redis_server& server, const std::string& command) {
   const std::string stats = server.run({"INFO", "commandstats"});
   const std::string begin = "cmdstat_" + command + ":calls=";
@@ -179,9 +180,9 @@ int calls_of(const redis_server& server, const std::string& command) {
   return at == std::string::npos ? 0 : std::stoi(stats.substr(at + begin.size()));
 }
 
-// What a call costs the server is keys times strings.
+// The cost of a call to the server is keys times strings.
 // Promise: a call has fewer keys the more strings there are (foreign-filters, Attached filters).
-TEST_F(Growing, AsksAboutFewerKeysAtATimeTheMoreStringsThereAre) {
+TEST_F(Growing, SendsFewerKeysInACallTheMoreStringsThereAre) {
   constexpr int strings = 150;
   for (int i = 0; i < strings; ++i) server_.run({"SETBIT", "base-" + std::to_string(i), "6399", "0"});
   server_.run({"SET", "cursor", std::to_string(strings - 1)});
@@ -195,7 +196,7 @@ TEST_F(Growing, AsksAboutFewerKeysAtATimeTheMoreStringsThereAre) {
 
 // Promise: a lost string or cursor of a growing filter is an error that names it (foreign-filters, Attached
 // filters).
-TEST_F(Growing, StringThatIsLostIsAnErrorThatNamesIt) {
+TEST_F(Growing, LostStringIsAnErrorThatNamesIt) {
   for (const char* key : {"base-0", "base-1", "base-2"}) server_.run({"SETBIT", key, "6399", "0"});
   server_.run({"SET", "cursor", "2"});
   filter f = attached(*store(), "a", growing("base", 6'400, 5));
@@ -211,8 +212,8 @@ TEST_F(Growing, StringThatIsLostIsAnErrorThatNamesIt) {
   EXPECT_EQ(f.add("one"), verdict::seen);
 }
 
-// Java moves the cursor first.
-TEST_F(Growing, WaitsForTheStringThatAnotherProgramIsAboutToBegin) {
+// The Java version moves the cursor first.
+TEST_F(Growing, WaitsForTheStringThatAnotherProgramIsAboutToCreate) {
   filter f = attached(*store(), "a", growing("base", 6'400, 5));
   f.add("one");
   server_.run({"INCR", "cursor"});
@@ -224,7 +225,7 @@ TEST_F(Growing, WaitsForTheStringThatAnotherProgramIsAboutToBegin) {
   EXPECT_EQ(f.add("one"), verdict::seen);
 }
 
-TEST_F(Growing, NewestThatDoesNotComeIsAnErrorThatNamesIt) {
+TEST_F(Growing, NewestStringThatIsNeverCreatedIsAnErrorThatNamesIt) {
   filter f = attached(*store_at(server_.url("?retry_for=20ms")), "a", growing("base", 6'400, 5));
   f.add("one");
   server_.run({"INCR", "cursor"});
@@ -234,7 +235,7 @@ TEST_F(Growing, NewestThatDoesNotComeIsAnErrorThatNamesIt) {
 
 // Promise: a lost string or cursor of a growing filter is an error that names it (foreign-filters, Attached
 // filters).
-TEST_F(Growing, CursorThatIsLostIsAnError) {
+TEST_F(Growing, LostCursorIsAnError) {
   for (const char* key : {"base-0", "base-1"}) server_.run({"SETBIT", key, "6399", "0"});
   server_.run({"SET", "cursor", "1"});
   filter f = attached(*store(), "a", growing("base", 6'400, 5));
@@ -246,7 +247,7 @@ TEST_F(Growing, CursorThatIsLostIsAnError) {
   EXPECT_EQ(server_.run({"EXISTS", "cursor"}), "0");
 }
 
-TEST_F(Growing, CommandSetThatItDoesNotHaveIsRefused) {
+TEST_F(Growing, UnavailableCommandSetIsRefused) {
   store()->attach("a", growing("base", 6'400, 5), missing_key::create);
   EXPECT_THAT(message_of<parameter_error>(
                   [&] { (void)store_at(server_.url("?commands=bitfield"))->open("a", access::write); }),
@@ -260,7 +261,7 @@ TEST_F(Growing, NeedsScripts) {
   EXPECT_THAT(message_of<backend_error>([&] { f.add("one"); }), HasSubstr("needs scripts"));
 }
 
-TEST_F(Growing, CursorThatIsNoNumberIsAnError) {
+TEST_F(Growing, CursorThatIsNotANumberIsAnError) {
   filter f = attached(*store(), "a", growing("base", 6'400, 5));
   server_.run({"SET", "cursor", "three"});
   EXPECT_THAT(message_of<format_error>([&] { f.add("one"); }), HasSubstr("'three'"));
@@ -290,7 +291,7 @@ class Sharded : public ::testing::Test {
   redis_server second_;
 };
 
-TEST_F(Sharded, EachKeyLiesWhereItsCrcSays) {
+TEST_F(Sharded, EachKeyIsWhereItsCrcPutsIt) {
   const attachment a = sharded("clicks", 40'000'000'000);
   filter f = attached(*store_at(url(first_, second_)), "a", a);
   const std::vector<std::string> keys = {"a", "z", "hello", "13800138000", "布隆过滤器"};
@@ -306,7 +307,7 @@ TEST_F(Sharded, EachKeyLiesWhereItsCrcSays) {
   }
 }
 
-TEST_F(Sharded, OneServerHasStringsToo) {
+TEST_F(Sharded, OneServerAlsoHasStrings) {
   filter f = attached(*store_at(first_.url()), "a", sharded("clicks", 1'000'003));
   f.add("one");
   EXPECT_EQ(first_.run({"EXISTS", "clicks.0"}), "1");
@@ -314,7 +315,7 @@ TEST_F(Sharded, OneServerHasStringsToo) {
 
 // Promise: the servers of a sharded filter may be named in any order afterwards (foreign-filters, Attached
 // filters).
-TEST_F(Sharded, UrlOfAnotherOrderLeadsToTheSameStringsAndOneOfAnotherNumberIsRefused) {
+TEST_F(Sharded, UrlInAnotherOrderFindsTheSameStringsAndOneOfAnotherNumberIsRefused) {
   using order = std::vector<const redis_server*>;
   const redis_server third;
   const auto in = [](const order& servers) {
@@ -345,7 +346,7 @@ TEST_F(Sharded, ServerThatLostItsDataIsAnErrorThatNamesIt) {
       AllOf(HasSubstr("lost its data"), HasSubstr(second_.address())));
 }
 
-TEST_F(Sharded, IsNotAttachedWhereAServerTakesNoWrites) {
+TEST_F(Sharded, IsNotAttachedWhereAServerRefusesWrites) {
   const auto place = store_at(url(first_, second_));
   second_.run({"CONFIG", "SET", "maxmemory", "1"});
   EXPECT_THROW(place->attach("a", sharded("clicks", 1'000'003), missing_key::create), backend_error);
@@ -354,10 +355,10 @@ TEST_F(Sharded, IsNotAttachedWhereAServerTakesNoWrites) {
   EXPECT_NO_THROW(place->attach("a", sharded("clicks", 1'000'003), missing_key::create));
 }
 
-TEST_F(Sharded, ShardThatIsLostIsMissed) {
+TEST_F(Sharded, LostShardIsReported) {
   const auto place = store_at(url(first_, second_));
   filter f = attached(*place, "a", sharded("clicks", 1'000'003));
-  EXPECT_THAT(behind(f).missing(behind(f).survey()), ElementsAre()) << "no key has come to a shard yet";
+  EXPECT_THAT(behind(f).missing(behind(f).survey()), ElementsAre()) << "no key is in the shard yet";
   (void)add_to(f, random_keys(50, 1));
   const filter later = attached(*place, "later", sharded("clicks", 1'000'003), missing_key::refuse);
   EXPECT_THAT(behind(later).lost_strings(), ElementsAre());
@@ -365,7 +366,7 @@ TEST_F(Sharded, ShardThatIsLostIsMissed) {
   EXPECT_THAT(behind(later).lost_strings(), ElementsAre(HasSubstr("clicks.0 of " + second_.address())));
 }
 
-TEST_F(Sharded, DropLeavesTheStringsAndNothingElseButTokens) {
+TEST_F(Sharded, DropLeavesOnlyTheStringsAndTokens) {
   const auto place = store_at(url(first_, second_));
   filter f = attached(*place, "a", sharded("clicks", 1'000'003));
   (void)add_to(f, random_keys(20, 1));
@@ -398,7 +399,7 @@ TEST(AttachedTokens, OfStringsWithOneHashTagAreTwo) {
   EXPECT_NE(token_key("everseen:a:", "{clicks}.0", "me"), token_key("everseen:a:", "{clicks}.1", "me"));
 }
 
-TEST_F(AttachedInCluster, TokenLiesInTheSlotOfTheKeyWhateverItsName) {
+TEST_F(AttachedInCluster, TokenIsInTheSlotOfTheKeyWhateverItsName) {
   for (const std::string key :
        {"uids", "{tag}uids", "{}uids", "a{b}c{d}", "open{", "close}", "}{", "{}", "{a"}) {
     SCOPED_TRACE(key);
@@ -439,7 +440,7 @@ TEST_F(AttachedInCluster, GrowsWhereItsStringsAndCursorShareASlot) {
   EXPECT_GT(std::stoi(owner_of("{uids}").run({"GET", "{uids}cursor"})), 1);
 }
 
-TEST_F(AttachedInCluster, ShardsAreNotForIt) {
+TEST_F(AttachedInCluster, ShardsAreRefused) {
   EXPECT_THAT(message_of<parameter_error>([&] {
                 store_at(cluster().url())->attach("s", sharded("clicks", 1'000'003), missing_key::create);
               }),

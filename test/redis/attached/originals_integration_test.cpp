@@ -1,5 +1,5 @@
-// PHP and Java run the published algorithms beside ours, on one live server: each side sees what the other
-// adds. They come with ./dev setup.
+// PHP and Java run the published algorithms beside ours, on one live server: each side sees the keys of the
+// other. ./dev setup installs both.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,7 @@ using ::testing::Each;
 
 const std::string peers = EVERSEEN_SOURCE_DIR "/test/compat/peers/";
 
-/// A digit a key, as the peers print verdicts.
+/// One digit for each key, as the peers print verdicts.
 std::string digits_of(const std::vector<verdict>& verdicts) {
   std::string text;
   for (const verdict v : verdicts) text += v == verdict::seen ? '1' : '0';
@@ -52,7 +52,7 @@ class BesidePhp : public ::testing::Test {
     return result.out;
   }
 
-  /// Both add in turns, a third of the keys each time again by the other.
+  /// Both add in turns; a third of the keys are added again by the other.
   void both_add(const std::string& kind, const attachment& a, filter f,
                 const std::vector<std::string>& sockets) {
     const std::vector<std::string> keys = random_keys(300, 17);
@@ -103,8 +103,8 @@ TEST_F(BesidePhp, UserIdsAreShared) {
   EXPECT_THAT(look_in(f, theirs).verdicts, Each(verdict::seen));
 }
 
-/// Java moves the cursor and then clears the last bit of the new string, in two steps: what is added between
-/// them may lose it.
+/// The Java version moves the cursor and then clears the last bit of the new string, in two steps: keys added
+/// between them may lose it.
 bool sets_last_bit(const attachment& a, std::string_view key) {
   std::vector<std::uint64_t> positions(a.how.probes);
   compat::positions(a.how, key, positions);
@@ -161,7 +161,7 @@ TEST(BesideJava, BothSidesGrowOneFilter) {
   std::vector<std::string> look = command;
   look.back() = files.make(again);
   EXPECT_EQ(test::run_program(look, {.input = "\n"}).out, "ready\n" + std::string(ours.size(), '0') + "\n")
-      << "Java does not see what we added";
+      << "Java does not see our keys";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Filters of Redisson: it keeps their sizes in a hash, and everseen goes by that hash in every call.
+// Filters of Redisson: it keeps their sizes in a hash, and everseen follows that hash in every call.
 
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// What tryInit() of Redisson writes.
+/// The fields that tryInit() of Redisson writes.
 void try_init(const redis_server& server, const std::string& config, const std::string& size,
               const std::string& probes) {
   server.run({"HSET", config, "size", size, "hashIterations", probes, "expectedInsertions", "1000",
@@ -72,13 +72,13 @@ TEST_P(Redisson, HasTheBitsThatRedissonSets) {
   EXPECT_TRUE(string_at("mails") == expected.bytes());
 }
 
-TEST_P(Redisson, NameWithABraceHasItsHashBehindTheName) {
+TEST_P(Redisson, NameWithABraceHasItsHashAfterTheName) {
   try_init(server_, "{users}mails:config", "9585", "7");
   filter f = attached(*store(), "a", redisson_at("{users}mails"));
   EXPECT_EQ(f.add("one"), verdict::fresh);
 }
 
-TEST_P(Redisson, BothProgramsSeeWhatTheOtherAdds) {
+TEST_P(Redisson, BothProgramsSeeTheKeysOfTheOther) {
   try_init(server_, "{mails}:config", "95850", "7");
   filter f = attached(*store(), "a", redisson_at("mails"));
   add_as_original(server_, behind(f).what(), "theirs");
@@ -90,7 +90,7 @@ TEST_P(Redisson, BothProgramsSeeWhatTheOtherAdds) {
 }
 
 // Promise: sizes of a filter of Redisson that changed are an error (foreign-filters, Attached filters).
-TEST_P(Redisson, OneThatWasMadeAnewWithOtherSizesIsRefusedEverywhereAndItsBitsStay) {
+TEST_P(Redisson, FilterRecreatedWithOtherSizesIsRefusedEverywhereAndItsBitsStay) {
   try_init(server_, "{mails}:config", "9585", "7");
   filter f = attached(*store(), "a", redisson_at("mails"));
   f.add("one");
@@ -111,7 +111,7 @@ TEST_P(Redisson, OneThatWasMadeAnewWithOtherSizesIsRefusedEverywhereAndItsBitsSt
   EXPECT_EQ(server_.run({"EXISTS", "mails"}), "0") << "a bit was set";
 }
 
-TEST_P(Redisson, OneThatWasDeletedIsRefused) {
+TEST_P(Redisson, DeletedFilterIsRefused) {
   try_init(server_, "{mails}:config", "9585", "7");
   filter f = attached(*store(), "a", redisson_at("mails"));
   f.add("one");
@@ -134,12 +134,12 @@ class RedissonAttaching : public ::testing::Test {
   redis_server server_;
 };
 
-TEST_F(RedissonAttaching, OneWithoutItsHashIsRefused) {
+TEST_F(RedissonAttaching, FilterWithoutItsHashIsRefused) {
   server_.run({"SETBIT", "mails", "5", "1"});
   EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("there is no hash {mails}:config"));
 }
 
-TEST_F(RedissonAttaching, HashThatIsNoneOfRedissonIsRefused) {
+TEST_F(RedissonAttaching, ForeignHashIsRefused) {
   server_.run({"SET", "{mails}:config", "text"});
   EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("{mails}:config is no hash"));
   server_.run({"DEL", "{mails}:config"});
@@ -151,7 +151,7 @@ TEST_F(RedissonAttaching, HashThatIsNoneOfRedissonIsRefused) {
   EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("at most 4294967294 bits"));
 }
 
-TEST_F(RedissonAttaching, SizesThatTheUserKnowsAreComparedWithTheHash) {
+TEST_F(RedissonAttaching, SizesThatTheUserGivesAreComparedWithTheHash) {
   try_init(server_, "{mails}:config", "9585", "7");
   attachment a = redisson_at("mails");
   a.how = {family::redisson, 9586, 7};
@@ -179,7 +179,7 @@ TEST_F(RedissonAttaching, HashIsReadInTheCallThatJudges) {
   EXPECT_THAT(stats, HasSubstr("cmdstat_hmget:calls=1,"));
 }
 
-TEST_F(RedissonAttaching, OfAClusterOneWhoseHashLiesElsewhereIsRefused) {
+TEST_F(RedissonAttaching, InAClusterAFilterWithItsHashElsewhereIsRefused) {
   redis_cluster cluster;
   const auto in = store_at(cluster.url());
   EXPECT_THAT(

@@ -1,5 +1,5 @@
-// A connection to an attached filter that is cut, at every byte: no key is called seen because its own first
-// attempt set its bits.
+// A connection to an attached filter that is cut at every byte: no key is reported as seen because its own
+// first attempt set its bits.
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ class AttachedRetry : public ::testing::Test {
   cutting_proxy proxy_{server_.port()};
 };
 
-/// New keys, and one of them again.
+/// New keys, one of them repeated.
 std::vector<std::string> next_batch(int number) {
   const std::string name = "key " + std::to_string(number);
   return {name + "a", name + "b", name + "a"};
@@ -52,7 +52,7 @@ TEST_F(AttachedRetry, BatchCutAtEveryByteGetsTheVerdictsOfAnUndisturbedOne) {
   }
 }
 
-TEST_F(AttachedRetry, ShardsOfWhichOneIsCutAtEveryByteGiveTheVerdictsOfUndisturbedOnes) {
+TEST_F(AttachedRetry, ShardsWithOneCutAtEveryByteGiveTheVerdictsOfUndisturbedOnes) {
   const redis_server other;
   const attachment a = [] {
     attachment made = attachment_to("{clicks}", family::bkdr_php, 1'000'003, 8);
@@ -160,7 +160,7 @@ TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
   EXPECT_GT(unknown, 10u);
 }
 
-TEST_F(AttachedRetry, AnswersAreForgottenByThemselves) {
+TEST_F(AttachedRetry, RememberedAnswersExpire) {
   filter f = attached(*store_at(server_.url()), "a", attachment_to("shared", family::gozero));
   f.add("one");
   const std::string token = key_like(server_, "everseen:" + id_at(server_, "a") + ":{shared}shared:t:*");

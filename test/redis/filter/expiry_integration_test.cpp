@@ -1,4 +1,4 @@
-// When filters on servers end and begin anew, and what then becomes of their keys.
+// When filters on servers end and are reset, and how long their keys live after that.
 
 #include <atomic>
 #include <chrono>
@@ -38,7 +38,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 // Promise: a new end is known to every client within a second (redis, The end of a filter).
-TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
+TEST_P(Life, EndMovedByAnotherClientIsKnownWithinASecond) {
   const auto filter = store_->create("clicks", sized());
   random_digests random(1);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
@@ -50,7 +50,7 @@ TEST_P(Life, EndThatAnotherClientHasMovedIsKnownWithinASecond) {
   EXPECT_THAT(told->message, HasSubstr("has ended, as it was told to"));
 }
 
-TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
+TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstIsReached) {
   const auto filter = store_->create("clicks", sized(), 1s);
   random_digests random(2);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
@@ -60,28 +60,28 @@ TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstHasCome) {
 }
 
 // Promise: the keys of an ended filter expire a day later (redis, The end of a filter).
-TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoThoseMadeLaterAndLoseItWithTheEnd) {
+TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoLaterOnesAndLoseItWithTheEnd) {
   const auto filter = store_->create("clicks", sized(10'000));
   random_digests random(3);
   (void)add_keys(*filter, random.take(20'000));
   EXPECT_THAT(limits(), ElementsAre(-1));
   const event_time end = now() + 1h;
   store_->expire_at("clicks", end);
-  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  EXPECT_THAT(limits(), Each(is_a_day_after(end)));
   const std::size_t before = lives().size();
   // Where clients judge: more than a chunk of the journal, and checkpoints.
   for (int i = 0; i < (GetParam() == judges::clients ? 40 : 3); ++i)
     (void)add_keys(*filter, random.take(20'000));
   EXPECT_GT(lives().size(), before);
-  EXPECT_THAT(limits(), Each(is_a_day_behind(end)));
+  EXPECT_THAT(limits(), Each(is_a_day_after(end)));
   const std::string header = header_of(server_, "clicks");
-  EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is told from a damaged one";
+  EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is distinguished from a damaged one";
   store_->expire_at("clicks", std::nullopt);
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
 // Promise: using a filter does not put off its end (redis, The end of a filter).
-TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
+TEST_P(Life, ExpiringFilterReportsItsEndAndUseDoesNotPutItOff) {
   const auto filter = store_->create("clicks", sized(), 1h);
   const auto end = store_->facts("clicks").expires_at;
   ASSERT_TRUE(end);
@@ -92,10 +92,10 @@ TEST_P(Life, ExpiringFilterSaysWhenItEndsAndUsingItDoesNotPutThatOff) {
   store_->reset("clicks");
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   EXPECT_EQ(store_->facts("clicks").expires_at, end);
-  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
+  EXPECT_THAT(limits(), Each(is_a_day_after(*end)));
 }
 
-TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
+TEST_P(Life, KeysOfAJobHaveTheLimitAndTheEndOfAFilterWithJobsIsFixed) {
   const spec s = sized(1'000);
   const auto filter = store_->create("clicks", s, 1h);
   const auto end = store_->facts("clicks").expires_at;
@@ -106,20 +106,20 @@ TEST_P(Life, KeysOfAJobHaveTheLimitAndOfAFilterWithJobsTheEndStays) {
   ASSERT_TRUE(test::claim_events(*job, s, {"lane", 0}, events).result);
   const std::vector<checkpoint> reached = {{"lane", 9, ""}};
   ASSERT_TRUE(job->settle(reached));
-  EXPECT_THAT(limits(), Each(is_a_day_behind(*end)));
+  EXPECT_THAT(limits(), Each(is_a_day_after(*end)));
   const auto message = [&] { store_->expire_at("clicks", std::nullopt); };
   EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
 }
 
-// Promise: a filter that has ended is no damage, and its name is free (redis, The end of a filter).
-TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
+// Promise: a filter that has ended is not damage, and its name is free (redis, The end of a filter).
+TEST_P(Life, EndedFilterIsNotDamageAndItsNameIsFree) {
   const auto filter = store_->create("clicks", sized(), 1s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(message_of<filter_expired>([&] { store_->open("clicks", access::write); }),
               AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
-  // It knows the end to a millisecond of the server, and may notice it as much later.
+  // It knows the end to a millisecond of the server, and may notice it that much later.
   std::optional<batch_failure> failure;
   test::wait_until([&] { return (failure = failure_of_add(*filter, keys_)).has_value(); },
                    "the client notices");
@@ -131,7 +131,7 @@ TEST_P(Life, FilterThatHasEndedIsNoDamageAndItsNameIsFree) {
   EXPECT_THAT(limits(), ElementsAre(-1));
 }
 
-TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
+TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsReused) {
   for (const std::string name : {"a", "b", "c"})
     (void)add_keys(*store_->create(name, sized(), 1s), std::span(keys_).first(10));
   wait_for_the_end();
@@ -146,7 +146,7 @@ TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsNeeded) {
 }
 
 // Promise: a lost header is damage (redis, The end of a filter).
-TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
+TEST_P(Life, LostFilterIsDamageAndIsNotRecreated) {
   (void)store_->create("clicks", sized(), 1s);
   wait_for_the_end();
   (void)store_->create("clicks", sized(), 1h);
@@ -156,12 +156,12 @@ TEST_P(Life, FilterThatIsLostIsDamageAndNotMadeAnew) {
   EXPECT_THROW(store_->create("clicks", sized()), name_taken);
 }
 
-TEST_P(Life, FilterMustLiveForASecondAtLeast) {
+TEST_P(Life, FilterMustLiveForAtLeastASecond) {
   EXPECT_THROW(store_->create("clicks", sized(), 999ms), parameter_error);
   EXPECT_FALSE(store_->exists("clicks"));
 }
 
-TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
+TEST_P(Life, FilterWorksAfterItsServerIsKilledWhileSettingAnEnd) {
   (void)store_->create("clicks", sized(1'000, 1));
   const auto first = std::span(keys_).first(100);
   (void)add_keys(*client(), first);
@@ -176,7 +176,7 @@ TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
       const auto found = client();
       EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
       const auto ends = store_->facts("clicks").expires_at;
-      // Too late a limit is one that the next end puts right; too early a one would be a loss.
+      // A limit that is too late is corrected by the next end; one that is too early would lose keys.
       EXPECT_THAT(lives(),
                   Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
           << cut - from;
@@ -187,8 +187,8 @@ TEST_P(Life, OfAServerKilledWhileAnEndIsGivenTheFilterWorks) {
   }
 }
 
-/// Each point at which it can die: after so many bytes on one of the ways.
-TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilterDoesTheRest) {
+/// Every point at which it can crash: after each number of bytes in either direction.
+TEST_P(Life, CrashWhileSettingAnEndLimitsNoKeyTooEarlyAndTheNextOpenFinishes) {
   using direction = cutting_proxy::direction;
   cutting_proxy proxy(server_.port());
   unsigned died = 0;
@@ -207,7 +207,7 @@ TEST_P(Life, WhereverTheGiverOfAnEndDiesNoKeyIsLimitedTooEarlyAndWhoOpensTheFilt
         const bool cut = proxy.has_cut();
         died += !done;
         const auto ends = store_->facts("clicks").expires_at;
-        const auto limit = ends ? Matcher<std::int64_t>(is_a_day_behind(*ends)) : Matcher<std::int64_t>(-1);
+        const auto limit = ends ? Matcher<std::int64_t>(is_a_day_after(*ends)) : Matcher<std::int64_t>(-1);
         ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
         (void)client();
         if (!persists || !ends) {
@@ -228,7 +228,7 @@ TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
   many->expire_at("clicks", later);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
-    EXPECT_THAT(limits(*each), Each(is_a_day_behind(later)));
+    EXPECT_THAT(limits(*each), Each(is_a_day_after(later)));
   many->expire_at("clicks", std::nullopt);
   for (const redis_server* each :
        {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
@@ -236,7 +236,7 @@ TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
 }
 
 // Promise: a filter that is reset while others add works afterwards (redis, Reset).
-TEST_P(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
+TEST_P(Life, ResetDuringAddsLeavesAWorkingFilter) {
   const auto filter = store_->create("clicks", sized(200, 4));
   std::atomic<bool> done = false;
   std::vector<std::jthread> others;
@@ -255,7 +255,7 @@ TEST_P(Life, ResetWhileOthersAddLeavesAFilterThatWorks) {
   EXPECT_EQ(outcome(check_keys(*filter, keys_)), "1000 seen");
 }
 
-TEST_P(Life, ResetLeavesNothingOfWhatWasAddedBehind) {
+TEST_P(Life, ResetLeavesNothingOfEarlierKeysBehind) {
   const auto filter = store_->create("clicks", sized());
   const auto empty = keys_of_filters();
   ASSERT_TRUE(add_keys(*filter, keys_).result);
@@ -264,7 +264,7 @@ TEST_P(Life, ResetLeavesNothingOfWhatWasAddedBehind) {
   EXPECT_EQ(keys_of_filters(), empty);
 }
 
-TEST_P(Life, PartitionsSayWhichServerHasThem) {
+TEST_P(Life, PartitionsNameTheirServer) {
   redis_server other(with_judge());
   const auto both = store_at("redis://" + server_.address() + "," + other.address() + rest());
   const auto filter = both->create("clicks", sized(200, 3));

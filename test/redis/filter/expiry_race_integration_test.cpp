@@ -1,4 +1,4 @@
-// When several clients give one filter ends at the same time, and some of them die on the way or are late.
+// Several clients set the end of one filter concurrently; some crash or are late.
 
 #include <chrono>
 #include <future>
@@ -30,32 +30,32 @@ using ::testing::Matcher;
 using direction = cutting_proxy::direction;
 using an_end = std::optional<event_time>;
 
-/// A limit that no key of a filter with this end loses by.
+/// A limit that costs no key of a filter with this end.
 Matcher<std::int64_t> is_late_enough(an_end end) {
   if (!end) return -1;
   return AnyOf(-1, Ge((*end + later_than_the_end).time_since_epoch().count() - 1'000));
 }
 Matcher<std::int64_t> is_right(an_end end) {
-  return end ? Matcher<std::int64_t>(is_a_day_behind(*end)) : Matcher<std::int64_t>(-1);
+  return end ? Matcher<std::int64_t>(is_a_day_after(*end)) : Matcher<std::int64_t>(-1);
 }
 
 class LifeRace : public Life {
  protected:
-  /// What becomes of a client that was stopped in the middle, once what it has sent reaches the server.
+  /// The data that a stopped client has sent reaches the server later.
   enum class then : std::uint8_t { dies, continues };
 
   struct slow_client {
     std::future<void> done;
     bool was_stopped;
   };
-  /// A client that gives `clicks` an end, and is stopped when it has sent this many bytes.
+  /// A client that sets an end for `clicks`, and is stopped after this many sent bytes.
   slow_client stopped_after(cutting_proxy& proxy, std::size_t bytes, an_end end) {
     proxy.hold_after(direction::to_server, bytes);
     auto done = std::async(std::launch::async, [url = proxy.url(rest("retry_for=1ms")), end] {
       try {
         store_at(url)->expire_at("clicks", end);
       } catch (const error&) {
-        // It has died, or another client was faster.
+        // It crashed, or another client was faster.
       }
     });
     test::wait_until([&] { return proxy.holds() || done.wait_for(0s) == std::future_status::ready; },
@@ -69,8 +69,8 @@ class LifeRace : public Life {
     client.done.get();
     proxy.refuse(false);
   }
-  /// As if whoever began to change the end had done so long ago.
-  void let_time_pass() {
+  /// As if a client had begun to change the end long ago.
+  void backdate_change() {
     const std::string header = header_of(server_, "clicks");
     if (server_.run({"HEXISTS", header, "began"}) == "1") (void)server_.run({"HSET", header, "began", "0"});
   }
@@ -85,8 +85,8 @@ class LifeRace : public Life {
   an_end end_of_clicks() { return store_->facts("clicks").expires_at; }
 };
 
-/// The first end is given up to each place; then the second by a client that nothing happens to.
-TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterOne) {
+/// The first end is set up to each point; then an undisturbed client sets the second.
+TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterEnd) {
   const an_end soon = now() + 1h, late = now() + 200h;
   unsigned stopped = 0;
   for (const then what : {then::dies, then::continues})
@@ -102,7 +102,7 @@ TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterOne) {
         }
         let_go(proxy, first, what);
         ASSERT_THAT(limits(), Each(is_late_enough(end_of_clicks())));
-        let_time_pass();
+        backdate_change();
         (void)client();
         ASSERT_THAT(limits(), Each(is_right(end_of_clicks()))) << "once it was opened";
         (void)server_.run({"FLUSHALL"});
@@ -112,8 +112,8 @@ TEST_P(LifeRace, EarlierEndThatArrivesLateLimitsNoKeyOfAFilterWithALaterOne) {
   EXPECT_GT(stopped, 40u);
 }
 
-/// As above, where the filter has an end before, which both put off.
-TEST_P(LifeRace, OfTwoThatPutAnEndOffNeitherLeavesALimitOfTheFirstEnd) {
+/// As above, where the filter already has an end, and both clients extend it.
+TEST_P(LifeRace, OfTwoExtensionsNeitherLeavesALimitOfTheFirstEnd) {
   const an_end soon = now() + 1h, later = now() + 100h, last = now() + 200h;
   for (const then what : {then::dies, then::continues})
     for (const an_end second : {last, soon, an_end()})
@@ -136,7 +136,7 @@ TEST_P(LifeRace, OfTwoThatPutAnEndOffNeitherLeavesALimitOfTheFirstEnd) {
       }
 }
 
-TEST_P(LifeRace, WhatAClientThatDiedHasBegunIsLeftAloneForAMinuteAndThenFinished) {
+TEST_P(LifeRace, WorkOfACrashedClientIsLeftAloneForAMinuteAndThenFinished) {
   const an_end soon = now() + 1h;
   unsigned unlimited = 0;
   for (std::size_t bytes = 0;; bytes += 101) {
@@ -155,7 +155,7 @@ TEST_P(LifeRace, WhatAClientThatDiedHasBegunIsLeftAloneForAMinuteAndThenFinished
       ASSERT_EQ(limits(), before);
       unlimited += before.contains(-1);
     }
-    let_time_pass();
+    backdate_change();
     (void)client();
     ASSERT_THAT(limits(), Each(is_right(end_of_clicks())));
     (void)server_.run({"FLUSHALL"});
@@ -164,7 +164,7 @@ TEST_P(LifeRace, WhatAClientThatDiedHasBegunIsLeftAloneForAMinuteAndThenFinished
   EXPECT_GT(unlimited, 3u);
 }
 
-TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
+TEST_P(LifeRace, ManyClientsThatSetEndsConcurrentlyAllSucceed) {
   (void)add_keys(*store_->create("clicks", sized(200, 4)), keys_);
   std::vector<std::future<void>> clients;
   for (int i = 0; i < 6; ++i)
@@ -176,19 +176,19 @@ TEST_P(LifeRace, ManyClientsThatGiveEndsAtTheSameTimeAllSucceed) {
     }));
   for (auto& each : clients) EXPECT_NO_THROW(each.get());
   ASSERT_THAT(limits(), Each(is_late_enough(end_of_clicks())));
-  let_time_pass();
+  backdate_change();
   (void)client();
   EXPECT_THAT(limits(), Each(is_right(end_of_clicks())));
 }
 
-TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
+TEST_P(LifeRace, HeaderThatItsServerRolledBackIsUpdatedFromTheOtherKeys) {
   (void)add_keys(*store_->create("clicks", sized()), keys_);
   const std::string header = header_of(server_, "clicks");
   for (int i = 1; i < 4; ++i) store_->expire_at("clicks", now() + std::chrono::hours(i));
   for (const char* const round : {"0", "2", "3"}) {
     (void)server_.run({"HSET", header, "round", round});
     (void)server_.run({"HDEL", header, "limits"});
-    let_time_pass();
+    backdate_change();
     (void)client();
     EXPECT_THAT(limits(), Each(is_right(end_of_clicks()))) << round;
     (void)server_.run({"HSET", header, "round", round});
@@ -198,8 +198,8 @@ TEST_P(LifeRace, HeaderThatItsServerHasPutBackIsBroughtUpToTheOtherKeys) {
   }
 }
 
-// It has read the ends of both filters, and is stopped before it makes them the same.
-TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItStandsAlone) {
+// It has read the ends of both filters, and is stopped before it makes them equal.
+TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) {
   unsigned stopped = 0;
   for (std::size_t bytes = 0;; bytes += 79) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
@@ -209,7 +209,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
     const filter_identity old = all.open(with, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
     all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = old.id});
-    store_->expire_at("clicks", now() + 1h);  // while the successor was made
+    store_->expire_at("clicks", now() + 1h);  // while the successor was created
     ASSERT_EQ(decide_succession(with, old, next.id), succession::decided);
     cutting_proxy proxy(server_.port());
     slow_client late = stopped_after(proxy, bytes, now() + 50h);
@@ -229,7 +229,7 @@ TEST_P(LifeRace, EndThatASuccessorGetsLateFromTheOneBeforeIsNotGivenToItOnceItSt
   EXPECT_GT(stopped, 10u);
 }
 
-TEST_P(LifeRace, CopiesOfTheCallsOfACreationThatArriveLateLimitNoKeyOfTheFilter) {
+TEST_P(LifeRace, LateCopiesOfTheCallsOfACreationLimitNoKeyOfTheFilter) {
   const auto filter = store_->create("clicks", sized());
   for (int i = 0; i < 100; ++i) (void)add_keys(*filter, test::random_digests(10 + i).take(1'000));
   std::vector<partition_state> states;

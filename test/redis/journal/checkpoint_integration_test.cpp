@@ -1,4 +1,4 @@
-// Checkpoints of filters that their clients judge, while their writers stop, die, and lose the server.
+// Checkpoints of filters that their clients judge, while writers pause, crash, and lose the server.
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +27,7 @@ class CheckpointUnderWay : public JudgedByClients {
   static constexpr spec_request several_pages{.capacity = 200'000, .error_rate = 1e-9, .partitions = 1};
   static constexpr std::size_t part_of_the_segment = 800'000;
 
-  /// Adds 100 keys, of which the last begin a checkpoint, by a client that dies in the middle of it.
+  /// Adds 100 keys, the last of which start a checkpoint, with a client that crashes during the checkpoint.
   void abandon_a_checkpoint(std::size_t after_bytes, event_time now = {}) {
     cutting_proxy proxy(server_.port());
     const auto lost = client_by(proxy, "/?retry_for=0s&timeout=20s");
@@ -44,8 +44,8 @@ class CheckpointUnderWay : public JudgedByClients {
   }
   /// Segments that are being written.
   std::vector<std::string> staged() { return keys_like(server_, "everseen:{*/0}:s*"); }
-  /// As if the time of the one who writes a checkpoint were over.
-  void let_its_time_pass() {
+  /// As if the time of the checkpoint's writer had expired.
+  void backdate_checkpoint() {
     const std::string holder = field("checkpoint");
     (void)server_.run({"HSET", state_key(), "checkpoint", holder.substr(0, holder.find(' ')) + " 1"});
   }
@@ -66,7 +66,7 @@ TEST_F(CheckpointUnderWay, LateWriterIsRefusedAndNothingIsLost) {
   auto stopped = add_beside(*late, of_late);
   wait_until_held(proxy);
   ASSERT_EQ(field("begin"), to_text(journal_position{}));
-  let_its_time_pass();
+  backdate_checkpoint();
   EXPECT_EQ(fresh_in(add_keys(*beside, of_other)), 100u);
   const std::string begin = field("begin");
   EXPECT_NE(begin, to_text(journal_position{})) << "the other one has taken over";
@@ -80,22 +80,22 @@ TEST_F(CheckpointUnderWay, LateWriterIsRefusedAndNothingIsLost) {
   EXPECT_EQ(newcomer->state(0), beside->state(0));
 }
 
-TEST_F(CheckpointUnderWay, AbandonedOneIsFinishedByTheNextClient) {
+TEST_F(CheckpointUnderWay, AbandonedCheckpointIsFinishedByTheNextClient) {
   const auto beside = make(several_pages);
   keys_ = fill_to_the_brink(*beside, random_);
   abandon_a_checkpoint(part_of_the_segment);
   const auto before = random_.take(100);
   EXPECT_EQ(fresh_in(add_keys(*beside, before)), 100u);
-  EXPECT_EQ(field("begin"), to_text(journal_position{})) << "the first one may still come back";
-  let_its_time_pass();
+  EXPECT_EQ(field("begin"), to_text(journal_position{})) << "the first writer may still return";
+  backdate_checkpoint();
   EXPECT_EQ(fresh_in(add_keys(*beside, random_.take(1))), 1u);
   EXPECT_EQ(journal_bytes(), 0u);
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
   EXPECT_EQ(fresh_in(check_keys(*client(), before)), 0u);
 }
 
-TEST_F(CheckpointUnderWay, AbandonedOneLeavesNoBitBehindAReset) {
-  // Two slices; before the reset the newer one has keys in all of its pages, after it a single one.
+TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNoBitBehindAReset) {
+  // Two slices; before the reset the newer one has keys in all of its pages, after it a single key.
   const auto beside =
       make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
   (void)add_keys(*beside, random_.take(1), event_time(0ms));
@@ -115,7 +115,7 @@ TEST_F(CheckpointUnderWay, AbandonedOneLeavesNoBitBehindAReset) {
   EXPECT_EQ(fresh_in(check_keys(*client(), old, event_time(1000ms))), old.size());
 }
 
-TEST_F(CheckpointUnderWay, AbandonedOneLeavesNothingBehindADropForMoreThanAMinute) {
+TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNothingBehindADropForMoreThanAMinute) {
   const auto beside = make(several_pages);
   keys_ = fill_to_the_brink(*beside, random_);
   abandon_a_checkpoint(part_of_the_segment);
@@ -127,8 +127,8 @@ TEST_F(CheckpointUnderWay, AbandonedOneLeavesNothingBehindADropForMoreThanAMinut
   }
 }
 
-TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedOnesGoWithTheNextOneWhoseBeginningIsSentTwice) {
-  // The first one has placed the segment of the first slice, the second one that of the third slice.
+TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedCheckpointsGoWithTheNextWhoseBeginningIsSentTwice) {
+  // The first checkpoint has placed the segment of the first slice, the second one that of the third slice.
   const auto beside =
       make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
   (void)add_keys(*beside, random_.take(20'000), event_time(0ms));
@@ -140,7 +140,7 @@ TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedOnesGoWithTheNextOneWhoseBeginn
   ASSERT_TRUE(is_there(0));
   (void)add_keys(*beside, random_.take(60'000), event_time(2000ms));
   (void)add_keys(*beside, random_.take(60'000), event_time(3000ms));
-  let_its_time_pass();
+  backdate_checkpoint();
   abandon_a_checkpoint(2 * segment + segment * 3 / 4, event_time(3000ms));
   ASSERT_TRUE(is_there(2));
 
@@ -150,8 +150,8 @@ TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedOnesGoWithTheNextOneWhoseBeginn
   const std::size_t before = proxy.passed(direction::to_client);
   (void)add_keys(*next, random_.take(1), event_time(6000ms));
   const std::size_t answer = proxy.passed(direction::to_client) - before;
-  let_its_time_pass();
-  proxy.cut_after(direction::to_client, answer);  // what comes behind it is the answer to the beginning
+  backdate_checkpoint();
+  proxy.cut_after(direction::to_client, answer);  // the answer to the beginning follows
   (void)add_keys(*next, random_.take(1), event_time(6000ms));
   ASSERT_TRUE(proxy.has_cut());
   ASSERT_NE(field("begin"), to_text(journal_position{})) << "the checkpoint was finished";
@@ -185,14 +185,14 @@ TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
   const auto ahead = client_by(proxy);
   (void)check_keys(*ahead, keys_);
   const std::string kept_end = field("end");
-  // The record is acknowledged; the checkpoint that follows it meets a replica that never had it.
+  // The record is acknowledged; the checkpoint after it meets a replica that never received it.
   proxy.hold_after(direction::to_client, 0);
   const auto lost = random_.take(100);
   auto got = add_beside(*ahead, lost);
   wait_until_held(proxy);
   (void)server_.run({"HSET", state_key(), "end", kept_end});
   proxy.release();
-  EXPECT_FALSE(got.get().result) << "keys of that time may be called fresh again, and it says so";
+  EXPECT_FALSE(got.get().result) << "keys of that time may be fresh again, and this is reported";
   const auto newcomer = client();
   EXPECT_EQ(fresh_in(check_keys(*newcomer, keys_)), 0u);
   const auto more = random_.take(300);
@@ -201,14 +201,14 @@ TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
   EXPECT_EQ(fresh_in(check_keys(*client(), more)), 0u);
 }
 
-TEST_F(CheckpointUnderWay, JournalThatIsCutOffWhileAClientReadsItIsNoLoss) {
+TEST_F(CheckpointUnderWay, JournalThatIsTruncatedWhileAClientReadsItIsNotALoss) {
   const auto beside = make({.capacity = 100'000, .error_rate = 0.01, .partitions = 1});
   cutting_proxy proxy(server_.port());
   const auto slow = client_by(proxy);
   EXPECT_EQ(fresh_in(add_keys(*slow, random_.take(10))), 10u);
   const auto unread = random_.take(1000);
   (void)add_keys(*beside, unread);
-  // It is told where the journal ends, and stopped before it reads it: `$<bytes>\r\n<end>\r\n` passes.
+  // It receives the end of the journal and is stopped before it reads it: `$<bytes>\r\n<end>\r\n` passes.
   proxy.hold_after(direction::to_client, field("end").size() + 7);
   auto got = std::async(std::launch::async, [&] { return check_keys(*slow, unread); });
   wait_until_held(proxy);

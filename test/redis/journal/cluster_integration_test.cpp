@@ -1,5 +1,5 @@
-// Filters that their clients judge on a cluster: a slot that moves beneath them, and a replica that takes
-// over without all that its master had acknowledged.
+// Filters that their clients judge, on a cluster: a slot that moves during calls, and a replica that takes
+// over without some acknowledged data of its master.
 
 #include <chrono>
 #include <thread>
@@ -21,12 +21,12 @@ using test::random_digests;
 using test::redis_cluster;
 using ::testing::HasSubstr;
 
-/// Partitions of the only filter that lie on a node, each with the key of its state.
+/// Partitions of the only filter on a node, each with the key of its state.
 std::vector<std::string> states_on(const test::redis_server& node) {
   return keys_like(node, "everseen:{*/*}");
 }
 
-TEST(JournalInACluster, SlotThatMovesBeneathAnAddLosesNothing) {
+TEST(JournalInACluster, SlotThatMovesDuringAnAddLosesNothing) {
   redis_cluster cluster;
   const auto filter = store_at(cluster.url("?retry_for=20s"))
                           ->create("clicks", judged_by_clients({.capacity = 50'000, .error_rate = 1e-12}));
@@ -70,9 +70,9 @@ TEST(JournalInACluster, SlotThatMovesBeneathAnAddLosesNothing) {
   EXPECT_EQ(test::keys_in(*newcomer), all.size());
 }
 
-// While a slot moves, the server that has it asks for keys that are not there elsewhere: so for the next
-// chunk, which two clients that add in turns look for, and which does not exist yet.
-TEST(JournalInACluster, ClientsThatAddInTurnsGoOnWhileASlotMoves) {
+// While a slot moves, its server redirects requests for missing keys to the other server. This includes the
+// next chunk, which two alternating clients look for before it exists.
+TEST(JournalInACluster, AlternatingClientsContinueWhileASlotMoves) {
   redis_cluster cluster;
   const auto one =
       store_at(cluster.url("?retry_for=20s"))
@@ -95,7 +95,7 @@ TEST(JournalInACluster, ClientsThatAddInTurnsGoOnWhileASlotMoves) {
   add_in_turns();
 }
 
-TEST(JournalInACluster, ReplicaThatLaggedIsFoundOutByWhoKnewMore) {
+TEST(JournalInACluster, LaggingReplicaIsDetectedByClientsThatKnewMore) {
   redis_cluster cluster(redis_cluster::replicas::one_each);
   const auto open = [&] { return store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write); };
   (void)store_at(cluster.url())

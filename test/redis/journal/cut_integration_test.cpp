@@ -1,5 +1,5 @@
-// Filters that their clients judge, on connections that are cut at every byte: answers are those of a run
-// that nothing disturbs.
+// Filters that their clients judge, on connections that are cut at every byte: answers equal those of an
+// undisturbed run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using test::text_of;
 
 class JournalCut : public JudgedByClients {
  protected:
-  /// Bytes that a call sends and gets where nothing is cut.
+  /// Bytes that a call sends and receives without a cut.
   template <typename Call>
   std::size_t bytes_of(cutting_proxy& proxy, direction d, Call call) {
     const std::size_t before = proxy.passed(d);
@@ -34,12 +34,12 @@ class JournalCut : public JudgedByClients {
   random_digests random_{41};
 };
 
-TEST_F(JournalCut, AddThatOthersWereFasterThanIsExactAtEveryByte) {
+TEST_F(JournalCut, AddThatLostARaceIsExactAtEveryByte) {
   const auto beside = make({.capacity = 100'000, .error_rate = 1e-12, .partitions = 1});
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy);
   std::uint64_t all = 0;
-  // The first attempt is refused, the second one adds what is left.
+  // The first attempt is refused, the second one adds the remaining keys.
   const auto step = [&](std::size_t at) {
     const auto keys = random_.take(4);
     ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(2))), 2u) << at;
@@ -60,7 +60,7 @@ TEST_F(JournalCut, AddThatOthersWereFasterThanIsExactAtEveryByte) {
   EXPECT_EQ(test::keys_in(*client()), all);
 }
 
-TEST_F(JournalCut, LongRecordsThatOthersWereFasterThanAreExactWhereverTheyAreCut) {
+TEST_F(JournalCut, LongRecordsThatLostARaceAreExactWhereverTheyAreCut) {
   const auto beside = make({.capacity = 1'000'000, .error_rate = 1e-9, .partitions = 1});
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy);
@@ -127,7 +127,7 @@ TEST_F(JournalCut, ClaimIsExactAtEveryByte) {
   EXPECT_EQ(test::keys_in(*client()), static_cast<std::uint64_t>(3 * all));
 }
 
-TEST_F(JournalCut, CheckpointIsWholeWhereverItsConnectionIsCut) {
+TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
   cutting_proxy proxy(server_.port());
   const auto begin_and_write = [&](const std::function<void()>& cut) {
     const auto beside = make({.capacity = 66'000, .error_rate = 0.1, .partitions = 1});
@@ -159,7 +159,7 @@ TEST_F(JournalCut, CheckpointIsWholeWhereverItsConnectionIsCut) {
   }
 }
 
-TEST_F(JournalCut, LoadIsWholeWhereverItsConnectionIsCut) {
+TEST_F(JournalCut, LoadIsCompleteWhereverItsConnectionIsCut) {
   const auto beside = make({.capacity = 66'000, .error_rate = 0.01, .partitions = 1});
   auto keys = fill_to_the_brink(*beside, random_);
   for (const std::size_t n : {100u, 50u}) {

@@ -1,5 +1,5 @@
-// Filters that their clients judge, on servers without room, that may not write, that lost keys, or that hold
-// foreign bytes: an error that names the key, never a wrong verdict, and nothing half done.
+// Filters that their clients judge, on servers that are full, read-only, lost keys, or hold foreign bytes: an
+// error that names the key, never a wrong verdict, and nothing half done.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 class DamagedJournal : public JudgedByClients {
  protected:
-  /// A checkpoint and a journal behind it.
+  /// A checkpoint and a journal after it.
   std::shared_ptr<stored_filter> filled() {
     auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
     keys_ = fill_to_the_brink(*filter, random_);
@@ -49,7 +49,7 @@ class DamagedJournal : public JudgedByClients {
   std::vector<digest> keys_;
 };
 
-TEST_F(DamagedJournal, ServerWithoutRoomRefusesAndGoesOnAfterItHasRoom) {
+TEST_F(DamagedJournal, FullServerRefusesAndContinuesWhenItHasRoom) {
   const auto filter = filled();
   (void)server_.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   (void)server_.run({"CONFIG", "SET", "maxmemory", "1"});
@@ -59,7 +59,7 @@ TEST_F(DamagedJournal, ServerWithoutRoomRefusesAndGoesOnAfterItHasRoom) {
   ASSERT_TRUE(told);
   EXPECT_THAT(told->message, AllOf(HasSubstr("maxmemory"), Not(HasSubstr("but a key"))));
   EXPECT_EQ(field("end"), end);
-  EXPECT_EQ(fresh_in(add_keys(*filter, keys_)), 0u) << "what it has needs no room";
+  EXPECT_EQ(fresh_in(add_keys(*filter, keys_)), 0u) << "existing keys need no room";
   (void)server_.run({"CONFIG", "SET", "maxmemory", "0"});
   EXPECT_EQ(fresh_in(add_keys(*filter, more)), 100u);
   EXPECT_EQ(fresh_in(check_keys(*client(), more)), 0u);
@@ -124,7 +124,7 @@ TEST_F(DamagedJournal, ForeignStateIsDamage) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
 }
 
-TEST_F(DamagedJournal, AResetMendsWhatIsDamaged) {
+TEST_F(DamagedJournal, ResetRepairsDamage) {
   (void)filled();
   (void)server_.run({"HSET", state_key(), "manifest", "x"});
   (void)server_.run({"HSET", state_key(), "begin", "99999999999:0123456789abcdef"});
@@ -144,7 +144,7 @@ TEST_F(DamagedJournal, KeysOfAnotherTypeAreDamage) {
   }
 }
 
-TEST_F(DamagedJournal, FlushedServerSaysThatTheFilterIsGone) {
+TEST_F(DamagedJournal, FlushedServerReportsThatTheFilterIsGone) {
   const auto filter = filled();
   const opened_job job(client());
   (void)server_.run({"FLUSHALL"});
@@ -154,10 +154,10 @@ TEST_F(DamagedJournal, FlushedServerSaysThatTheFilterIsGone) {
   }
   const std::vector<event> events = {{0, random_(), {}, {"all"}}};
   EXPECT_FALSE(claim_events(*job, filter->get_spec(), {"lane", 0}, events).result);
-  EXPECT_EQ(server_.run({"DBSIZE"}), "0") << "nobody writes to what is gone";
+  EXPECT_EQ(server_.run({"DBSIZE"}), "0") << "nothing is written to a missing filter";
 }
 
-TEST_F(DamagedJournal, LostJobIsGoneForWhoClaims) {
+TEST_F(DamagedJournal, LostJobIsReportedToClaimers) {
   const opened_job job(make({.capacity = 1000, .error_rate = 1e-12, .partitions = 1}));
   const spec& s = job.filter->get_spec();
   std::vector<event> events = {{0, random_(), {}, {"all"}}};
@@ -170,7 +170,7 @@ TEST_F(DamagedJournal, LostJobIsGoneForWhoClaims) {
   EXPECT_EQ(fresh_in(add_keys(*job.filter, std::vector{events[0].key})), 1u) << "nothing was added";
 }
 
-TEST_F(DamagedJournal, ServerThatForgetsScriptsIsToldThemAgain) {
+TEST_F(DamagedJournal, ServerThatForgetsScriptsReceivesThemAgain) {
   const auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
   const opened_job job(client());
   std::uint64_t position = 0;
@@ -184,7 +184,7 @@ TEST_F(DamagedJournal, ServerThatForgetsScriptsIsToldThemAgain) {
   EXPECT_NE(field("begin"), to_text(journal_position{}));
 }
 
-TEST_F(DamagedJournal, ReplicaThatIsReadOnlyRefusesToAdd) {
+TEST_F(DamagedJournal, ReadOnlyReplicaRefusesToAdd) {
   const auto filter = filled();
   (void)server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
   redis_server replica({"--replicaof", "127.0.0.1 " + std::to_string(server_.port())});

@@ -1,4 +1,4 @@
-// Filters that their clients judge: a server keeps the order of keys, each client the bits.
+// Filters that their clients judge: a server keeps the order of keys, and each client the bits.
 
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,7 @@ TEST_F(JudgedByClients, KeyIsFreshOnceWhicheverClientsAddIt) {
 }
 
 // Promise: a look-up knows every key that was acknowledged before (redis, Where clients judge).
-TEST_F(JudgedByClients, LookIsAwareOfEveryKeyThatWasAcknowledgedBefore) {
+TEST_F(JudgedByClients, LookUpKnowsEveryKeyThatWasAcknowledgedBefore) {
   const auto writer = make({.capacity = 1000, .error_rate = 1e-9});
   const auto reader = client("clicks", access::read);
   random_digests random(2);
@@ -53,13 +53,13 @@ TEST_F(JudgedByClients, LookIsAwareOfEveryKeyThatWasAcknowledgedBefore) {
 }
 
 // Promise: with staleness= a look-up may be that old (redis, Where clients judge).
-TEST_F(JudgedByClients, LookMayBeAsOldAsTheUrlAllows) {
+TEST_F(JudgedByClients, LookUpMayBeAsStaleAsTheUrlAllows) {
   const auto writer = make({.capacity = 1000, .error_rate = 1e-9});
   const auto lax = store_at(server_.unix_url() + "?staleness=10m")->open("clicks", access::read);
   const auto keys = random_digests(2).take(50);
   EXPECT_EQ(fresh_in(check_keys(*lax, keys)), 50u);
   EXPECT_EQ(fresh_in(add_keys(*writer, keys)), 50u);
-  EXPECT_EQ(fresh_in(check_keys(*lax, keys)), 50u) << "nobody is asked";
+  EXPECT_EQ(fresh_in(check_keys(*lax, keys)), 50u) << "no server is asked";
   EXPECT_EQ(fresh_in(check_keys(*client("clicks", access::read), keys)), 0u);
 }
 
@@ -79,7 +79,7 @@ TEST_F(JudgedByClients, RepeatCostsTheServerNoCommand) {
 }
 
 // Promise: of any number of clients that add a key exactly one gets fresh (redis, Where clients judge).
-TEST_F(JudgedByClients, OfManyThreadsOfManyClientsExactlyOneIsToldFresh) {
+TEST_F(JudgedByClients, OfManyThreadsOfManyClientsExactlyOneGetsFresh) {
   (void)make({.capacity = 20'000, .error_rate = 1e-9, .partitions = 4});
   const auto keys = random_digests(4).take(20'000);
   std::atomic<std::uint64_t> fresh = 0;
@@ -137,7 +137,7 @@ TEST_F(JudgedByClients, FullFilterAnswersForTheKeysItHolds) {
   EXPECT_EQ(std::ranges::count(again.verdicts, verdict::unknown), static_cast<std::ptrdiff_t>(200 - held));
 }
 
-/// A filter whose journal was cut off at checkpoints many times.
+/// A filter whose journal was truncated at checkpoints many times.
 class Checkpoint : public JudgedByClients {
  protected:
   Checkpoint() {
@@ -148,7 +148,7 @@ class Checkpoint : public JudgedByClients {
   std::vector<digest> keys_ = random_digests(7).take(400'000);
 };
 
-TEST_F(Checkpoint, LetsANewClientKnowEveryKey) {
+TEST_F(Checkpoint, GivesANewClientEveryKey) {
   const auto newcomer = client();
   EXPECT_EQ(fresh_in(add_keys(*newcomer, keys_)), 0u);
   EXPECT_EQ(newcomer->state(0), filter_->state(0));
@@ -177,7 +177,7 @@ TEST_F(Checkpoint, MissingPartIsDamageThatNamesTheKey) {
   }
 }
 
-TEST_F(JudgedByClients, DroppedFilterLeavesNoKeyAndSaysSoToWhoHasItOpen) {
+TEST_F(JudgedByClients, DroppedFilterLeavesNoKeyAndItsClientsGetAnError) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 2});
   (void)add_keys(*filter, random_digests(8).take(1000));
   store_->drop("clicks");
@@ -188,7 +188,7 @@ TEST_F(JudgedByClients, DroppedFilterLeavesNoKeyAndSaysSoToWhoHasItOpen) {
   EXPECT_FALSE(store_->exists("clicks"));
 }
 
-TEST_F(JudgedByClients, NameIsGivenAndTakenByOneStep) {
+TEST_F(JudgedByClients, NameIsGivenAndTakenInOneStep) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9}, "old");
   const auto keys = random_digests(10).take(100);
   (void)add_keys(*filter, keys);
@@ -196,7 +196,7 @@ TEST_F(JudgedByClients, NameIsGivenAndTakenByOneStep) {
   store_->rename("old", "new", store::namesake::refuse);
   EXPECT_THAT(store_->list(), ElementsAre("new"));
   EXPECT_EQ(fresh_in(add_keys(*client("new"), keys)), 0u);
-  EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 0u) << "who has it open goes on";
+  EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 0u) << "clients that have it open continue";
   (void)make({.capacity = 1000}, "other");
   EXPECT_THROW(store_->rename("other", "new", store::namesake::refuse), name_taken);
   store_->rename("other", "new", store::namesake::replace);
@@ -205,7 +205,7 @@ TEST_F(JudgedByClients, NameIsGivenAndTakenByOneStep) {
 }
 
 // Promise: a server that returns with less than it acknowledged is detected (redis, Where clients judge).
-TEST_F(JudgedByClients, ServerThatCameBackWithLessIsFoundOut) {
+TEST_F(JudgedByClients, ServerThatReturnsWithLessIsDetected) {
   (void)server_.run({"CONFIG", "SET", "save", ""});
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   const auto keys = random_digests(11).take(300);
@@ -217,15 +217,15 @@ TEST_F(JudgedByClients, ServerThatCameBackWithLessIsFoundOut) {
   const auto told = failure_of_add(*filter, std::span(keys).subspan(200));
   ASSERT_TRUE(told);
   EXPECT_THAT(told->message, HasSubstr("came back without all that it had acknowledged"));
-  // From then on it goes by what the server has, as all others do.
+  // From then on it follows the server's data, as all others do.
   EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 200u);
 }
 
-TEST_F(JudgedByClients, BytesBehindTheEndOfATornJournalAreNeverRead) {
+TEST_F(JudgedByClients, BytesAfterTheEndOfATornJournalAreNeverRead) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
   const auto keys = random_digests(12).take(300);
   (void)add_keys(*filter, std::span(keys).first(100));
-  // What a call leaves whose second half was lost with the end of the log.
+  // The remains of a call whose second half was lost with the end of the log.
   const std::string chunk = key_like(server_, "everseen:{*/0}:j0");
   (void)server_.run({"APPEND", chunk, std::string(2000, 'x')});
   EXPECT_EQ(fresh_in(add_keys(*filter, std::span(keys).subspan(100, 10))), 10u);
@@ -233,7 +233,7 @@ TEST_F(JudgedByClients, BytesBehindTheEndOfATornJournalAreNeverRead) {
 }
 
 // Promise: a batch gets the same answer wherever its connection is cut (redis, Where clients judge).
-TEST_F(JudgedByClients, BatchIsAnsweredAlikeWhereverItsConnectionIsCut) {
+TEST_F(JudgedByClients, BatchGetsTheSameAnswerWhereverItsConnectionIsCut) {
   random_digests random(13);
   const auto beside = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 2});
   for (const direction d : {direction::to_server, direction::to_client})
@@ -251,7 +251,7 @@ TEST_F(JudgedByClients, BatchIsAnsweredAlikeWhereverItsConnectionIsCut) {
     }
 }
 
-TEST_F(JudgedByClients, DropThatWasCutShortIsFinishedByTheNext) {
+TEST_F(JudgedByClients, InterruptedDropIsFinishedByTheNext) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 2});
   (void)add_keys(*filter, random_digests(14).take(100));
   begin_drop(server_, "clicks");

@@ -31,7 +31,7 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
 
   std::uint64_t below(std::uint64_t n) { return random_.word() % n; }
 
-  /// Every other one gives up when its connection is cut.
+  /// Every other client gives up when its connection is cut.
   one newcomer() {
     one c{std::make_unique<test::cutting_proxy>(server_.port()), nullptr, exact_.now()};
     c.filter = client_by(*c.proxy, below(2) == 0 ? "/?retry_for=0s&connect_timeout=20s"
@@ -48,7 +48,7 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
     const auto towards = below(2) == 0 ? direction::to_server : direction::to_client;
     proxy.cut_after(towards, below(towards == direction::to_server ? 200'000 : 600));
   }
-  /// Once this returns, nothing that was cut off is on its way any more.
+  /// After this returns, no interrupted call is in flight.
   void let_the_server_read() { (void)server_.run({"PING"}); }
 
   void ask(one& c, range r, bool adds) {
@@ -57,7 +57,7 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
     const auto got = adds ? test::add_keys(*c.filter, keys(r)) : test::check_keys(*c.filter, keys(r));
     let_the_server_read();
     exact_.end(call, got.verdicts);
-    // So many keys are in all partitions.
+    // The number of keys in all partitions.
     if (!adds && got.result && r.count > 50) c.knew = began;
   }
   /// @return how many keys there are
@@ -67,7 +67,7 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
     exact_.end(call, got.verdicts);
     return static_cast<std::size_t>(std::ranges::count(got.verdicts, verdict::seen));
   }
-  /// As if whoever writes a checkpoint had died long ago.
+  /// As if the writer of a checkpoint had crashed long ago.
   void let_checkpoints_pass() {
     for (const std::string& state : keys_like(server_, "everseen:{*/?}"))
       (void)server_.run({"HDEL", state, "checkpoint"});

@@ -30,7 +30,7 @@ inline std::uint64_t fresh_in(const test::answers& a) {
   return static_cast<std::uint64_t>(std::ranges::count(a.verdicts, verdict::fresh));
 }
 
-/// A server, and clients as other processes would be.
+/// A server, and clients like other processes.
 class JudgedByClients : public testing::Test {
  protected:
   using direction = test::cutting_proxy::direction;
@@ -40,7 +40,7 @@ class JudgedByClients : public testing::Test {
   std::shared_ptr<stored_filter> client(const std::string& name = "clicks", access how = access::write) {
     return store_at(server_.unix_url())->open(name, how);
   }
-  /// A client that meets the server by way of a proxy.
+  /// A client that reaches the server through a proxy.
   std::shared_ptr<stored_filter> client_by(const test::cutting_proxy& proxy,
                                            const std::string& options = "/?retry_for=20s") {
     return store_at(proxy.url(options))->open("clicks", access::write);
@@ -56,7 +56,7 @@ class JudgedByClients : public testing::Test {
   /// The key of a chunk of its journal.
   std::string chunk(std::uint64_t number) { return state_key() + ":j" + std::to_string(number); }
   std::uint64_t length_of(const std::string& key) { return std::stoull(server_.run({"STRLEN", key})); }
-  /// Bytes of journal that a new client would read, with what says where it goes on.
+  /// Bytes of journal that a new client would read, including those that say where it continues.
   std::uint64_t journal_bytes() {
     const std::uint64_t begin = parse_journal_position(field("begin"))->offset;
     const std::uint64_t end = parse_journal_position(field("end"))->offset;
@@ -65,13 +65,13 @@ class JudgedByClients : public testing::Test {
       bytes += length_of(chunk(n));
     return bytes;
   }
-  /// Adds keys until 100 more make the journal longer than is left without a checkpoint.
+  /// Adds keys until 100 more would extend the journal past the limit for a checkpoint.
   std::vector<digest> fill_to_the_brink(stored_filter& filter, test::random_digests& random,
                                         event_time now = {}) {
     const auto one = random.take(1);
     (void)test::add_keys(filter, one, now);
     const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 20, filter.state(0).bytes());
-    // Of each record 56 bytes are not keys; there are fewer than 10.
+    // In each record 56 bytes are not keys; there are fewer than 10 records.
     auto keys = random.take((least - journal_bytes()) / 16 - 60);
     EXPECT_EQ(fresh_in(test::add_keys(filter, keys, now)), keys.size());
     EXPECT_EQ(field("begin"), to_text(journal_position{}));
@@ -88,7 +88,7 @@ inline void wait_until_held(const test::cutting_proxy& proxy) {
   test::wait_until([&] { return proxy.holds(); }, "the proxy holds bytes back");
 }
 
-/// Adds keys in a thread of its own.
+/// Adds keys in a separate thread.
 inline std::future<test::answers> add_beside(stored_filter& to, std::span<const digest> keys,
                                              event_time now = {}) {
   return std::async(std::launch::async, [&to, keys, now] { return test::add_keys(to, keys, now); });

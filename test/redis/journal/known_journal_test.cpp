@@ -15,13 +15,13 @@ known_journal journal_of(std::initializer_list<std::uint64_t> records) {
   return all;
 }
 
-TEST(PlaceOfARecord, IsBehindTheLastOneIfItIsShort) {
+TEST(PlaceOfARecord, OfAShortRecordIsAfterTheLast) {
   EXPECT_EQ(begin_of_record(0, 100), 0u);
   EXPECT_EQ(begin_of_record(7, 100), 7u);
-  EXPECT_EQ(begin_of_record(chunk - 1, long_record_bytes - 1), chunk - 1) << "over the border of a chunk";
+  EXPECT_EQ(begin_of_record(chunk - 1, long_record_bytes - 1), chunk - 1) << "across the boundary of a chunk";
 }
 
-TEST(PlaceOfARecord, IsTheNextBeginningOfAChunkIfItIsLong) {
+TEST(PlaceOfARecord, OfALongRecordIsTheNextBeginningOfAChunk) {
   EXPECT_EQ(begin_of_record(0, long_record_bytes), 0u);
   EXPECT_EQ(begin_of_record(1, long_record_bytes), chunk);
   EXPECT_EQ(begin_of_record(chunk - 1, long_record_bytes), chunk);
@@ -29,13 +29,13 @@ TEST(PlaceOfARecord, IsTheNextBeginningOfAChunkIfItIsLong) {
   EXPECT_EQ(begin_of_record(5 * chunk + 1, chunk), 6 * chunk);
 }
 
-TEST(KnownJournal, HasTheBytesOfItsRecordsAndNotOfTheGapsBetweenThem) {
+TEST(KnownJournal, HasTheBytesOfItsRecordsWithoutTheGapsBetweenThem) {
   EXPECT_EQ(known_journal().bytes(), 0u);
   EXPECT_EQ(journal_of({100}).bytes(), 100u);
   EXPECT_EQ(journal_of({100, 40'000, 50, 50'000, 60'000}).bytes(), 150'150u);
 }
 
-TEST(KnownJournal, HasFewerWhereACheckpointHasMoved) {
+TEST(KnownJournal, HasFewerBytesAfterACheckpoint) {
   known_journal journal = journal_of({100, 40'000, 50, 50'000, 60'000});
   journal.move_begin({100, 100});
   EXPECT_EQ(journal.bytes(), 150'050u);
@@ -49,7 +49,7 @@ TEST(KnownJournal, HasFewerWhereACheckpointHasMoved) {
   EXPECT_EQ(journal.bytes(), 70'000u);
 }
 
-TEST(KnownJournal, CountsOnlyWhatComesBehindACheckpointThatIsAhead) {
+TEST(KnownJournal, CountsOnlyBytesAfterACheckpointThatIsAhead) {
   known_journal journal = journal_of({100});
   journal.move_begin({2 * chunk + 50'000, 50'000});
   EXPECT_EQ(journal.bytes(), 0u);
@@ -61,7 +61,7 @@ TEST(KnownJournal, CountsOnlyWhatComesBehindACheckpointThatIsAhead) {
   EXPECT_EQ(journal.bytes(), 60'000u);
 }
 
-TEST(KnownJournal, ThatStartsAnewHasForgottenItsGaps) {
+TEST(KnownJournal, RestartedForgetsItsGaps) {
   known_journal journal = journal_of({100, 40'000, 50'000});
   journal.start_at({7 * chunk, 9});
   EXPECT_EQ(journal.bytes(), 0u);

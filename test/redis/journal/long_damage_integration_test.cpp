@@ -1,5 +1,5 @@
-// Filters that their clients judge: long records that are lost or damaged. An error that names the key, never
-// a wrong verdict.
+// Filters that their clients judge: long records that are lost or damaged give an error that names the key,
+// never a wrong verdict.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class DamagedLongRecord : public JudgedByClients {
     EXPECT_EQ(told->why, batch_failure::cause::format);
     EXPECT_THAT(told->message, AllOf(HasSubstr(state_key()), Not(HasSubstr("but a key"))));
   }
-  /// For a new client, and for one that knew the filter before all of it.
+  /// For a new client, and for one that knew the filter before the damage.
   void expect_damage() {
     expect_damage(*client());
     expect_damage(*behind_);
@@ -50,7 +50,7 @@ class DamagedLongRecord : public JudgedByClients {
   }();
 };
 
-TEST_F(DamagedLongRecord, ThatIsMissing) {
+TEST_F(DamagedLongRecord, MissingRecord) {
   for (std::uint64_t n = 0; n < 4; ++n) {
     SCOPED_TRACE(n);
     (void)server_.run({"RENAME", chunk(n), "kept"});
@@ -60,7 +60,7 @@ TEST_F(DamagedLongRecord, ThatIsMissing) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
 }
 
-TEST_F(DamagedLongRecord, ThatIsCut) {
+TEST_F(DamagedLongRecord, CutRecord) {
   for (std::uint64_t n = 0; n < 4; ++n) {
     SCOPED_TRACE(n);
     const std::string whole = server_.run({"GETRANGE", chunk(n), "0", "-1"});
@@ -73,7 +73,7 @@ TEST_F(DamagedLongRecord, ThatIsCut) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
 }
 
-TEST_F(DamagedLongRecord, ThatLacksTheMarkBehindIt) {
+TEST_F(DamagedLongRecord, RecordWithoutItsEndMark) {
   for (std::uint64_t n = 0; n < 3; ++n) {
     SCOPED_TRACE(n);
     const std::string whole = server_.run({"GETRANGE", chunk(n), "0", "-1"});
@@ -86,7 +86,7 @@ TEST_F(DamagedLongRecord, ThatLacksTheMarkBehindIt) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
 }
 
-TEST_F(DamagedLongRecord, ThatHasForeignBytesOrThoseOfAnotherOne) {
+TEST_F(DamagedLongRecord, RecordWithForeignBytesOrThoseOfAnother) {
   const std::string second = server_.run({"GETRANGE", chunk(2), "0", "-1"});
   (void)server_.run({"SETRANGE", chunk(2), "20000", "foreign"});
   expect_damage();
@@ -96,14 +96,14 @@ TEST_F(DamagedLongRecord, ThatHasForeignBytesOrThoseOfAnotherOne) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
 }
 
-TEST_F(DamagedLongRecord, ThatHasAMarkInItsPlaceIsNotSkipped) {
+TEST_F(DamagedLongRecord, MarkInPlaceOfARecordIsNotSkipped) {
   (void)server_.run({"SET", chunk(2), std::string(1, next_chunk_mark)});
   expect_damage();
   (void)server_.run({"SETRANGE", chunk(1), "0", std::string(1, next_chunk_mark)});
   expect_damage();
 }
 
-TEST_F(DamagedLongRecord, IsToldToWhoAddsBehindIt) {
+TEST_F(DamagedLongRecord, IsReportedToClientsThatAddAfterIt) {
   (void)server_.run({"DEL", chunk(3)});
   for (const std::size_t n : {5ul, many}) {
     const auto told = failure_of_add(*filter_, random_.take(n));

@@ -1,4 +1,4 @@
-// Filters that their clients judge: records so long that each lies in a chunk of its own.
+// Filters that their clients judge: records so long that each is in a chunk of its own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class LongRecords : public JudgedByClients {
   std::vector<digest> all_;
 };
 
-TEST_F(LongRecords, LieInChunksOfTheirOwnAndShortOnesBehindThem) {
+TEST_F(LongRecords, AreInSeparateChunksWithShortOnesAfterThem) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   for (const std::size_t n : {10ul, many, 20ul, 30ul, many + 1, many + 2}) add(*filter, n);
   const std::uint64_t behind = record_of(20) + record_of(30);
@@ -71,7 +71,7 @@ TEST_F(LongRecords, BeginWhereTheJournalBeginsIfItIsEmpty) {
   expect_that_others_know_all(*filter);
 }
 
-TEST_F(LongRecords, AreReadByClientsThatAreBehindAsShortOnesAre) {
+TEST_F(LongRecords, AreReadLikeShortOnesByClientsThatAreBehind) {
   (void)make({.capacity = 40'000, .error_rate = 1e-12, .partitions = 1});
   const std::vector<std::shared_ptr<stored_filter>> clients = {client(), client(), client()};
   const std::size_t sizes[] = {1, 100, 2030, 2045, 2046, 2047, 2048, 3000, 5000, 70'000};
@@ -88,8 +88,8 @@ TEST_F(LongRecords, AreReadByClientsThatAreBehindAsShortOnesAre) {
   expect_that_others_know_all(*clients[0]);
 }
 
-TEST_F(LongRecords, FollowShortOnesThatGoOverTheBorderOfAChunk) {
-  // So many bits that the journal is not cut off meanwhile.
+TEST_F(LongRecords, FollowShortOnesThatCrossTheBoundaryOfAChunk) {
+  // Enough bits that the journal is not truncated meanwhile.
   const auto filter = make({.capacity = 1'500'000, .error_rate = 1e-9, .partitions = 1});
   const auto behind = client();
   const std::size_t keys = 2000;
@@ -113,7 +113,7 @@ TEST_F(LongRecords, MayBeHundredsForANewClientToRead) {
   expect_that_others_know_all(*filter);
 }
 
-TEST_F(LongRecords, MakeAJournalLongByTheirBytesAndNotByTheGapsBetweenThem) {
+TEST_F(LongRecords, CountByTheirBytesAndNotByTheGapsBetweenThem) {
   const auto filter = make({.capacity = 70'000, .error_rate = 1e-6, .partitions = 1});
   const auto beside = client();
   const std::uint64_t least = std::uint64_t{1} << 20;
@@ -124,7 +124,7 @@ TEST_F(LongRecords, MakeAJournalLongByTheirBytesAndNotByTheGapsBetweenThem) {
   EXPECT_EQ(journal_bytes(), 0u) << "there is a checkpoint";
 }
 
-TEST_F(LongRecords, AreCutOffAtACheckpoint) {
+TEST_F(LongRecords, AreTruncatedAtACheckpoint) {
   const auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
   all_ = fill_to_the_brink(*filter, random_);
   const auto behind = client();
@@ -150,10 +150,10 @@ TEST_F(LongRecords, EndWithTheirFilter) {
     EXPECT_NEAR(std::stod(server_.run({"TTL", chunk(n)})), static_cast<double>(of_state), 3) << n;
 }
 
-TEST_F(LongRecords, AreGoneAfterAResetAndADrop) {
+TEST_F(LongRecords, AreRemovedByAResetAndADrop) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   for (const std::size_t n : {5ul, many, many}) add(*filter, n);
-  // What a server leaves that was killed while it took another one.
+  // The remains of a server that was killed while it accepted another record.
   (void)server_.run({"SET", chunk(3), std::string(50'000, 'x'), "PX", "60000"});
   store_->reset("clicks");
   EXPECT_THAT(keys_like(server_, "everseen:{*/0}:j*"), IsEmpty());
@@ -164,9 +164,9 @@ TEST_F(LongRecords, AreGoneAfterAResetAndADrop) {
   EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
 }
 
-TEST_F(LongRecords, OverwriteWhatAKilledServerLeft) {
+TEST_F(LongRecords, OverwriteTheLeftoversOfAKilledServer) {
   add(*make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1}), 5);
-  // Behind the end a record that would fit there, in the next chunk something that expires.
+  // After the end, a record that would fit there; in the next chunk, something that expires.
   const std::string end = field("end");
   (void)add_keys(*client(), random_.take(7));
   (void)server_.run({"HSET", state_key(), "end", end});
@@ -177,9 +177,9 @@ TEST_F(LongRecords, OverwriteWhatAKilledServerLeft) {
   expect_that_others_know_all(*next);
 }
 
-TEST_F(LongRecords, ThatAKilledServerLeftDoNotExpireUnderShortOnes) {
+TEST_F(LongRecords, LeftoversOfAKilledServerDoNotExpireUnderShortRecords) {
   const auto filter = make({.capacity = 1'500'000, .error_rate = 1e-9, .partitions = 1});
-  // What a server was killed over: the next chunk is there, and expires.
+  // The server was killed while writing this: the next chunk exists, and expires.
   (void)server_.run({"SET", chunk(0), std::string(100'000, 'x'), "PX", "60000"});
   (void)server_.run({"SET", chunk(1), std::string(100'000, 'x'), "PX", "60000"});
   for (std::uint64_t i = 0; i <= journal_chunk_bytes / record_of(2000); ++i) add(*filter, 2000);
@@ -196,7 +196,7 @@ class LongClaims : public LongRecords {
   }
 };
 
-TEST_F(LongClaims, CountOnceWhoeverComesBetween) {
+TEST_F(LongClaims, CountOnceThroughInterference) {
   const opened_job one(make({.capacity = 100'000, .error_rate = 1e-12, .partitions = 1}));
   const opened_job other(client());
   const spec& s = one.filter->get_spec();
@@ -209,7 +209,7 @@ TEST_F(LongClaims, CountOnceWhoeverComesBetween) {
     const auto theirs = claim_events(*other, s, {"two", first}, mine);
     ASSERT_EQ(std::ranges::count(theirs.verdicts, verdict::seen), static_cast<std::ptrdiff_t>(many));
     const auto again = claim_events(*opened_job(client()), s, {"one", first}, mine);
-    ASSERT_EQ(again.verdicts, got.verdicts) << "as it was answered before";
+    ASSERT_EQ(again.verdicts, got.verdicts) << "the same answer as before";
     fresh += static_cast<std::int64_t>(many);
   }
   EXPECT_EQ(test::counters_of(*one), (std::map<std::string, std::int64_t>{{"all", fresh}}));

@@ -1,5 +1,5 @@
-// Filters that their clients judge: long records that do not arrive whole, or come late. An error that says
-// so, never a wrong verdict.
+// Filters that their clients judge: long records that arrive incompletely or late give an error, never a
+// wrong verdict.
 
 #include <algorithm>
 #include <limits>
@@ -27,10 +27,10 @@ using ::testing::Not;
 
 class StagedRecord : public JudgedByClients {
  protected:
-  /// Of the commands that add the next long record all but the last bytes of the script pass.
+  /// Of the commands that add the next long record, all except the last bytes of the script pass.
   void hold_before_the_script(cutting_proxy& proxy, stored_filter& by) {
     std::size_t least = std::numeric_limits<std::size_t>::max();
-    for (int i = 0; i < 3; ++i) {  // now and then it asks something else as well
+    for (int i = 0; i < 3; ++i) {  // now and then it also sends another request
       const std::size_t before = proxy.passed(direction::to_server);
       EXPECT_EQ(fresh_in(add_keys(by, random_.take(many))), many);
       least = std::min(least, proxy.passed(direction::to_server) - before);
@@ -43,7 +43,7 @@ class StagedRecord : public JudgedByClients {
   random_digests random_{95};
 };
 
-TEST_F(StagedRecord, ThatIsLostBeforeItsScriptIsAnErrorAndNoVerdict) {
+TEST_F(StagedRecord, LostBeforeItsScriptIsAnErrorAndNoVerdict) {
   const auto made = make(request_);
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy);
@@ -64,7 +64,7 @@ TEST_F(StagedRecord, ThatIsLostBeforeItsScriptIsAnErrorAndNoVerdict) {
   EXPECT_EQ(fresh_in(check_keys(*client(), keys)), 0u);
 }
 
-TEST_F(StagedRecord, ThatIsCutBeforeItsScriptIsAnError) {
+TEST_F(StagedRecord, CutBeforeItsScriptIsAnError) {
   const auto made = make(request_);
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy);
@@ -80,7 +80,7 @@ TEST_F(StagedRecord, ThatIsCutBeforeItsScriptIsAnError) {
   EXPECT_EQ(fresh_in(add_keys(*filter, keys)), many);
 }
 
-TEST_F(StagedRecord, ThatNobodyTakesExpires) {
+TEST_F(StagedRecord, UnusedExpires) {
   const auto made = make(request_);
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy, "/?retry_for=0s&timeout=20s");
@@ -97,7 +97,7 @@ TEST_F(StagedRecord, ThatNobodyTakesExpires) {
   EXPECT_EQ(fresh_in(add_keys(*client(), keys)), many) << "they were not added";
 }
 
-TEST_F(StagedRecord, IsGoneWhereOthersWereFaster) {
+TEST_F(StagedRecord, IsRemovedWhereOthersWereFaster) {
   const auto made = make(request_);
   const auto beside = client();
   for (int i = 0; i < 5; ++i) {
@@ -107,7 +107,7 @@ TEST_F(StagedRecord, IsGoneWhereOthersWereFaster) {
   EXPECT_THAT(staged(), IsEmpty());
 }
 
-TEST_F(StagedRecord, ThatTheServerHasNoRoomForIsAnErrorThatSaysSo) {
+TEST_F(StagedRecord, WithoutRoomOnTheServerIsAnErrorThatSaysSo) {
   const auto filter = make(request_);
   EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(many))), many);
   (void)server_.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
@@ -123,7 +123,7 @@ TEST_F(StagedRecord, ThatTheServerHasNoRoomForIsAnErrorThatSaysSo) {
   EXPECT_EQ(fresh_in(check_keys(*client(), more)), 0u);
 }
 
-TEST_F(StagedRecord, ThatAUserMayNotSetIsAnErrorThatSaysSo) {
+TEST_F(StagedRecord, WithoutTheUsersPermissionIsAnErrorThatSaysSo) {
   const auto filter = make(request_);
   EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(5))), 5u);
   (void)server_.run({"ACL", "SETUSER", "default", "-set"});
@@ -132,7 +132,7 @@ TEST_F(StagedRecord, ThatAUserMayNotSetIsAnErrorThatSaysSo) {
   EXPECT_THAT(told->message, AllOf(HasSubstr("refused"), Not(HasSubstr("but a key"))));
 }
 
-TEST_F(StagedRecord, IsThereAgainForAServerThatForgotItsScripts) {
+TEST_F(StagedRecord, IsResentToAServerThatForgotItsScripts) {
   const auto filter = make(request_);
   for (int i = 0; i < 3; ++i) {
     (void)server_.run({"SCRIPT", "FLUSH"});
@@ -163,7 +163,7 @@ class LateCopy : public StagedRecord {
   void stage(const call& c) {
     (void)server_.run({"SET", staged_for(c), c.record + next_chunk_mark, "PX", "60000"});
   }
-  /// What the script says first.
+  /// The first reply of the script.
   std::string run(const call& c) {
     return server_
         .run({"EVAL", journal_scripts::append().text, "4", state_key(),
@@ -178,7 +178,7 @@ class LateCopy : public StagedRecord {
   int calls_ = 0;
 };
 
-TEST_F(LateCopy, OfTheLastCallIsToldThatItWasDoneAndChangesNothing) {
+TEST_F(LateCopy, OfTheLastCallIsAnsweredAsDoneAndChangesNothing) {
   const auto filter = make(request_);
   (void)add_keys(*filter, random_.take(5));
   const call once = next(many);
@@ -188,7 +188,7 @@ TEST_F(LateCopy, OfTheLastCallIsToldThatItWasDoneAndChangesNothing) {
   const std::string bytes = whole(1);
   stage(once);
   EXPECT_EQ(run(once), "K");
-  EXPECT_EQ(run(once), "K") << "whatever lies ready";
+  EXPECT_EQ(run(once), "K") << "whatever is staged";
   EXPECT_EQ(field("end"), end);
   EXPECT_EQ(whole(1), bytes);
   EXPECT_THAT(staged(), IsEmpty());
@@ -203,9 +203,9 @@ TEST_F(LateCopy, OfAnOlderCallIsRefusedAndTakesNothingButItsOwnBytes) {
   ASSERT_EQ(run(older), "K");
   const call newer = next(many + 1);
   stage(newer);
-  // Between the two commands of the newer call comes the whole of the older one.
+  // The whole older call arrives between the two commands of the newer call.
   stage(older);
-  EXPECT_EQ(run(older), "K") << "it is still the last one that was done";
+  EXPECT_EQ(run(older), "K") << "it is still the last finished one";
   EXPECT_EQ(run(newer), "K");
   EXPECT_EQ(whole(1), older.record + next_chunk_mark);
   EXPECT_EQ(whole(2), newer.record + next_chunk_mark);
@@ -216,7 +216,7 @@ TEST_F(LateCopy, OfAnOlderCallIsRefusedAndTakesNothingButItsOwnBytes) {
   EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(many))), many);
 }
 
-TEST_F(LateCopy, WhoseScriptComesWithoutItsBytesAddsNothing) {
+TEST_F(LateCopy, WithAScriptButWithoutItsBytesAddsNothing) {
   const auto filter = make(request_);
   (void)add_keys(*filter, random_.take(5));
   const std::string end = field("end");
@@ -226,7 +226,7 @@ TEST_F(LateCopy, WhoseScriptComesWithoutItsBytesAddsNothing) {
   EXPECT_EQ(test::keys_in(*client()), 5u);
 }
 
-TEST_F(LateCopy, IsRefusedByAFilterThatIsSealedOrGone) {
+TEST_F(LateCopy, IsRefusedByASealedOrMissingFilter) {
   (void)make(request_);
   const call late = next(many);
   (void)server_.run({"HSET", state_key(), "successor", std::string(16, 'x')});

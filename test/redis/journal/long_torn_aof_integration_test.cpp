@@ -1,5 +1,5 @@
-// A server that is killed while it writes its AOF, and killed once more, while its clients add records so
-// long that each lies in a chunk of its own.
+// A server is killed twice while it writes its AOF and its clients add records so long that each is in a
+// chunk of its own.
 
 #include <functional>
 
@@ -20,8 +20,7 @@ using test::random_digests;
 using test::text_of;
 using test::torn_aof;
 
-/// How many keys were added when the server was killed, and how many are added after that, before it is
-/// killed again.
+/// The number of keys added before the server was killed, and after that, before it is killed again.
 struct sizes {
   const char* name;
   std::size_t before;
@@ -53,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, TornLongRecord,
                                          sizes{"ShortInAnEmptyOneThenLong", 0, 100, {many}}),
                          [](const auto& one) { return std::string(one.param.name); });
 
-TEST_P(TornLongRecord, IsThereOrFreshAgainAndOthersFollow) {
+TEST_P(TornLongRecord, IsStoredOrFreshAgainAndOthersFollow) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-12, .partitions = 1});
   const auto first = random_.take(GetParam().before);
   const auto torn = random_.take(GetParam().torn);
@@ -83,7 +82,7 @@ TEST_P(TornLongRecord, IsThereOrFreshAgainAndOthersFollow) {
     const auto newcomer = client();
     ASSERT_EQ(fresh_in(check_keys(*newcomer, torn)), 0u);
     ASSERT_EQ(test::keys_in(*newcomer), known.size() + torn.size());
-    // No chunk expires, and whatever is still staged does.
+    // No chunk expires; everything that is still staged does.
     for (const std::string& key : keys_like(server_, "everseen:{*/0}:j*")) {
       const auto number = std::stoull(key.substr(key.rfind('j') + 1));
       if (number > parse_journal_position(field("end"))->offset / journal_chunk_bytes) continue;
@@ -99,7 +98,7 @@ class TornLongClaim : public JudgedByClients {
   TornLongClaim() : JudgedByClients(test::with_aof()) {}
 };
 
-TEST_F(TornLongClaim, ThatIsRetriedCountsOnce) {
+TEST_F(TornLongClaim, RetryCountsOnce) {
   const spec_request request{.capacity = 100'000, .error_rate = 1e-12, .partitions = 1};
   random_digests random(98);
   const opened_job before(make(request));

@@ -1,5 +1,5 @@
-// Any order of what clients of one filter do, with answers that are lost, refusals, checkpoints and
-// newcomers, is one exact set.
+// Any order of actions of clients of one filter, with lost answers, refusals, checkpoints and new clients, is
+// equivalent to one exact set.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class JournalModel : public JournalModelling {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, JournalModel, testing::Range<std::uint64_t>(1, 7));
 
-TEST_P(JournalModel, AnyOrderOfWhatClientsDoIsOneExactSet) {
+TEST_P(JournalModel, AnyOrderOfClientActionsIsOneExactSet) {
   (void)make({.capacity = 5000, .error_rate = 1e-12, .partitions = 2});
   std::vector<one> clients;
   for (int i = 0; i < 4; ++i) clients.push_back(newcomer());

@@ -1,5 +1,5 @@
-// Any order of what clients of one filter do while others rebuild it, empty it and give it ends, where each
-// may die at any byte and some are late, is one exact set.
+// Any order of actions of clients of one filter while others rebuild it, reset it and set its end, where each
+// may crash at any byte and some are late, is equivalent to one exact set.
 
 #include <chrono>
 #include <functional>
@@ -32,8 +32,8 @@ class JournalModelOfRebuilds : public JournalModelling {
  protected:
   JournalModelOfRebuilds() : JournalModelling(60'000) {}
 
-  /// A rebuild, step by step; each may be cut short, and then is given up, or done once more by somebody
-  /// else.
+  /// A rebuild, step by step. Each step may be interrupted; then it is abandoned, or repeated by another
+  /// client.
   struct rebuild {
     enum class step : std::uint8_t { prepare, decide, place, seal, fill, unlink, over };
     step next = step::prepare;
@@ -48,7 +48,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     std::future<test::answers> answers;
   };
 
-  /// A session or a store that may die at any byte.
+  /// A session or a store that may crash at any byte.
   std::string failing_url(cutting_proxy& proxy) {
     if (below(3) == 0) {
       const auto towards = below(2) == 0 ? direction::to_server : direction::to_client;
@@ -72,7 +72,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     return judged_by_clients({.capacity = capacity, .error_rate = 1e-12, .partitions = partitions});
   }
 
-  /// @return false  it came to nothing: others were faster
+  /// @return false  it had no effect: others were faster
   bool take_step(rebuild& r, const std::string& url) {
     using step = rebuild::step;
     session with(parse_redis_url(url));
@@ -132,12 +132,12 @@ class JournalModelOfRebuilds : public JournalModelling {
     return is_alone;
   }
 
-  /// @return false  it is at its end, or has been given up
+  /// @return false  it has finished, or was abandoned
   bool go_on(rebuild& r) {
     bool has_come_to_nothing = false;
     const bool done = may_die([&](const std::string& url) { has_come_to_nothing = !take_step(r, url); });
     if (has_come_to_nothing) return false;
-    // Who dies in the first step has told nobody of the filter that it was making.
+    // After a crash in the first step, no client knows the new filter.
     if (!done) return r.next != rebuild::step::prepare && below(2) == 0;
     r.next = static_cast<rebuild::step>(static_cast<int>(r.next) + 1);
     return r.next != rebuild::step::over;
@@ -147,14 +147,14 @@ class JournalModelOfRebuilds : public JournalModelling {
     const bool done = may_die([](const std::string& url) { store_at(url)->reset("clicks"); });
     exact_.forget_all(done ? exact_set::outcome::done : exact_set::outcome::unknown);
   }
-  void give_an_end() {
+  void set_an_end() {
     const auto when = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now()) +
                       std::chrono::hours(1 + below(100));
     const std::optional<event_time> end = below(3) == 0 ? std::nullopt : std::optional<event_time>(when);
     (void)may_die([&](const std::string& url) { store_at(url)->expire_at("clicks", end); });
   }
 
-  /// Of a filter and those that it asks, no key may expire before the filter.
+  /// No key of a filter, or of the filters that it asks, may expire before the filter.
   void expect_late_limits() {
     session with(parse_redis_url(server_.url()));
     auto f = filter_directory("everseen", 1).open(with, "clicks", false);
@@ -173,7 +173,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     }
   }
 
-  /// A call of a client that is stopped on the way.
+  /// A call of a client that is stopped in the middle.
   void begin_slow_call(std::size_t client) {
     one& c = clients_[client];
     const range r = some(2'000);
@@ -207,7 +207,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     } else if (what == 7) {
       if (below(2) == 0) reset();
     } else if (what < 10) {
-      give_an_end();
+      set_an_end();
       expect_late_limits();
     } else if (what == 10) {
       let_checkpoints_pass();
@@ -232,7 +232,7 @@ class JournalModelOfRebuilds : public JournalModelling {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, JournalModelOfRebuilds, testing::Range<std::uint64_t>(1, 7));
 
-TEST_P(JournalModelOfRebuilds, AnyOrderOfWhatClientsAndOthersDoIsOneExactSet) {
+TEST_P(JournalModelOfRebuilds, AnyOrderOfActionsOfClientsAndOthersIsOneExactSet) {
   (void)make({.capacity = 5000, .error_rate = 1e-12, .partitions = 2});
   for (int i = 0; i < 4; ++i) clients_.push_back(newcomer());
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
@@ -244,7 +244,7 @@ TEST_P(JournalModelOfRebuilds, AnyOrderOfWhatClientsAndOthersDoIsOneExactSet) {
   expect_late_limits();
   if (HasFailure()) return;
 
-  // Whatever was left half done, a rebuild that is not disturbed leaves one filter with what it is given.
+  // Whatever was left half done, an undisturbed rebuild leaves one filter with the given keys.
   const auto began = exact_.now();
   const auto last = store_->begin_rebuild("clicks", sized(20'000, 3), {});
   const auto in_use = exact_.now();

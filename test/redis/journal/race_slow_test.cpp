@@ -1,4 +1,4 @@
-// Filters that their clients judge: many processes at once, and a server that is killed beneath them.
+// Filters that their clients judge: many concurrent processes, and a server that is killed meanwhile.
 
 #include <atomic>
 #include <cstdio>
@@ -29,13 +29,13 @@ using test::random_digests;
 
 class JournalRace : public JudgedByClients {};
 
-TEST_F(JournalRace, ClientFarAwayGetsItsWordInBesideABusyOne) {
+TEST_F(JournalRace, DistantClientSucceedsBesideABusyOne) {
   (void)make({.capacity = 50'000, .error_rate = 1e-9, .partitions = 1});
   test::cutting_proxy proxy(server_.port());
   proxy.delay(20ms);
   const auto far = client_by(proxy);
   std::atomic<bool> is_in = false;
-  // Goes on until the other one is through: where it were shut out, for ever.
+  // Continues until the other client is done; if that were starved, indefinitely.
   std::jthread near([&] {
     const auto busy = client();
     random_digests random(62);
@@ -46,7 +46,7 @@ TEST_F(JournalRace, ClientFarAwayGetsItsWordInBesideABusyOne) {
   is_in = true;
 }
 
-TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
+TEST_F(JournalRace, OfSixteenProcessesExactlyOneGetsFresh) {
   constexpr std::size_t all_keys = 200'000;
   (void)make({.capacity = 50'000, .error_rate = 1e-12, .partitions = 4});
   const auto keys = random_digests(61).take(all_keys);
@@ -57,8 +57,8 @@ TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
       all.push_back(std::make_unique<child_process>([&](const auto& tell) {
         try {
           const auto filter = client();
-          // Some with records so long that each lies in a chunk of its own. Each begins elsewhere, and every
-          // other one goes backwards.
+          // Some with records so long that each is in a chunk of its own. Each starts at another key, and
+          // every other process runs backwards.
           const std::size_t batch = process % 4 < 2 ? 500 : 20'000;
           for (std::size_t i = 0; i < all_keys / batch; ++i) {
             const std::size_t step = process % 2 == 0 ? i : all_keys / batch - 1 - i;
@@ -80,7 +80,7 @@ TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
         last = *told;
         if (last >= 0) ++fresh[static_cast<std::size_t>(last)];
       }
-      EXPECT_EQ(last, -1) << "a process did not come to its end";
+      EXPECT_EQ(last, -1) << "a process did not finish";
     }
   }
   EXPECT_EQ(std::ranges::count(fresh, 1), static_cast<std::ptrdiff_t>(all_keys));
@@ -90,14 +90,14 @@ TEST_F(JournalRace, OfSixteenProcessesExactlyOneIsToldFresh) {
 class JournalCrash : public JudgedByClients {
  protected:
   JournalCrash() : JudgedByClients(test::with_aof({"--aof-load-truncated", "yes"})) {}
-  /// Kills the server and starts it again, some times; until then its clients go on.
-  void kill_some_times() {
+  /// Kills the server and restarts it several times; until then its clients continue.
+  void kill_repeatedly() {
     random_digests random(72);
     for (int i = 0; i < 6; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(30 + random.word() % 200));
       server_.kill();
       server_.start();
-      // Cures the half block that it may have found (doc/operations.md, "A torn AOF").
+      // Repairs a possible half block (doc/operations.md, "A torn AOF").
       (void)server_.run({"BGREWRITEAOF"});
     }
     is_over_ = true;
@@ -105,7 +105,7 @@ class JournalCrash : public JudgedByClients {
   std::atomic<bool> is_over_ = false;
 };
 
-TEST_F(JournalCrash, ClientsThatAddBesideAServerThatIsKilledAreToldFreshOnce) {
+TEST_F(JournalCrash, ClientsThatAddBesideAKilledServerGetFreshOnce) {
   constexpr std::size_t all_keys = 40'000;
   (void)make({.capacity = 20'000, .error_rate = 1e-12, .partitions = 3});
   const auto keys = random_digests(71).take(all_keys);
@@ -124,7 +124,7 @@ TEST_F(JournalCrash, ClientsThatAddBesideAServerThatIsKilledAreToldFreshOnce) {
           for (std::size_t k = 0; k < some; ++k) fresh[from + k] += got.verdicts[k] == verdict::fresh;
         }
       });
-    kill_some_times();
+    kill_repeatedly();
   }
   const auto got = add_keys(*client(), keys);
   for (std::size_t k = 0; k < all_keys; ++k) fresh[k] += got.verdicts[k] == verdict::fresh;
@@ -133,7 +133,7 @@ TEST_F(JournalCrash, ClientsThatAddBesideAServerThatIsKilledAreToldFreshOnce) {
   EXPECT_EQ(test::keys_in(*client()), all_keys);
 }
 
-TEST_F(JournalCrash, ClaimsBesideAServerThatIsKilledCountOnce) {
+TEST_F(JournalCrash, ClaimsBesideAKilledServerCountOnce) {
   const spec_request request{.capacity = 20'000, .error_rate = 1e-12, .partitions = 2};
   const auto made = make(request);
   (void)made->open_ledger("count", "");
@@ -163,7 +163,7 @@ TEST_F(JournalCrash, ClaimsBesideAServerThatIsKilledCountOnce) {
           }
         }
       });
-    kill_some_times();
+    kill_repeatedly();
   }
   std::map<std::string, std::int64_t> sums;
   std::set<std::pair<std::uint64_t, std::uint64_t>> ever;

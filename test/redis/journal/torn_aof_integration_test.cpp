@@ -1,5 +1,5 @@
-// A server that is killed while it writes its AOF, and killed once more: what filters that their clients
-// judge make of the half block that it then runs.
+// A server is killed twice while it writes its AOF: the effect of the half block, which it runs after the
+// restart, on filters that their clients judge.
 
 #include <functional>
 
@@ -29,7 +29,7 @@ class TornJournal : public JudgedByClients {
  protected:
   TornJournal() : JudgedByClients(test::with_aof()) {}
 
-  /// The server is killed anywhere in what `torn` writes; then `rest` comes, of other processes.
+  /// The server is killed anywhere in the write of `torn`; then `rest` of other processes follows.
   void at_each_cut(const std::function<void()>& torn, const std::function<void(torn_aof&)>& rest,
                    std::size_t at_least = 4) {
     torn_aof file(server_);
@@ -46,7 +46,7 @@ class TornJournal : public JudgedByClients {
       if (HasFatalFailure() || HasFailure()) return;
     }
   }
-  /// Somebody else's block, which closes the one that was left open.
+  /// Another client's block, which closes the open one.
   void close_the_block() {
     (void)server_.run({"EVAL", "redis.call('INCR', 'x') redis.call('INCR', 'x')", "0"});
   }
@@ -75,7 +75,7 @@ class TornJournal : public JudgedByClients {
   random_digests random_{31};
 };
 
-TEST_F(TornJournal, AddedKeysAreThereOrFreshAgainAndOthersFollow) {
+TEST_F(TornJournal, AddedKeysAreStoredOrFreshAgainAndOthersFollow) {
   const auto before = make(request_);
   const auto first = random_.take(20);
   const auto torn = random_.take(20);
@@ -108,7 +108,7 @@ TEST_F(TornJournal, ShorterRecordFollowsAHalfBlockThatRunsLater) {
               });
 }
 
-TEST_F(TornJournal, ClaimThatIsRetriedCountsOnce) {
+TEST_F(TornJournal, RetriedClaimCountsOnce) {
   const opened_job before(make(request_));
   ASSERT_EQ(claim(before, "one", events(0, {1, 2, 3})), "000");
   ASSERT_EQ(claim(before, "two", events(0, {4})), "0");
@@ -146,7 +146,7 @@ TEST_F(TornJournal, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
 
 // Promise: a claim that is retried only after the second crash is whole or not there (streams, Crashes of
 // servers and machines).
-TEST_F(TornJournal, ClaimThatIsRetriedOnlyAfterTheSecondCrashIsWholeOrNotThere) {
+TEST_F(TornJournal, ClaimRetriedOnlyAfterTheSecondCrashIsCompleteOrAbsent) {
   const opened_job before(make(request_));
   ASSERT_EQ(claim(before, "one", events(0, {1, 2, 3})), "000");
   const auto torn = events(3, {4, 1, 5});
@@ -161,7 +161,7 @@ TEST_F(TornJournal, ClaimThatIsRetriedOnlyAfterTheSecondCrashIsWholeOrNotThere) 
               8);
 }
 
-TEST_F(TornJournal, ForeignBlockThatWasLeftOpenBeforeTakesNoKeyWithIt) {
+TEST_F(TornJournal, ForeignBlockThatWasOpenBeforeTakesNoKeyWithIt) {
   const auto before = make(request_);
   const auto first = random_.take(20);
   const auto later = random_.take(20);
@@ -175,7 +175,7 @@ TEST_F(TornJournal, ForeignBlockThatWasLeftOpenBeforeTakesNoKeyWithIt) {
               });
 }
 
-TEST_F(TornJournal, CheckpointIsFinishedOrBegunAgain) {
+TEST_F(TornJournal, CheckpointIsFinishedOrRestarted) {
   const auto before = make({.capacity = 70'000, .error_rate = 1e-6, .partitions = 1});
   const auto keys = fill_to_the_brink(*before, random_);
   const auto torn = random_.take(100);
@@ -194,7 +194,7 @@ TEST_F(TornJournal, CheckpointIsFinishedOrBegunAgain) {
               16);
 }
 
-TEST_F(TornJournal, ResetIsDoneOrNotOrIsDamageThatAnotherResetMends) {
+TEST_F(TornJournal, ResetIsDoneOrNotOrIsDamageThatAnotherResetRepairs) {
   const auto before = make(request_);
   const auto keys = random_.take(200);
   (void)add_keys(*before, keys);

@@ -1,5 +1,5 @@
-// Jobs on real servers: what a cut connection, a dead server, a second claimer and foreign hands do to them.
-// The promises that all stores share are in test/filter/ledger_suite.hpp.
+// Jobs on real servers: cut connections, failed servers, second claimers and foreign changes. Tests for all
+// stores are in test/filter/ledger_suite.hpp.
 
 #include <atomic>
 #include <functional>
@@ -57,7 +57,7 @@ class Ledger : public testing::Test {
   test::random_digests keys_{3};
 };
 
-/// With two sets of counters: the total, and one of three sites.
+/// With two sets of counters: the total, and those of three sites.
 std::vector<event> counted(std::vector<event> events) {
   for (event& e : events) e.counters = {"0", "1\tsite" + std::to_string(e.key.low % 3)};
   return events;
@@ -68,7 +68,7 @@ void count_in(counts& exact, const event& e) {
 }
 
 // Promise: a claim whose connection is cut at any byte is judged and counted once (streams, How it works).
-TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
+TEST_F(Ledger, ClaimCutAtEveryByteIsJudgedAndCountedOnce) {
   (void)make(exact(10'000));
   const opened_job job(cut_->open("a", access::write));
   counts exact_counts;
@@ -81,7 +81,7 @@ TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
     const claimed got = claim(*job, events, next);
     ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
     ASSERT_EQ(text_of(got.verdicts), last.empty() ? "000" : "010") << where;
-    ASSERT_THAT(got.before, Each(0)) << where << ": nobody but this very claim judged them";
+    ASSERT_THAT(got.before, Each(0)) << where << ": no other claim judged them";
     for (std::size_t i = 0; i < 3; ++i)
       if (got.verdicts[i] == verdict::fresh) count_in(exact_counts, events[i]);
     next += 3;
@@ -100,7 +100,7 @@ TEST_F(Ledger, AClaimCutAtEveryByteIsJudgedAndCountedOnce) {
   EXPECT_EQ(counters_of(*job), exact_counts);
 }
 
-TEST_F(Ledger, AnotherProcessTakesOverWhereTheFirstWasCut) {
+TEST_F(Ledger, AnotherProcessContinuesWhereTheFirstWasCut) {
   (void)make(exact(10'000));
   const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
   const auto survivor = direct_->open("a", access::write);
@@ -111,7 +111,7 @@ TEST_F(Ledger, AnotherProcessTakesOverWhereTheFirstWasCut) {
     for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 7 : 1) {
       const opened_job dying(impatient->open("a", access::write));
       const auto events = counted(new_events(keys_, next, 5));
-      // What it looked at before is not what is to be cut.
+      // Its earlier requests are not to be cut.
       (void)claim(*dying, std::span(events).first(1), next);
       proxy_.cut_after(w, at);
       const claimed died = claim(*dying, events, next);
@@ -146,8 +146,8 @@ TEST_F(Ledger, GrowthCutAnywhereLosesAndDoublesNothing) {
   EXPECT_EQ(counters_of(*job)["0"], exact_counts["0"]);
 }
 
-/// Three calls, of which the filter grows within the second; what was cut off is claimed again by itself.
-TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
+/// Three calls; the filter grows within the second. The interrupted call is claimed again separately.
+TEST_F(Ledger, ChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
   (void)make(exact(1'500));
   const opened_job job(cut_->open("a", access::write));
   std::uint64_t next = 0;
@@ -174,7 +174,7 @@ TEST_F(Ledger, AChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
   EXPECT_EQ(counters_of(*job)["0"], 2'500 * batches - 357 * (batches - 1));
 }
 
-TEST_F(Ledger, AClaimOfManyCallsByScriptsIsSentInOneGo) {
+TEST_F(Ledger, ClaimOfManyCallsByScriptsIsPipelined) {
   const auto filter = store_at(server_.url("?commands=script"))->create("a", spec_ = exact(20'000));
   auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, new_events(keys_, 0, 10)).result);
@@ -184,7 +184,7 @@ TEST_F(Ledger, AClaimOfManyCallsByScriptsIsSentInOneGo) {
   EXPECT_THAT(server_.run({"INFO", "commandstats"}), testing::Not(HasSubstr("cmdstat_hgetall")));
 }
 
-TEST_F(Ledger, ACheckpointCutAnywhereIsPutDown) {
+TEST_F(Ledger, CheckpointCutAnywhereIsStored) {
   (void)make(exact(100));
   const opened_job job(cut_->open("a", access::write));
   std::uint64_t position = 0;  // checkpoints never go back
@@ -201,7 +201,7 @@ TEST_F(Ledger, ACheckpointCutAnywhereIsPutDown) {
   }
 }
 
-TEST_F(Ledger, ManyThatClaimOneLaneCountEachEventOnce) {
+TEST_F(Ledger, ManyClaimersOfOneLaneCountEachEventOnce) {
   (void)make(exact(20'000, 3));
   const auto events = counted(new_events(keys_, 0, 3'000));
   std::atomic<int> wrong{0};
@@ -225,7 +225,7 @@ TEST_F(Ledger, ManyThatClaimOneLaneCountEachEventOnce) {
   EXPECT_EQ(counters_of(*opened_job(direct_->open("a", access::read))), exact_counts);
 }
 
-TEST_F(Ledger, AServerThatForgetsItsScriptsJudgesOnce) {
+TEST_F(Ledger, ServerThatForgetsItsScriptsJudgesOnce) {
   const auto filter = make(exact(1'000));
   auto job = filter->open_ledger("count", "");
   for (std::uint64_t next = 0; next < 9; next += 3) {
@@ -244,9 +244,9 @@ class LedgerAnywhere : public Ledger, public testing::WithParamInterface<bool> {
 INSTANTIATE_TEST_SUITE_P(Servers, LedgerAnywhere, testing::Bool(),
                          [](const auto& one) { return one.param ? "WithModule" : "Plain"; });
 
-/// Two lanes; whoever claims them is cut off at any byte, or dies, and begins again at the last checkpoints
-/// with other batches. Every event has the verdict, and every counter the value, of an exact set beside it.
-TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
+/// Two lanes. Their workers are cut off at any byte, or crash, and restart at the last checkpoints with other
+/// batches. Every event must have the verdict, and every counter the value, of an exact set.
+TEST_P(LedgerAnywhere, IsExactThroughAnyCutOrCrash) {
   (void)make(exact(300, 2));
   struct lane {
     std::vector<event> events{};
@@ -276,10 +276,10 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
       job.emplace(impatient->open("a", access::write));
       reached = (*job)->checkpoints();
     } catch (const backend_error&) {
-      continue;  // cut off as it began
+      continue;  // cut off at its start
     }
     for (auto& [name, l] : lanes) l.next = reached.contains(name) ? reached.at(name).position : 0;
-    // Dies between two claims, or between a claim and its settlement.
+    // Crashes between two claims, or between a claim and its settlement.
     for (bool alive = true; alive && dice.word() % 12 != 0;) {
       if (cuts == 0 || proxy_.has_cut()) {
         const direction w = dice.word() % 2 == 0 ? direction::to_server : direction::to_client;
@@ -293,8 +293,8 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
       const claimed got = claim_events(**job, spec_, {name, l.settled}, some);
       for (std::size_t i = 0; i < n; ++i) {
         const std::size_t at = l.next + i;
-        // What was cut off may have been judged: it is the first in its lane, and nobody was before it in
-        // between.
+        // The interrupted events may have been judged: they are the first in their lane, and no other worker
+        // claimed in between.
         if (at == l.first.size()) {
           const bool is_new = exact_set.insert({some[i].key.low, some[i].key.high}).second;
           l.first += is_new ? '0' : '1';
@@ -305,7 +305,7 @@ TEST_P(LedgerAnywhere, IsExactWhateverIsCutOrDies) {
       }
       alive = got.result.has_value();
       if (!alive) {
-        // Nobody else claims before these were claimed again, so that the exact set knows their order.
+        // No other worker claims before these are claimed again, so that the exact set knows their order.
         const opened_job survivor(direct_->open("a", access::write));
         ASSERT_TRUE(claim_events(*survivor, spec_, {name, l.settled}, some).result);
         break;
@@ -330,7 +330,7 @@ class LedgerWithAof : public Ledger {
   LedgerWithAof() : Ledger({"--appendonly", "yes", "--appendfsync", "always"}) {}
 };
 
-TEST_F(LedgerWithAof, AKilledServerComesBackWithVerdictsCountsAndCheckpoints) {
+TEST_F(LedgerWithAof, KilledServerRestartsWithVerdictsCountsAndCheckpoints) {
   const auto filter = make(exact(1'000));
   const auto job = filter->open_ledger("count", "clicks");
   auto events = counted(new_events(keys_, 0, 50));
@@ -360,8 +360,8 @@ TEST_F(Ledger, DropLeavesNoKey) {
   EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
 }
 
-// So a claim whose answer is lost may be sent again at any time, whatever the server's clock does.
-TEST_F(Ledger, NothingThatAJobKeepsExpiresByAClock) {
+// A claim whose answer is lost may be resent at any time, whatever the server's clock does.
+TEST_F(Ledger, NoKeyOfAJobExpiresByAClock) {
   const auto filter = make(exact(1'000));
   const auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
@@ -371,24 +371,24 @@ TEST_F(Ledger, NothingThatAJobKeepsExpiresByAClock) {
   for (const std::string& key : all) EXPECT_EQ(server_.run({"PTTL", key}), "-1") << key;
 }
 
-TEST_F(Ledger, TheKeysOfAJobEndWithItsFilter) {
+TEST_F(Ledger, KeysOfAJobEndWithItsFilter) {
   spec_ = exact(1'000, 2);
   const auto filter = direct_->create("a", spec_, std::chrono::hours(1));
   auto job = filter->open_ledger("count", "");
   (void)claim(*job, counted(new_events(keys_, 0, 60)));
   job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
-  // What a script makes beside a key is told how long that has left, so it may be a moment off.
+  // A key that a script creates gets the remaining time of another key, so it may differ slightly.
   const std::string header = header_of(server_, "a");
   const auto a_day = std::chrono::milliseconds(std::chrono::hours(24)).count();
   const auto limit = static_cast<double>(std::stoll(server_.run({"HGET", header, "expires_at"})) + a_day);
   auto all = keys_like(server_, header.substr(0, header.size() - 1) + "*");
   EXPECT_GE(all.size(), 3u + 2 * 3u);
-  std::erase(all, header);  // which says that it has ended
+  std::erase(all, header);  // which reports that it has ended
   for (const std::string& key : all)
     EXPECT_NEAR(static_cast<double>(std::stoll(server_.run({"PEXPIRETIME", key}))), limit, 2'000) << key;
 }
 
-TEST_F(Ledger, AClaimAfterADropSaysSoAndLeavesNothing) {
+TEST_F(Ledger, ClaimAfterADropIsAnErrorAndLeavesNothing) {
   const auto filter = make(exact(1'000));
   auto job = filter->open_ledger("count", "");
   (void)claim(*job, new_events(keys_, 0, 3));
@@ -404,7 +404,7 @@ TEST_F(Ledger, AClaimAfterADropSaysSoAndLeavesNothing) {
   EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
 }
 
-TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedByThem) {
+TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedThroughThem) {
   const auto filter = make(exact(1'000));
   auto job = filter->open_ledger("count", "");
   (void)claim(*job, counted(new_events(keys_, 0, 5)));
@@ -431,11 +431,11 @@ TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedByThem) {
 }
 
 // Promise: a running job notices that its server lost data (streams, Crashes of servers and machines).
-TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
+TEST_F(Ledger, ServerThatLostAcknowledgedDataIsDetected) {
   const auto filter = make(exact(1'000));
   const auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
-  // As after a restart with an older snapshot: keys, counters and record go back together.
+  // As after a restart with an older snapshot: keys, counters and the record are rolled back together.
   server_.run({"HSET", records(), "clicks/0", std::string(7, '\0') + '\x02'});
   const claimed got = claim(*job, counted(new_events(keys_, 5, 5)));
   ASSERT_FALSE(got.result);
@@ -445,7 +445,7 @@ TEST_F(Ledger, AServerThatForgotWhatItAnsweredForIsFoundOut) {
 
 // Promise: a worker of a job that was ended can neither claim nor settle, and leaves nothing behind (streams,
 // The life of a job).
-TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
+TEST_F(Ledger, WorkersOfAnEndedJobGetAnErrorAndLeaveNothing) {
   const auto filter = make(exact(1'000, 2));
   const auto at_work = filter->open_ledger("count", "");
   const auto idle = filter->open_ledger("count", "");
@@ -467,7 +467,7 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsToldSoAndLeavesNothing) {
 
 // Promise: a worker of a job that was ended can neither claim nor settle, and leaves nothing behind (streams,
 // The life of a job).
-TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
+TEST_F(Ledger, WorkersOfAnEndedJobDoNotWorkOnTheNextOfItsName) {
   const auto filter = make(exact(1'000, 2));
   const auto at_work = filter->open_ledger("count", "d");
   const auto idle = filter->open_ledger("count", "d");
@@ -476,26 +476,26 @@ TEST_F(Ledger, WhoWorksOnAJobThatWasEndedIsNoWorkerOfTheNextOfItsName) {
   direct_->end_job("a", "count");
   const auto next = filter->open_ledger("count", "d");
   EXPECT_EQ(next->description(), "d");
-  const auto expect_told = [&](ledger& job) {
+  const auto expect_worker_refused = [&](ledger& job) {
     const claimed got = claim(job, std::span(events).subspan(40));
     ASSERT_FALSE(got.result);
     EXPECT_THAT(got.result.error().message, HasSubstr("was ended"));
     EXPECT_THROW(job.settle(std::vector<checkpoint>{{"clicks/0", 60, ""}}), storage_error);
   };
-  expect_told(*at_work);
-  expect_told(*idle);
-  // Also where the next one has records by now.
+  expect_worker_refused(*at_work);
+  expect_worker_refused(*idle);
+  // Also when the next job has records.
   ASSERT_TRUE(claim(*next, counted(new_events(keys_, 0, 50))).result);
-  expect_told(*at_work);
-  expect_told(*idle);
+  expect_worker_refused(*at_work);
+  expect_worker_refused(*idle);
   EXPECT_TRUE(next->checkpoints().empty());
   EXPECT_EQ(counters_of(*next)["0"], 50);
 }
 
-TEST_F(Ledger, AnEndThatWasCutShortIsFinishedByTheNext) {
+TEST_F(Ledger, InterruptedEndIsFinishedByTheNext) {
   const auto filter = make(exact(1'000));
   ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
-  // As if whoever ended it had died behind the first step.
+  // As if the ending client had crashed after the first step.
   const std::string id = server_.run({"HGET", list(), "count"}).substr(0, 32);
   server_.run({"HSET", header_of(server_, "a") + ":gone", id, ""});
   server_.run({"HDEL", list(), "count"});
@@ -508,7 +508,7 @@ TEST_F(Ledger, AnEndThatWasCutShortIsFinishedByTheNext) {
   EXPECT_THAT(all_records(), IsEmpty());
 }
 
-/// Does something else while a server is away, once.
+/// Does something else once, while a server is unavailable.
 class busy_policy final : public retry_policy {
  public:
   explicit busy_policy(std::function<void()> meanwhile) : meanwhile_(std::move(meanwhile)) {}
@@ -522,7 +522,7 @@ class busy_policy final : public retry_policy {
   std::function<void()> meanwhile_;
 };
 
-TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
+TEST_F(Ledger, SlowerOfTwoThatEndAJobLeavesTheNextOfItsNameAlone) {
   const auto filter = make(exact(20'000, 2));
   std::uint64_t position = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
@@ -531,10 +531,10 @@ TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
       const auto last = filter->open_ledger("count", "d");
       ASSERT_TRUE(claim(*last, counted(new_events(keys_, position, 5)), position).result);
       position += 5;
-      (void)cut_->jobs("a");  // what it connects and looks at first is not what is to be cut
+      (void)cut_->jobs("a");  // its connection and first look-ups are not to be cut
       std::unique_ptr<ledger> next;
       cut_->wait_with(std::make_shared<busy_policy>([&] {
-        if (is_listed("count")) return;  // the end has not begun, and would be one of the next job
+        if (is_listed("count")) return;  // the end has not begun, and would affect the next job
         if (!direct_->jobs("a").empty()) direct_->end_job("a", "count");
         next = filter->open_ledger("count", "d");
         ASSERT_TRUE(claim(*next, counted(new_events(keys_, position, 20)), position).result);
@@ -555,7 +555,7 @@ TEST_F(Ledger, TheSlowerOfTwoWhoEndAJobLeavesTheNextOfItsNameAlone) {
   }
 }
 
-TEST_F(Ledger, AJobThatTwoEndAtOnceIsGone) {
+TEST_F(Ledger, JobEndedByTwoConcurrentlyIsGone) {
   const auto filter = make(exact(1'000));
   std::size_t beside = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
@@ -583,7 +583,7 @@ TEST_F(Ledger, AJobThatTwoEndAtOnceIsGone) {
   EXPECT_GT(beside, 5u);
 }
 
-TEST_F(Ledger, AReaderReadsAJobAndCannotClaim) {
+TEST_F(Ledger, ReaderReadsAJobAndCannotClaim) {
   const auto reader = [&] { return store_at(server_.url())->open("a", access::read); };
   const auto filter = make(exact(1'000));
   EXPECT_THAT(message_of<parameter_error>([&] { (void)reader()->open_ledger("count", ""); }),
@@ -604,7 +604,7 @@ TEST_F(Ledger, WithoutScriptsThereAreNoJobs) {
               HasSubstr("forbids scripts"));
 }
 
-TEST_F(Ledger, AFilterThatIsBeingRebuiltGetsNoJob) {
+TEST_F(Ledger, FilterDuringARebuildGetsNoJob) {
   const auto filter = make(exact(100));
   {
     const auto rebuild = direct_->begin_rebuild("a", exact(200), {});
@@ -619,7 +619,7 @@ TEST_F(Ledger, AFilterThatIsBeingRebuiltGetsNoJob) {
               HasSubstr("has jobs (count) and cannot be rebuilt"));
 }
 
-TEST_F(Ledger, AFullServerRefusesAClaimAsAWhole) {
+TEST_F(Ledger, FullServerRefusesAClaimAsAWhole) {
   const auto filter = make(exact(1'000));
   auto job = filter->open_ledger("count", "");
   const auto events = counted(new_events(keys_, 0, 20));

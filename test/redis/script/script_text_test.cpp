@@ -5,7 +5,7 @@
 namespace everseen::redis::script_text {
 namespace {
 
-TEST(ScriptForAnyProbes, IsMadeWhenItIsFirstAskedFor) {
+TEST(ScriptForAnyProbes, IsBuiltOnFirstUse) {
   const for_any_probes all("return $PROBES");
   EXPECT_EQ(all.made(), 0u);
   EXPECT_EQ(all[7].text, "return 7");

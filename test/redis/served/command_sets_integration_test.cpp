@@ -1,5 +1,5 @@
-// What clients may expect of the two command sets together, and of servers that allow less than scripts.
-// That command sets give the same verdicts is in model_property_test.cpp.
+// The two command sets together, and servers with fewer permissions than scripts need. That command sets give
+// the same verdicts is in model_property_test.cpp.
 
 #include <atomic>
 #include <chrono>
@@ -49,21 +49,21 @@ void expect_filter_is_refused(const std::string& url) {
                     HasSubstr("everseen attach")));
 }
 
-TEST(ServerWithoutScripts, IsRefusedWhereTheirCommandsWereRenamedAway) {
+TEST(ServerWithoutScripts, IsRefusedWhereScriptCommandsAreRenamed) {
   const redis_server server(renamed_away);
   expect_filter_is_refused(server.url());
   expect_filter_is_refused(server.url("?commands=script"));
-  EXPECT_EQ(server.run({"DBSIZE"}), "0") << "nothing is begun that cannot be used";
+  EXPECT_EQ(server.run({"DBSIZE"}), "0") << "nothing is started that cannot be used";
 }
 
 // Promise: a server that allows neither scripts nor the module is refused (redis, Who judges).
-TEST(ServerWithoutScripts, IsRefusedWhereTheUserMayNotRunThem) {
+TEST(ServerWithoutScripts, IsRefusedWhereTheUserMayNotRunScripts) {
   const redis_server server;
   server.run({"ACL", "SETUSER", "clicks", "on", ">secret", "~*", "+@all", "-@scripting"});
   expect_filter_is_refused(server.url("?user=clicks&password=secret"));
 }
 
-TEST(ServerWithoutScripts, IsServedByTheModuleWhereAFilterIsThere) {
+TEST(ServerWithoutScripts, IsUsedThroughTheModuleWhereAFilterExists) {
   const redis_server server(test::with_module());
   (void)store_at(server.url())->create("f", growing(*store_at(server.url()), 50));
   server.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
@@ -91,11 +91,11 @@ TEST(ServerWithoutScripts, WithTheModuleGetsNoFilterAndLosesNone) {
   EXPECT_THAT(message_of<backend_error>([&] { store->rename("f", "g", store::namesake::refuse); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { store->expire_at("f", event_time::max()); }), told);
   EXPECT_THAT(message_of<backend_error>([&] { (void)store->begin_rebuild("f", s, {}); }), told);
-  EXPECT_EQ(server.run({"KEYS", "*"}), all) << "nothing is begun that cannot be finished";
+  EXPECT_EQ(server.run({"KEYS", "*"}), all) << "nothing is started that cannot be finished";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(3).take(5))), "5 fresh");
 }
 
-TEST(ServerWithoutScripts, IsRefusedWhereItTakesThemFromAnOpenFilter) {
+TEST(ServerWithoutScripts, IsRefusedWhereScriptsAreDeniedToAnOpenFilter) {
   const redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 50));
@@ -117,7 +117,7 @@ TEST(CommandSets, ThereAreTwoAndOthersAreRefused) {
               AllOf(HasSubstr("commands=script"), HasSubstr("commands=module"), HasSubstr("attached")));
 }
 
-TEST(CommandSets, GiveEachKeyOneFreshBesideEachOther) {
+TEST(CommandSets, GiveFreshOnceForEachKeyBesideEachOther) {
   const redis_server server(test::with_module());
   const auto store = store_at(server.url());
   (void)store->create("f", growing(*store, 500));
@@ -144,7 +144,7 @@ TEST(CommandSets, GiveEachKeyOneFreshBesideEachOther) {
   EXPECT_LE(std::ranges::count_if(fresh, [](const auto& f) { return f == 0; }), 2) << "false positives";
 }
 
-/// A client whose every exchange is taken by hand, so that others can come in between.
+/// A client whose every exchange is driven by hand, so that others can act in between.
 class stepwise_client {
  public:
   stepwise_client(command_kind commands, const std::string& url, filter_identity f,
@@ -154,13 +154,13 @@ class stepwise_client {
                   partition_batch{0, keys, {}, verdicts_}, nullptr);
   }
 
-  /// One exchange; says whether it was to add keys.
+  /// One exchange. Returns whether it was to add keys.
   bool step() {
     const bool adds = task_->adds_next();
     task_->take(exchange_one(with_, task_->next()));
     return adds;
   }
-  /// Until it would add. The server knows its script by then.
+  /// Until it would add. The server has cached its script by then.
   void step_before_adding() {
     if (commands_ == command_kind::script)
       (void)exchange_one(with_, {{}, encode({"SCRIPT", "LOAD", text()}), 1, true});
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(CommandSets, EachCommandSet,
 
 // Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
 // dropped (redis, What holds for all filters on Redis).
-TEST_P(EachCommandSet, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
+TEST_P(EachCommandSet, WritePlannedBeforeTheFilterGrewChangesNothing) {
   for (const command_kind other_commands : {command_kind::script, command_kind::module}) {
     const redis_server server(test::with_module());
     const auto store = store_at(server.url("?commands=" + std::string(name_of(other_commands))));
@@ -218,10 +218,10 @@ TEST_P(EachCommandSet, WriteThatWasPlannedBeforeTheFilterGrewChangesNothing) {
   }
 }
 
-// MIGRATE takes keys one by one: for a while the state is on one server and the bits on the other.
+// MIGRATE moves keys one by one: for a while the state is on one server and the bits on the other.
 // Promise: an outdated call changes nothing, whether the filter has grown, its slot has moved, or it was
 // dropped (redis, What holds for all filters on Redis).
-TEST_P(EachCommandSet, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
+TEST_P(EachCommandSet, WritePlannedBeforeItsSlotMovedChangesNothing) {
   test::redis_cluster cluster(test::redis_cluster::replicas::none, test::with_module());
   const auto store = store_at(cluster.url());
   const auto other = store->create("f", growing(*store, 100));
@@ -259,7 +259,7 @@ TEST_P(EachCommandSet, WriteThatWasPlannedBeforeItsSlotMovedChangesNothing) {
 // dropped (redis, What holds for all filters on Redis).
 TEST_P(EachCommandSet, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
   const redis_server server(test::with_module());
-  const auto store = store_at(server.url("?commands=module"));  // which leaves no tokens by scripts behind
+  const auto store = store_at(server.url("?commands=module"));  // which leaves no tokens by scripts
   const auto other = store->create("f", growing(*store, 100));
   random_digests random(4);
   const auto keys = random.take(10);
@@ -271,7 +271,7 @@ TEST_P(EachCommandSet, WriteToAFilterThatWasDroppedMeanwhileLeavesNothing) {
   EXPECT_EQ(server.run({"KEYS", "*"}), "");
 }
 
-TEST_P(EachCommandSet, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses) {
+TEST_P(EachCommandSet, KnownKeysTakeNoRoomFromOthersWhereTheFilterRefuses) {
   const redis_server server(test::with_module());
   const auto store = store_at(server.url("?commands=" + std::string(name_of(GetParam()))));
   const auto filter = store->create(
@@ -285,7 +285,7 @@ TEST_P(EachCommandSet, KeysThatAreThereTakeNoRoomFromOthersWhereTheFilterRefuses
   }
 }
 
-/// Lets this process open no more files for as long as it lives.
+/// Prevents this process from opening more files during its lifetime.
 class no_descriptors {
  public:
   no_descriptors() {
@@ -302,15 +302,15 @@ class no_descriptors {
   rlimit before_{};
 };
 
-TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
+TEST(Session, MissingDescriptorsFailTheBatchAndNothingElse) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "UndefinedBehaviorSanitizer needs a descriptor to look at an object";
+  GTEST_SKIP() << "UndefinedBehaviorSanitizer needs a descriptor to inspect an object";
 #endif
   redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
   const auto keys = random_digests(4).take(10);
-  // Asked while the only session waits, so that another one is needed.
+  // Asked while the only session waits, so that another session is needed.
   class holding final : public retry_policy {
    public:
     explicit holding(const stored_filter& f) : filter_(f) {}
@@ -331,13 +331,13 @@ TEST(Session, WithoutDescriptorsIsAFailureOfTheBatchAndNothingElse) {
   const auto got = add_keys(*filter, keys);
   ASSERT_TRUE(patient->beside_) << outcome(got);
   ASSERT_FALSE(patient->beside_->result);
-  // No session could be made, or one that there was could not connect.
+  // No session could be created, or an existing session could not connect.
   EXPECT_THAT(patient->beside_->result.error().why,
               testing::AnyOf(batch_failure::cause::storage, batch_failure::cause::backend));
   EXPECT_THAT(patient->beside_->result.error().message, HasSubstr("open files"));
 }
 
-TEST(SegmentGrowth, OfASegmentThatAnotherClientHasListedChangesNothing) {
+TEST(SegmentGrowth, GrowthOfASegmentThatAnotherClientListedChangesNothing) {
   const redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
@@ -356,7 +356,7 @@ TEST(SegmentGrowth, OfASegmentThatAnotherClientHasListedChangesNothing) {
   EXPECT_EQ(server.run({"GET", segment}), bits);
 }
 
-TEST(Reset, MendsAnEpochThatNoScriptWouldEverMeet) {
+TEST(Reset, RepairsAnEpochThatNoScriptWouldEverMatch) {
   const redis_server server;
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
@@ -364,7 +364,7 @@ TEST(Reset, MendsAnEpochThatNoScriptWouldEverMeet) {
   server.run({"HSET", state_of(server, "f"), "epoch", "00"});
   store->reset("f");
   EXPECT_THAT(server.run({"HGET", state_of(server, "f"), "epoch"}), testing::SizeIs(testing::Gt(3u)))
-      << "higher than what a client that has it open remembers";
+      << "higher than the one that a client with an open handle remembers";
   EXPECT_EQ(outcome(add_keys(*filter, random_digests(4).take(60))), "60 fresh");
 }
 

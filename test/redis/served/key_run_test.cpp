@@ -29,7 +29,7 @@ class KeyRun : public testing::Test {
   remote_partition known_;
 };
 
-TEST_F(KeyRun, WithoutAWindowIsAllThatMayBeTaken) {
+TEST_F(KeyRun, WithoutAWindowIsAllThatFits) {
   const key_run all = next_key_run({}, known_, {}, 3, 50, mixing::listed);
   EXPECT_EQ(all.keys, 47u);
   EXPECT_TRUE(all.slices.empty());
@@ -43,21 +43,21 @@ TEST_F(KeyRun, OfOneTimeForAllIsOfOneSlice) {
   EXPECT_TRUE(all.slices.empty());
 }
 
-TEST_F(KeyRun, ToBeAddedEndsBeforeTheFirstSliceThatIsNotListed) {
+TEST_F(KeyRun, ForAnAddEndsBeforeTheFirstUnlistedSlice) {
   const key_run first = next({14, 13, 10, 12, 14}, mixing::listed);
   EXPECT_EQ(first.slices, slices({14, 13, 10}));
   EXPECT_EQ(first.slice, 10);
   EXPECT_EQ(next({14, 14, 15}, mixing::listed).keys, 2u);
 }
 
-TEST_F(KeyRun, WhoseFirstSliceIsNotListedIsOfThatAlone) {
+TEST_F(KeyRun, WithAnUnlistedFirstSliceIsOfThatSliceAlone) {
   const key_run first = next({12, 12, 14}, mixing::listed);
   EXPECT_EQ(first.keys, 2u);
   EXPECT_EQ(first.slice, 12);
   EXPECT_TRUE(first.slices.empty());
 }
 
-TEST_F(KeyRun, TakesLateKeysAlongAsOneSlice) {
+TEST_F(KeyRun, IncludesLateKeysAsOneSlice) {
   const key_run mixed = next({3, 14, 9, -700, 13}, mixing::listed);
   EXPECT_EQ(mixed.slices, slices({9, 14, 9, 9, 13}));
 }
@@ -67,21 +67,21 @@ TEST_F(KeyRun, OfLateKeysAloneNamesTheirSlice) {
   EXPECT_EQ(next({3}, mixing::any).slices, slices({9}));
 }
 
-TEST_F(KeyRun, ForAServerThatMakesSegmentsGoesAsFarAsAByteTells) {
+TEST_F(KeyRun, ForAServerThatCreatesSegmentsIsLimitedByTheRangeOfAByte) {
   EXPECT_EQ(next({14, 12, 20, 266, 11, 264, 14}, mixing::any).keys, 4u);
   EXPECT_EQ(next({14, 12, 20, 266, 14}, mixing::any).slices, slices({14, 12, 20, 266, 14}));
   known_.slices.clear();
   EXPECT_EQ(next({5, 1, 255, 256}, mixing::any).slices, slices({5, 1, 255}));
 }
 
-TEST_F(KeyRun, AtTheEndsOfTimeDoesNotOverflow) {
+TEST_F(KeyRun, AtTheExtremesOfTimeDoesNotOverflow) {
   spec_.window = window_spec{std::chrono::milliseconds(4), 4};
   known_.slices.clear();
   const std::vector<event_time> times = {event_time::min(), event_time::max()};
   EXPECT_EQ(next_key_run(spec_, known_, times, 0, 2, mixing::any).keys, 1u);
 }
 
-TEST_F(KeyRun, ToBeLookedUpTakesAllThatIsNotNewerThanAll) {
+TEST_F(KeyRun, ForALookUpIncludesAllKeysThatAreNotNewerThanEverySlice) {
   const key_run old = next({14, 2, 12, 13, 15}, mixing::lookup);
   EXPECT_EQ(old.keys, 4u);
   EXPECT_EQ(old.slice, 14);

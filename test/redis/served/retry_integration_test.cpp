@@ -1,5 +1,5 @@
-// A connection that is cut, at every byte: the verdicts are those of an undisturbed run. Above all no key is
-// called seen because its own first attempt marked it.
+// A connection that is cut at every byte: the verdicts are those of an undisturbed run. In particular, no key
+// is reported as seen because its own first attempt added it.
 
 #include <algorithm>
 #include <atomic>
@@ -36,7 +36,7 @@ const char* name_of(direction w) {
   return w == direction::to_server ? "to the server" : "to the client";
 }
 
-/// New keys, and some that may have been there before.
+/// New keys, and some that may have occurred before.
 class stream {
  public:
   std::vector<digest> next(std::size_t fresh, std::size_t old) {
@@ -141,7 +141,7 @@ TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedO
   }
 }
 
-TEST_F(Retry, CreationCutAnywhereMakesTheFilterAndNothingElse) {
+TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
   const spec s = small(100);
   int filters = 0;
   for (const direction w : both_ways) {
@@ -167,8 +167,8 @@ TEST_F(Retry, CreationCutAnywhereMakesTheFilterAndNothingElse) {
   EXPECT_EQ(direct_->list().size(), static_cast<std::size_t>(filters));
 }
 
-// By hand, since it takes a server that forgets its scripts between an attempt and the next.
-TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
+// Driven by hand, since it needs a server that forgets its scripts between one attempt and the next.
+TEST_F(Retry, JudgedBatchGetsTheSameAnswerFromAServerThatLostItsScripts) {
   (void)direct_->create("a", small(1'000));
   const auto filter = direct_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);  // so that it has the scripts, too
@@ -195,7 +195,7 @@ TEST_F(Retry, BatchThatWasJudgedIsAnsweredAlikeByAServerThatLostItsScripts) {
   EXPECT_EQ(task.done_so_far(), (tally{.fresh = 4}));
 }
 
-/// A task for keys of a filter's only partition, to be driven by hand.
+/// A task for keys of a filter's only partition, driven by hand.
 class by_hand {
  public:
   by_hand(const redis_server& server, const std::string& name, const spec& s, session& with,
@@ -219,8 +219,7 @@ answer sent(session& with, const request& r) {
   return std::move(with.exchange(std::span(&r, 1)).front());
 }
 
-// The server's clock jumps ahead between an attempt and the next, or the answer was remembered for too short
-// a time.
+// The server's clock jumps forward between two attempts, or the answer expired too early.
 TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
   (void)direct_->create("a", small(1'000));
   const auto filter = direct_->open("a", access::write);
@@ -242,7 +241,7 @@ TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
   EXPECT_EQ(one.task().done_so_far(), (tally{.seen = 4}));
 }
 
-TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
+TEST_F(Retry, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
   const auto filter = direct_->create("a", small(1'000));
   session with(parse_redis_url(server_.url()));
   std::vector<request> judged;  // a copy of the request that judged each batch
@@ -256,11 +255,11 @@ TEST_F(Retry, LateCopyOfABatchDoesNotPushOutTheAnswerToALaterOne) {
     }
   }
   ASSERT_EQ(judged.size(), 2u);
-  EXPECT_EQ(sent(with, judged[0])->back().text(), "O") << "nobody waits for it any more";
+  EXPECT_EQ(sent(with, judged[0])->back().text(), "O") << "nothing waits for it any more";
   EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
 }
 
-/// Keys of a filter whose segment takes several calls to make, and loses it behind the first `times` of them.
+/// Keys of a filter whose segment needs several calls to create, and is lost after the first `times` of them.
 std::string outcome_where_the_segment_vanishes(const redis_server& server, const redis_store& store,
                                                int times) {
   const auto s = planned(store, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1});
@@ -276,20 +275,20 @@ std::string outcome_where_the_segment_vanishes(const redis_server& server, const
   return std::to_string(batch.task().done_so_far().fresh) + " fresh";
 }
 
-TEST_F(Retry, SegmentThatVanishesBeforeItIsListedIsMadeAgain) {
+TEST_F(Retry, SegmentThatVanishesBeforeItIsListedIsCreatedAgain) {
   (void)direct_->create("a",
                         planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
   EXPECT_EQ(outcome_where_the_segment_vanishes(server_, *direct_, 3), "4 fresh");
 }
 
-TEST_F(Retry, SegmentThatVanishesAgainAndAgainIsAnError) {
+TEST_F(Retry, SegmentThatVanishesRepeatedlyIsAnError) {
   (void)direct_->create("a",
                         planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
   EXPECT_THAT(outcome_where_the_segment_vanishes(server_, *direct_, 1000),
               testing::HasSubstr("another length"));
 }
 
-TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {
+TEST_F(Retry, RepliesThatNoScriptGivesAreNotVerdicts) {
   const auto filter = direct_->create("a", small(1'000));
   ASSERT_TRUE(add_keys(*filter, random_digests(9).take(1)).result);
   session with(parse_redis_url(server_.url()));
@@ -306,7 +305,7 @@ TEST_F(Retry, AnswersThatNoScriptGivesAreNoVerdicts) {
   }
 }
 
-/// Takes scripts from the user as soon as an attempt has failed.
+/// Denies scripts to the user as soon as an attempt has failed.
 class denying final : public retry_policy {
  public:
   explicit denying(const redis_server& server) : server_(server) {}

@@ -39,7 +39,7 @@ TEST(Refusal, KnowsRedirections) {
     EXPECT_FALSE(refusal_of(reply_of(broken), from)) << broken;
 }
 
-TEST(Refusal, ErrorsThatAreAnswersAreNone) {
+TEST(Refusal, DoesNotIncludeErrorsThatAreAnswers) {
   for (const char* answer : {"-WRONGTYPE x\r\n", "-NOSCRIPT x\r\n", "-OOM x\r\n", "-ERR x\r\n",
                              "-NOPERM x\r\n", "+MOVED 1 a:1\r\n"})
     EXPECT_FALSE(refusal_of(reply_of(answer), from)) << answer;
@@ -54,13 +54,14 @@ TEST(Job, IsDoneWhenNothingWasRefused) {
   EXPECT_EQ(j.take_replies().size(), 2U);
 }
 
-TEST(Job, AsksForPermissionForEachCommandThatWasRefused) {
+TEST(Job, RequestsPermissionForEachRefusedCommand) {
   const request r{{}, set_a + get_b, 2, true};
   job j(r);
   ASSERT_TRUE(j.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
   EXPECT_TRUE(j.may_have_run);
   j.ask_for_permission();
-  EXPECT_EQ(j.wire(), asking + get_b) << "where it goes, the key of the other one would seem to be missing";
+  EXPECT_EQ(j.wire(), asking + get_b)
+      << "at its destination, the key of the other one would seem to be missing";
   EXPECT_EQ(j.commands(), 2U);
   ASSERT_TRUE(j.take(replies({"+OK\r\n", "-TRYAGAIN x\r\n"}), from));
   EXPECT_EQ(j.wire(), r.wire);
@@ -70,7 +71,7 @@ TEST(Job, AsksForPermissionForEachCommandThatWasRefused) {
   EXPECT_EQ(all[1].text(), "b");
 }
 
-TEST(Job, OneThatWasRefusedHasNotRun) {
+TEST(Job, RefusedHasNotRun) {
   const request r{{}, set_a + get_b, 2, false};
   job j(r, set_a, 1);
   ASSERT_TRUE(j.take(replies({"-MOVED 1 a:1\r\n"}), from));
@@ -78,7 +79,7 @@ TEST(Job, OneThatWasRefusedHasNotRun) {
   EXPECT_EQ(j.wire(), set_a);
 }
 
-TEST(Job, SendsTheTextOfAScriptToAServerThatDoesNotKnowIt) {
+TEST(Job, SendsTheTextOfAScriptToAServerWithoutIt) {
   const script s{"return 1", std::string(40, 'a')};
   const std::string by_name = encode_call(s, std::vector<std::string>{"{t}a"}, {});
   const std::string by_text = encode({"EVAL", "return 1", "1", "{t}a"});
@@ -102,7 +103,7 @@ bool waits_for_replicas(std::initializer_list<const char*> wires) {
   return j.waits_for_replicas();
 }
 
-TEST(Job, WaitsForReplicasWhereItDidSomething) {
+TEST(Job, WaitsForReplicasAfterItsWrites) {
   EXPECT_TRUE(waits_for_replicas({"$1\r\n0\r\n"}));
   EXPECT_TRUE(waits_for_replicas({"*1\r\n:0\r\n", "-OOM command not allowed\r\n"})) << "a pipeline";
   EXPECT_FALSE(waits_for_replicas({"-NOSCRIPT No matching script\r\n"}));

@@ -1,4 +1,4 @@
-// What happens when the server or the network between does not do its part.
+// Outages of the server or the network.
 
 #include <chrono>
 #include <string>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using direction = cutting_proxy::direction;
 using clock = std::chrono::steady_clock;
 
-TEST(Outage, RefusedConnectionIsRiddenOutForAsLongAsTheUrlSays) {
+TEST(Outage, RefusedConnectionIsRetriedForAsLongAsTheUrlSays) {
   session s(parse_redis_url("redis://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=300ms"));
   const auto begin = clock::now();
   const outage o = outage_of(s, of({"PING"}));
@@ -35,12 +35,12 @@ TEST(Outage, RefusedConnectionIsRiddenOutForAsLongAsTheUrlSays) {
   EXPECT_LT(clock::now() - begin, 2s);
 }
 
-TEST(Outage, MissingUnixSocketSaysSo) {
+TEST(Outage, MissingUnixSocketIsReported) {
   session s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("unix:/nowhere/redis.sock"));
 }
 
-TEST(Outage, NameThatDoesNotExistSaysSo) {
+TEST(Outage, UnknownHostNameIsReported) {
   session s(parse_redis_url("redis://no-such-host.invalid?retry_for=0s&connect_timeout=20s"));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("cannot find the host"));
 }
@@ -71,7 +71,7 @@ TEST(Outage, ServerPausedBeforeTheConnectionCannotHaveRunAnything) {
   EXPECT_FALSE(o.may_have_run);
 }
 
-TEST(Outage, LongReplyIsNoneWhileBytesArrive) {
+TEST(Outage, LongReplyIsNotAnOutageWhileBytesArrive) {
   redis_server server;
   server.run({"SET", "k", std::string(1 << 20, 'x')});
   cutting_proxy proxy(server.port());
@@ -86,10 +86,10 @@ TEST(Outage, ReconnectsAfterARestart) {
   session s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
   server.restart();
-  EXPECT_EQ(s.ask({}, {"INCR", "n"}).integer(), 1) << "a connection known to be dead is no outage";
+  EXPECT_EQ(s.ask({}, {"INCR", "n"}).integer(), 1) << "a connection known to be closed is not an outage";
 }
 
-TEST(Outage, RepeatableRequestsAreAnsweredByTheServerThatComesBack) {
+TEST(Outage, RepeatableRequestsAreAnsweredByARestartedServer) {
   redis_server server;
   session s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
@@ -137,7 +137,7 @@ TEST(Outage, ReplicaThatBecomesMasterIsWaitedFor) {
   EXPECT_EQ(replica.run({"GET", "k"}), "v");
 }
 
-TEST(Outage, ReplicaThatStaysOneIsReported) {
+TEST(Outage, PermanentReplicaIsReported) {
   redis_server master;
   redis_server::options o;
   o.config = {"--replicaof", "127.0.0.1", std::to_string(master.port())};
@@ -148,7 +148,7 @@ TEST(Outage, ReplicaThatStaysOneIsReported) {
   EXPECT_FALSE(told.may_have_run);
 }
 
-TEST(Outage, ServerThatRefusesAWordForItsLengthIsReportedAtOnce) {
+TEST(Outage, ServerThatRefusesAnArgumentForItsLengthIsReportedImmediately) {
   redis_server::options o;
   o.config = {"--proto-max-bulk-len", "1mb"};
   redis_server server(o);
@@ -184,7 +184,7 @@ TEST(Outage, TooManyClientsAreWaitedFor) {
   EXPECT_EQ(second.ask({}, {"PING"}).text(), "PONG");
 }
 
-/// What happened to INCR n over a connection cut after so many bytes.
+/// The outcome of INCR n over a connection that is cut after the given number of bytes.
 struct cut_result {
   bool answered, may_have_run;
   std::int64_t counted;
@@ -199,7 +199,7 @@ cut_result cut_at(redis_server& server, direction w, std::size_t bytes, bool may
   r.repeatable = may_repeat;
   const answer a = exchange_one(s, r);
   EXPECT_TRUE(proxy.has_cut());
-  EXPECT_TRUE(exchange_one(s, repeatable({"PING"}))) << "the session is of use again";
+  EXPECT_TRUE(exchange_one(s, repeatable({"PING"}))) << "the session is usable again";
   return {a.has_value(), !a && a.error().may_have_run, std::stoll(server.run({"GET", "n"}))};
 }
 
@@ -214,7 +214,7 @@ TEST(Cut, AtEveryByteOfARequestNeverRunsItTwice) {
   }
 }
 
-TEST(Cut, AtEveryByteOfAReplySaysThatItMayHaveRun) {
+TEST(Cut, AtEveryByteOfAReplyReportsThatItMayHaveRun) {
   redis_server server;
   const std::size_t whole = std::string(":1\r\n").size();
   for (std::size_t bytes = 0; bytes < whole; ++bytes) {
@@ -236,7 +236,7 @@ TEST(Cut, AtEveryByteARepeatableRequestIsAnswered) {
   }
 }
 
-TEST(Cut, InAPipelineOnlyTouchedRequestsAreLost) {
+TEST(Cut, InAPipelineLosesOnlyTouchedRequests) {
   redis_server server;
   cutting_proxy proxy(server.port());
   session s(parse_redis_url(proxy.url()));
@@ -251,7 +251,7 @@ TEST(Cut, InAPipelineOnlyTouchedRequestsAreLost) {
     answered += a.has_value();
     lost += !a && a.error().may_have_run;
   }
-  EXPECT_EQ(answered + lost, 50U) << "whoever was not touched was sent over the next connection";
+  EXPECT_EQ(answered + lost, 50U) << "untouched requests were sent over the next connection";
   EXPECT_GT(lost, 0U);
   const auto stored = static_cast<std::size_t>(std::stoi(server.run({"LLEN", "l"})));
   EXPECT_GE(stored, answered);
@@ -264,7 +264,7 @@ TEST(Cut, InAPipelineOnlyTouchedRequestsAreLost) {
               1);
 }
 
-TEST(Cut, NetworkThatRefusesForAWhileIsRiddenOut) {
+TEST(Cut, NetworkThatRefusesForAWhileIsRetried) {
   redis_server server;
   cutting_proxy proxy(server.port());
   session s(parse_redis_url(proxy.url()));

@@ -1,4 +1,4 @@
-// What is told of the servers of a store, and what waits for their replicas.
+// Warnings about the servers of a store, and waiting for their replicas.
 
 #include <chrono>
 #include <future>
@@ -26,7 +26,7 @@ using ::testing::Not;
 using cause = batch_failure::cause;
 
 // Promise: create and info warn of servers that may forget keys (redis, Durability and eviction).
-TEST(StoreOnServers, WarnsOfWhatTheyDo) {
+TEST(StoreOnServers, WarnsOfRiskyConfigurations) {
   const redis_server server;
   const auto store = store_at(server.url());
   server.run({"CONFIG", "SET", "appendonly", "yes"});
@@ -52,7 +52,7 @@ class Replicated : public JudgedBy {
     redis_server::options o;
     o.config = with_judge({"--replicaof", "127.0.0.1", std::to_string(server_.port())});
     replica_ = std::make_unique<redis_server>(o);
-    // After the first copy a replica gets nothing for up to a second, though it looks as if it were in step.
+    // After the first copy a replica gets nothing for up to a second, although it appears in sync.
     test::wait_until(
         [&] {
           return server_.run({"INFO", "replication"}).find("state=online") != std::string::npos;
@@ -69,7 +69,7 @@ class Replicated : public JudgedBy {
     return store("timeout=500ms&retry_for=" + retry + "&wait=" + std::to_string(replicas))
         ->open("clicks", access::write);
   }
-  /// Of some keys, how many are in the filter, by whoever asks.
+  /// How many of the given keys are in the filter, for any client.
   std::string held(std::span<const digest> keys) const {
     return outcome(check_keys(*client("clicks", access::read), keys));
   }
@@ -87,14 +87,14 @@ TEST_P(Replicated, AcknowledgedBatchIsOnTheReplica) {
   for (std::size_t from = 0; from < keys_.size(); from += 100) {
     const auto some = std::span(keys_).subspan(from, 100);
     ASSERT_EQ(outcome(add_keys(*filter, some)), "100 fresh");
-    server_.pause();  // the replica hears no more of it
+    server_.pause();  // the replica receives nothing more
     EXPECT_EQ(held_by_the_replica(some), "100 seen");
     server_.resume();
   }
 }
 
 // Promise: a batch that the replicas get within retry_for is acknowledged (redis, Replicas).
-TEST_P(Replicated, BatchThatTheReplicaGetsInTimeIsAcknowledged) {
+TEST_P(Replicated, BatchThatReachesTheReplicaInTimeIsAcknowledged) {
   const auto filter = store("wait=1&timeout=500ms")->create("clicks", sized(4));
   ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
   server_.run({"CONFIG", "RESETSTAT"});
@@ -115,7 +115,7 @@ TEST_P(Replicated, AllPartitionsOfABatchWaitTogether) {
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
   server_.run({"CONFIG", "RESETSTAT"});
   ASSERT_EQ(outcome(add_keys(*filter, random_digests(4).take(1000))), "1000 fresh");
-  // One behind the batch; and one before it, where the first is long ago.
+  // One after the batch; and one before it, if the first is long ago.
   EXPECT_THAT(server_.run({"INFO", "commandstats"}), ContainsRegex("cmdstat_wait:calls=[12],"));
 }
 
@@ -147,7 +147,7 @@ TEST_P(Replicated, NothingIsAddedThatCannotBeAcknowledged) {
 }
 
 // Promise: where replicas are missing nothing is added (redis, Replicas).
-TEST_P(Replicated, NothingMoreIsAddedBehindABatchThatWasNotAcknowledged) {
+TEST_P(Replicated, NothingMoreIsAddedAfterAnUnacknowledgedBatch) {
   (void)store_->create("clicks", sized());
   const auto filter = waiting_for(1);
   ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
@@ -162,7 +162,7 @@ TEST_P(Replicated, NothingMoreIsAddedBehindABatchThatWasNotAcknowledged) {
   EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), later)), "10 fresh");
 }
 
-TEST_P(Replicated, LookUpsWaitForNobody) {
+TEST_P(Replicated, LookUpsWaitForNoReplica) {
   const auto filter = store("wait=1")->create("clicks", sized());
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
   replica_->stop();

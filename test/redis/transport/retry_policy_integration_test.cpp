@@ -1,4 +1,4 @@
-// Who waits for a server that is away, and for how long.
+// Which requests wait for an unavailable server, and for how long.
 
 #include <chrono>
 #include <functional>
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 using clock = std::chrono::steady_clock;
 
-/// Goes on for so many attempts, and remembers what it was told.
+/// Continues for the given number of attempts, and records its arguments.
 class counting_policy final : public retry_policy {
  public:
   explicit counting_policy(int attempts) : left_(attempts) {}
@@ -43,7 +43,7 @@ class counting_policy final : public retry_policy {
   int left_;
 };
 
-TEST(RetryPolicy, RidesAnOutageOutForLongerThanTheUrlSays) {
+TEST(RetryPolicy, RetriesLongerThanTheUrlSays) {
   redis_server server;
   session s(parse_redis_url(server.url("?retry_for=0s")));
   s.ask({}, {"PING"});
@@ -90,7 +90,7 @@ TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
   EXPECT_EQ(waiting->ends, 0);
 }
 
-TEST(RetryPolicy, IsTheUrlsAgainWhenNobodyIsAsked) {
+TEST(RetryPolicy, IsThatOfTheUrlAgainWithoutACallback) {
   redis_server server;
   session s(parse_redis_url(server.url("?retry_for=0s")));
   const auto waiting = std::make_shared<counting_policy>(1'000'000);
@@ -102,13 +102,13 @@ TEST(RetryPolicy, IsTheUrlsAgainWhenNobodyIsAsked) {
 }
 
 // Promise: a batch that may have run is not sent again after its answer was forgotten (dedup, Outages).
-TEST(RetryPolicy, DoesNotSendAgainWhatTheServerMayHaveRunAndForgotten) {
+TEST(RetryPolicy, DoesNotResendABatchThatTheServerMayHaveRunAndForgotten) {
   redis_server server;
   session s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
   s.ask({}, {"PING"});
   s.wait_with(std::make_shared<counting_policy>(1'000'000));
   request added = of({"INCR", "n"});
-  added.repeatable = repetition(3s);  // of these, some 1.6 s are left after time limits and a pause
+  added.repeatable = repetition(3s);  // of these, some 1.6 s remain after time limits and a pause
   server.pause();
   const auto begin = clock::now();
   const outage told = outage_of(s, added);
@@ -118,7 +118,7 @@ TEST(RetryPolicy, DoesNotSendAgainWhatTheServerMayHaveRunAndForgotten) {
   EXPECT_THAT(told.message, HasSubstr("forgotten"));
 }
 
-TEST(RetryPolicy, SendsForEverWhatTheServerCannotHaveRun) {
+TEST(RetryPolicy, ResendsIndefinitelyIfTheServerCannotHaveRunIt) {
   redis_server server;
   session s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
   s.wait_with(std::make_shared<counting_policy>(1'000'000));
@@ -133,7 +133,7 @@ TEST(RetryPolicy, SendsForEverWhatTheServerCannotHaveRun) {
   EXPECT_EQ(server.run({"GET", "n"}), "1");
 }
 
-TEST(RetryPolicy, SendsForEverWhatADemotedMasterRefused) {
+TEST(RetryPolicy, ResendsIndefinitelyIfADemotedMasterRefusedIt) {
   const redis_server server;
   session s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
@@ -146,7 +146,7 @@ TEST(RetryPolicy, SendsForEverWhatADemotedMasterRefused) {
   const request r{{}, encode({"INCR", "n"}) + encode({"INCR", "n"}), 2, false};
   const answer a = exchange_one(s, r);
   ASSERT_TRUE(a) << a.error().message;
-  // Each ran once. Which ran first is open: the two are sent again independently.
+  // Each ran once, in either order: the two are resent independently.
   EXPECT_THAT((std::vector{a.value()[0].integer(), a.value()[1].integer()}), UnorderedElementsAre(1, 2));
 }
 

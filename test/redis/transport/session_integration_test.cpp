@@ -50,7 +50,7 @@ TEST(Session, OneRequestMayHoldSeveralCommands) {
   EXPECT_TRUE(answers[0].value()[2].is_error("WRONGTYPE"));
 }
 
-TEST(Session, NothingAskedIsNothingAnswered) {
+TEST(Session, NoRequestsGetNoAnswers) {
   session s(parse_redis_url("redis://127.0.0.1:1"));
   EXPECT_TRUE(s.exchange({}).empty());
 }
@@ -62,7 +62,7 @@ TEST(Session, SelectsTheDatabase) {
   EXPECT_EQ(session(parse_redis_url(server.unix_url("?db=3"))).ask({}, {"EXISTS", "k"}).integer(), 1);
 }
 
-TEST(Session, DatabaseThatDoesNotExistIsReportedAtOnce) {
+TEST(Session, MissingDatabaseIsReportedImmediately) {
   const redis_server server;
   session s(parse_redis_url(server.url("/99")));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("DB index is out of range"));
@@ -80,7 +80,7 @@ TEST(Session, AskThrowsErrorsWithTheNameOfTheServer) {
   }
 }
 
-TEST(Session, WrongPasswordIsReportedAtOnceAndNotShown) {
+TEST(Session, WrongPasswordIsReportedImmediatelyAndNotShown) {
   redis_server::options o;
   o.password = "right";
   const redis_server server(o);
@@ -95,7 +95,7 @@ TEST(Session, WrongPasswordIsReportedAtOnceAndNotShown) {
               AllOf(HasSubstr("NOAUTH"), HasSubstr("redis://:PASSWORD@HOST")));
 }
 
-TEST(Session, PasswordForAServerThatHasNoneIsToBeLeftOut) {
+TEST(Session, PasswordForAServerWithoutOneIsAnErrorWithAdvice) {
   const redis_server server;
   session s(parse_redis_url("redis://:hush@" + server.address()));
   const outage told = outage_of(s, of({"PING"}));
@@ -103,7 +103,7 @@ TEST(Session, PasswordForAServerThatHasNoneIsToBeLeftOut) {
   EXPECT_THAT(told.message, ::testing::Not(HasSubstr("hush")));
 }
 
-TEST(Session, ServerWithoutAuthDoesNotGiveThePasswordAway) {
+TEST(Session, ServerWithoutAuthDoesNotRevealThePassword) {
   redis_server::options o;
   o.config = {"--rename-command", "AUTH", ""};
   const redis_server server(o);
@@ -113,7 +113,7 @@ TEST(Session, ServerWithoutAuthDoesNotGiveThePasswordAway) {
   EXPECT_THAT(told.message, ::testing::Not(HasSubstr("hush")));
 }
 
-TEST(Session, UserWithFewRightsMayDoWhatItMay) {
+TEST(Session, UserWithFewRightsMayUseThem) {
   const redis_server server;
   server.run({"ACL", "SETUSER", "few", "on", ">pw", "~k*", "+get", "+set", "-ping"});
   session s(parse_redis_url("redis://few:pw@" + server.address()));
@@ -145,7 +145,7 @@ TEST(Session, ManyUnixSockets) {
   EXPECT_EQ(b.run({"GET", "k"}), "v");
 }
 
-TEST(Session, AllInstancesAreAskedAtOnce) {
+TEST(Session, AllInstancesAreAskedInParallel) {
   const redis_server a, b, c;
   session s(parse_redis_url("redis://" + a.address() + "," + b.address() + "," + c.address()));
   const auto begin = std::chrono::steady_clock::now();
@@ -194,7 +194,7 @@ TEST(SessionPool, ThreadsEachHaveASession) {
   EXPECT_EQ(server.run({"GET", "n"}), "4000");
 }
 
-TEST(SessionPool, UsesSessionsAgain) {
+TEST(SessionPool, ReusesSessions) {
   const redis_server server;
   session_pool pool(parse_redis_url(server.url()));
   const session* const first = &*pool.take();

@@ -9,12 +9,12 @@
 
 namespace everseen::redis {
 
-/// A request of one command, that must not run twice.
+/// A request of one command that must not run twice.
 inline request of(std::initializer_list<std::string_view> words) {
   return {{}, encode(words), 1, false};
 }
 
-/// The same, which may.
+/// The same, which may run twice.
 inline request repeatable(std::initializer_list<std::string_view> words) {
   return {{}, encode(words), 1, true};
 }
@@ -23,7 +23,7 @@ inline answer exchange_one(session& s, const request& r) {
   return std::move(s.exchange(std::span(&r, 1)).front());
 }
 
-/// The outage that a request must meet; "answered" if it does not.
+/// The outage that a request must meet; "answered" if there is none.
 inline outage outage_of(session& s, const request& r) {
   answer a = exchange_one(s, r);
   return a ? outage{"answered", false} : std::move(a.error());

@@ -43,7 +43,7 @@ TEST_F(Tls, ServerAndClientTrustEachOther) {
   EXPECT_EQ(s.ask({}, {"SET", "k", "v"}).text(), "OK");
 }
 
-TEST_F(Tls, ServerIsExpectedUnderAnotherName) {
+TEST_F(Tls, ServerIsVerifiedUnderAnotherName) {
   session s(parse_redis_url(url(files().ca(), client() + "&server_name=redis.test")));
   EXPECT_EQ(s.ask({}, {"PING"}).text(), "PONG");
 }
@@ -54,7 +54,7 @@ TEST_F(Tls, HugePipelinesDoNotBlock) {
   for (const auto& a : s.exchange(requests)) ASSERT_TRUE(a) << a.error().message;
 }
 
-TEST_F(Tls, CertificateOfAnUnknownSignerIsReportedAtOnce) {
+TEST_F(Tls, CertificateOfAnUnknownIssuerIsReportedImmediately) {
   session s(parse_redis_url(url(files().stranger(), client())));
   const outage o = outage_of(s, of({"PING"}));
   EXPECT_THAT(o.message, HasSubstr("certificate is not accepted"));
@@ -64,7 +64,7 @@ TEST_F(Tls, CertificateOfAnUnknownSignerIsReportedAtOnce) {
   EXPECT_THAT(outage_of(with_system, of({"PING"})).message, HasSubstr("certificate is not accepted"));
 }
 
-TEST_F(Tls, CertificateForAnotherNameIsReportedAtOnce) {
+TEST_F(Tls, CertificateForAnotherNameIsReportedImmediately) {
   for (const char* name : {"other.test", "127.0.0.2"}) {
     session s(parse_redis_url(url(files().ca(), client() + "&server_name=" + name)));
     EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("mismatch"));
@@ -94,7 +94,7 @@ TEST_F(Tls, TlsToAPlainServerIsAnOutage) {
   EXPECT_THAT(told.message, HasSubstr("does this port speak TLS?"));
 }
 
-TEST_F(Tls, FilesThatCannotBeReadAreNamed) {
+TEST_F(Tls, UnreadableFilesAreNamed) {
   const auto complaint = [&](const std::string& options) -> std::string {
     try {
       session s(parse_redis_url(server.url(options)));

@@ -25,7 +25,7 @@ std::string refusal_to_read(std::string_view url) {
   return "accepted";
 }
 
-TEST(RedisUrl, HostAloneGetsTheUsualPortAndOptions) {
+TEST(RedisUrl, HostAloneGetsTheDefaultPortAndOptions) {
   const auto url = parse_redis_url("redis://cache.example.com");
   EXPECT_EQ(url.shape, topology::one);
   EXPECT_THAT(url.endpoints, ElementsAre(endpoint{"cache.example.com", 6379}));
@@ -103,7 +103,7 @@ TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
   EXPECT_EQ(to_string(endpoint{.unix_path = "/s"}), "unix:/s");
 }
 
-TEST(RedisUrl, WrittenWithoutItsCredentialsItReadsBack) {
+TEST(RedisUrl, IsReadBackFromItsFormWithoutCredentials) {
   for (const char* text :
        {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
         "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
@@ -129,7 +129,7 @@ TEST(EverseenUrl, NamesOneServerWithTheOptionsOfAnyServer) {
   EXPECT_EQ(name_of_server(url, url.endpoints.front()), "everseen at h:6380");
 }
 
-TEST(EverseenUrl, WrittenWithoutItsCredentialsItReadsBack) {
+TEST(EverseenUrl, IsReadBackFromItsFormWithoutCredentials) {
   for (const char* text : {"everseen://h:1/3?timeout=7s", "everseens://[::1]:2?ca=/x%20y", "everseen+unix:/a",
                            "everseen+unix:////a"}) {
     const auto url = parse_everseen_url(text);
@@ -137,7 +137,7 @@ TEST(EverseenUrl, WrittenWithoutItsCredentialsItReadsBack) {
   }
 }
 
-TEST(EverseenUrl, RefusesWhatIsOfRedisAlone) {
+TEST(EverseenUrl, RefusesOptionsOfRedisAlone) {
   for (const char* text : {"everseen://a,b", "everseen+unix:/a,/b", "everseen://h?commands=script",
                            "everseen://h?prefix=x", "everseen://h?wait=1", "everseen://h?mirror=1Gi",
                            "everseen://h?ca=/x", "everseen:/h", "everseen+cluster://h", "redis://h"})
@@ -148,7 +148,7 @@ TEST(EverseenUrl, RefusesWhatIsOfRedisAlone) {
   EXPECT_FALSE(is_redis_url("everseen://h"));
 }
 
-TEST(RedisUrl, RefusesWhatMakesNoSense) {
+TEST(RedisUrl, RefusesInvalidUrls) {
   for (const char* text : {"",
                            "http://h",
                            "redis:/h",
@@ -210,7 +210,7 @@ TEST(RedisUrl, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refusal_to_read("unix:/a,unix:/b"), HasSubstr("unix:/run/1.sock,/run/2.sock"));
 }
 
-TEST(RedisUrl, SaysWhatIsWrong) {
+TEST(RedisUrl, ReportsTheInvalidPart) {
   EXPECT_THAT(refusal_to_read("redis://h?tiemout=1s"), HasSubstr("'tiemout' is not an option"));
   EXPECT_THAT(refusal_to_read("redis://h:70000"), HasSubstr("the port of 'h'"));
   EXPECT_THAT(refusal_to_read("redis://h?timeout=5"), HasSubstr("500ms, 5s or 1m"));
@@ -229,7 +229,7 @@ TEST(RedisUrl, NoErrorShowsThePassword) {
   }
 }
 
-TEST(RedisUrl, ClusterIsGivenTheTimeThatItNeedsToReplaceAMaster) {
+TEST(RedisUrl, ClusterGetsTheTimeThatItNeedsToReplaceAMaster) {
   constexpr auto node_timeout = 15s;  // unless configured
   EXPECT_GT(parse_redis_url("redis+cluster://h").retry_for, node_timeout + 5s);
   EXPECT_EQ(parse_redis_url("redis://h").retry_for, 10s);

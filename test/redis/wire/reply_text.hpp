@@ -9,7 +9,7 @@
 
 namespace everseen::redis {
 
-/// The reply that these bytes are.
+/// The reply encoded by these bytes.
 inline reply reply_of(std::string_view wire) {
   reply_reader reader;
   reader.feed(wire);

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 const endpoint asked{"10.0.0.9", 7000};
 
-TEST(SlotOf, IsWhatTheClusterSpecificationSays) {
+TEST(SlotOf, MatchesTheClusterSpecification) {
   // CLUSTER KEYSLOT of Redis 7.0.15.
   EXPECT_EQ(slot_of(""), 0);
   EXPECT_EQ(slot_of("123456789"), 12739);  // CRC16 0x31C3
@@ -24,7 +24,7 @@ TEST(SlotOf, IsWhatTheClusterSpecificationSays) {
   EXPECT_EQ(slot_of("bar{hash_tag}"), 2515);
 }
 
-TEST(SlotOf, HashTagIsTheFirstPairOfBracesIfItHoldsSomething) {
+TEST(SlotOf, HashTagIsTheFirstPairOfBracesIfItIsNotEmpty) {
   EXPECT_EQ(slot_of("{user1000}.following"), slot_of("user1000"));
   EXPECT_EQ(slot_of("foo{{bar}}zap"), slot_of("{bar"));
   EXPECT_EQ(slot_of("foo{bar}{zap}"), slot_of("bar"));
@@ -34,7 +34,7 @@ TEST(SlotOf, HashTagIsTheFirstPairOfBracesIfItHoldsSomething) {
   EXPECT_EQ(slot_of("}{a}"), slot_of("a"));
 }
 
-TEST(SlotMap, KnowsNothingAtFirst) {
+TEST(SlotMap, IsEmptyAtFirst) {
   const slot_map map;
   EXPECT_TRUE(map.empty());
   EXPECT_EQ(map.owner(0), nullptr);
@@ -56,7 +56,7 @@ TEST(SlotMap, ReadsRangesMastersAndReplicas) {
   EXPECT_THAT(map->members(), ElementsAre(endpoint{"a", 1}, endpoint{"b", 2}, endpoint{"c", 3}));
 }
 
-TEST(SlotMap, HostLeftOutIsTheOneThatWasAsked) {
+TEST(SlotMap, OmittedHostIsTheServerThatReplied) {
   for (const char* host : {"$-1\r\n", "$0\r\n\r\n", "$1\r\n?\r\n"}) {
     const auto map = slot_map::from_reply(
         reply_of("*1\r\n*3\r\n:0\r\n:0\r\n*2\r\n" + std::string(host) + ":42\r\n"), asked);
@@ -65,7 +65,7 @@ TEST(SlotMap, HostLeftOutIsTheOneThatWasAsked) {
   }
 }
 
-TEST(SlotMap, RefusesWhatClusterSlotsNeverReplies) {
+TEST(SlotMap, RefusesRepliesThatClusterSlotsNeverSends) {
   for (const char* wire :
        {"*0\r\n", "$-1\r\n", "-ERR no\r\n", "*1\r\n:1\r\n", "*1\r\n*2\r\n:0\r\n:1\r\n",
         "*1\r\n*3\r\n:1\r\n:0\r\n*2\r\n$1\r\na\r\n:1\r\n",
