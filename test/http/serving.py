@@ -1,4 +1,4 @@
-"""Real servers for the tests beside: everseen serve, and the Redis behind it."""
+"""Real servers for the tests in this folder: everseen serve, and the Redis behind it."""
 import base64
 import http.client
 import json
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def until(holds, seconds=60):
-    """Waits until something holds, and says whether it does: on a busy machine, that takes long."""
+    """Waits until a condition holds, and returns whether it does: this may take long on a busy machine."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -46,7 +46,7 @@ class Server:
                 self.address = line.split()[-1]
                 self.port = int(self.address.rpartition(":")[2]) if not self.address.startswith("unix:") else 0
                 return self
-        raise AssertionError(f"the server does not begin: {self.said()}")
+        raise AssertionError(f"the server does not start: {self.said()}")
 
     def __exit__(self, *_):
         if self.process.poll() is None:
@@ -57,7 +57,7 @@ class Server:
         self.home.cleanup()
 
     def said(self):
-        """What stands on standard error."""
+        """The content of standard error."""
         self.errors.flush()
         with open(self.errors.name, encoding="utf-8") as file:
             return file.read()
@@ -92,7 +92,7 @@ class Server:
             connection.close()
 
     def send(self, *pieces, until_end=True):
-        """Bytes as they are; what comes back until the server ends the connection."""
+        """Sends raw bytes; returns the answer until the server closes the connection."""
         with self.raw() as connection:
             for piece in pieces:
                 connection.sendall(piece)
@@ -119,7 +119,7 @@ class Redis:
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.home.name],
             stdout=subprocess.DEVNULL)
         if not until(lambda: os.path.exists(self.socket)):
-            raise AssertionError("redis-server does not begin")
+            raise AssertionError("redis-server does not start")
         return self
 
     def url(self, options=""):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples for Node.js and curl, as they come, on filters in memory, in files and in a Redis."""
+"""The unchanged examples for Node.js and curl, on filters in memory, in files and in a Redis."""
 import os
 import pathlib
 import shutil
@@ -30,7 +30,7 @@ class Clients(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), (WANTED, ""))
 
     def renames_and_ends(self, socket):
-        """What a client of Node.js makes of RENAME, EXPIRE and a transaction, on the filter of the examples."""
+        """RENAME, EXPIRE and a transaction through a client of Node.js, on the filter of the examples."""
         script = """
           import { Redis } from 'ioredis';
           const r = new Redis(process.argv[1]);

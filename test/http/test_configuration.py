@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Options from the command line, the environment and a file: the same names, the nearest one counts."""
+"""Options from the command line, the environment and a file: the same names, in this order of precedence."""
 import os
 import pathlib
 import socket
@@ -36,14 +36,14 @@ class Configuration(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stdout)
         return result.stderr
 
-    def test_what_is_typed_counts_before_the_environment_and_that_before_the_file(self):
+    def test_typed_options_precede_the_environment_and_that_precedes_the_file(self):
         file = self.write('[serve]\nmax-connections = 1\nthreads = 1\nstore-threads = 1\n')
         found = self.in_force("--config", file, "--max-connections", "3", EVERSEEN_MAX_CONNECTIONS="2", EVERSEEN_THREADS="2")
         self.assertEqual(found["max-connections"], ('"3"', "command line"))
         self.assertEqual(found["threads"], ('"2"', "$EVERSEEN_THREADS"))
         self.assertEqual(found["store-threads"], ('"1"', f"{file}:4"))
 
-    def test_the_file_may_be_named_by_the_environment(self):
+    def test_the_environment_may_name_the_file(self):
         file = self.write("[serve]\nthreads = 7\n")
         self.assertEqual(self.in_force(EVERSEEN_CONFIG=file)["threads"], ('"7"', f"{file}:2"))
 
@@ -58,7 +58,7 @@ class Configuration(unittest.TestCase):
         self.assertEqual((found["listen"][0], found["redisbloom"][0]), ('["127.0.0.1:1", "127.0.0.1:2"]', "true"))
         self.assertEqual(found["quiet"], ("false", "$EVERSEEN_QUIET"))
 
-    def test_what_is_off_counts_before_what_says_otherwise(self):
+    def test_off_precedes_options_that_contradict_it(self):
         file = self.write('[serve]\nopen-to-strangers = true\nlisten = "0.0.0.0:1"\n')
         self.assertIn("--open-to-strangers", self.refusal("--config", file, EVERSEEN_OPEN_TO_STRANGERS="0"))
         self.in_force("--config", file)
@@ -68,17 +68,17 @@ class Configuration(unittest.TestCase):
         with Server("--config", nowhere, resp=False) as s:
             self.assertEqual([line.split()[1] for line in s.lines], ["for"])
 
-    def test_what_is_mistyped_is_refused_whatever_else_is_given(self):
+    def test_mistyped_options_are_refused_whatever_else_is_given(self):
         file = self.write("[serve]\nthreads = 1\n")
         for typo in [("--pasword", "secret"), ("--typo",), ("--password",), ("--max-connections", "many"), ("word",)]:
             for environment in [{}, {"EVERSEEN_THREADS": "1"}, {"EVERSEEN_STORE": "mem:", "EVERSEEN_CONFIG": file}]:
                 self.refusal("--listen", "127.0.0.1:0", "--config", file, *typo, **environment)
 
-    def test_an_empty_password_is_none(self):
+    def test_an_empty_password_means_none(self):
         for options in [("--password", ""), ("--user", "a::admin"), ("--config", self.write('[serve]\npassword = ""\n'))]:
             self.assertIn("password", self.refusal("--listen", "0.0.0.0:0", *options))
 
-    def test_what_is_printed_says_the_same_when_it_is_read(self):
+    def test_the_printed_configuration_reads_back_the_same(self):
         first = self.check("--http", "127.0.0.1:8080", "--max-connections", "12", "--log-format", "json")
         again = self.in_force("--config", self.write(first.stdout, "printed.toml"))
         self.assertEqual({name: value for name, (value, _) in again.items()},
@@ -95,7 +95,7 @@ class Configuration(unittest.TestCase):
         self.assertNotIn("hush", self.refusal("--store", "redsi://me:hush@host"))
         self.assertNotIn("hush", self.refusal("--store", "redis://me:hush@hush@host"))
 
-    def test_a_name_that_is_not_known_is_refused_with_the_one_that_was_meant(self):
+    def test_an_unknown_name_is_refused_with_a_suggestion(self):
         file = self.write("[serve]\n\nmax-conections = 5\n")
         self.assertIn(f"{file}:3: everseen serve has no option 'max-conections'; did you mean 'max-connections'?",
                       self.refusal("--config", file))
@@ -105,10 +105,10 @@ class Configuration(unittest.TestCase):
         self.assertIn("did you mean 'serve'?", self.refusal("--config", self.write("[serv]\nthreads = 5\n")))
         self.assertIn("put it under [serve]", self.refusal("--config", self.write("threads = 5\n")))
 
-    def test_variables_of_others_are_left_alone(self):
+    def test_variables_of_others_are_ignored(self):
         self.in_force(EVERSEEN_PORT_6380_TCP_ADDR="10.0.0.1", EVERSEEN_SERVICE_HOST="10.0.0.1")
 
-    def test_values_that_make_no_sense_are_refused_where_they_stand(self):
+    def test_invalid_values_are_refused_with_their_place(self):
         for text, why in [("threads = 0", "2: --threads"), ('threads = "many"', "2: --threads"), ("threads = [1, 2]", "twice"),
                           ("threads = 1979-05-27", "neither a text"), ("threads = ", ":2"), ("config = 'x'", "no option"),
                           ('log-format = "xml"', "use text, json, logfmt")]:
@@ -121,7 +121,7 @@ class Configuration(unittest.TestCase):
         self.assertIn("cannot be read", self.refusal("--config", self.home.name + "/none"))
         self.assertIn("--password", self.refusal("--http", "0.0.0.0:80"))
 
-    def test_what_could_not_begin_is_refused_by_the_check(self):
+    def test_the_check_refuses_configurations_that_could_not_start(self):
         self.assertIn("redsi", self.refusal("--store", "redsi://x"))
         self.assertIn("no directory", self.refusal("--listen", f"unix:{self.home.name}/none/s"))
         self.assertIn("--tls-cert", self.refusal("--listen", "tls:127.0.0.1:0"))
@@ -133,7 +133,7 @@ class Configuration(unittest.TestCase):
         self.assertIn("--max-bodies", self.refusal("--max-bodies", "1Mi"))
         self.assertEqual(os.listdir(self.home.name), [])
 
-    def test_each_user_has_a_name_and_over_http_a_password_of_his_own(self):
+    def test_each_user_has_a_name_and_over_http_a_password(self):
         self.assertIn("two users named 'a'", self.refusal("--user", "a:x:read", "--user", "a:y:admin"))
         self.assertIn("two users named 'default'", self.refusal("--password", "x", "--user", "default:y:read"))
         same = ("--user", "a:same:read", "--user", "b:same:admin")
@@ -142,13 +142,13 @@ class Configuration(unittest.TestCase):
         self.assertIn("'a' and 'b' have one password", answer)
         self.assertNotIn("same", answer)
 
-    def test_who_is_reached_through_a_proxy_needs_users(self):
+    def test_a_server_behind_a_proxy_needs_users(self):
         proxied = ("--http", "127.0.0.1:0", "--http-host", "filters.example")
         self.assertIn("--password", self.refusal(*proxied))
         self.in_force(*proxied, "--password", "x")
         self.in_force(*proxied, "--open-to-strangers")
 
-    def test_users_may_stand_in_a_file(self):
+    def test_users_may_be_listed_in_a_file(self):
         users = self.write("# who may what\ndefault:hush:admin\n\nlooker:look:read\n", "users")
         with Server("--user-file", users) as s:
             self.assertEqual(s.ask("POST", "/api/v1/filters", {"name": "f"}, token="look")[0], 403)
@@ -163,7 +163,7 @@ class Configuration(unittest.TestCase):
                               self.write("default:hush:admin\n", "users"))
         self.assertIn("http", found)
 
-    def test_the_supervisor_is_told_when_clients_may_come(self):
+    def test_the_supervisor_is_notified_when_the_server_is_ready(self):
         path = os.path.join(self.home.name, "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
             supervisor.bind(path)

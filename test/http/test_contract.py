@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every operation and status that openapi.json names is had from a real server, and every answer fits its schema."""
+"""Gets every operation and status of openapi.json from a real server, and checks every answer against its schema."""
 import http.client
 import json
 import os
@@ -16,13 +16,13 @@ import jsonschema
 from serving import PROGRAM, ROOT, Redis, Server, coded
 
 DOCUMENT = json.loads((ROOT / "everseen/server/api/openapi.json").read_text(encoding="utf-8"))
-# What the API page says of each kind of problem.
+# The kinds of problems, as the API page describes them.
 REASONS = DOCUMENT["components"]["schemas"]["problem"]["x-reasons"]
 had = set()
 
 
 def operation_of(method, path):
-    """The path of the document that a path fits."""
+    """The path in the document that matches a path."""
     words = path.partition("?")[0].split("/")
     for pattern in DOCUMENT["paths"]:
         wanted = pattern.split("/")
@@ -32,7 +32,7 @@ def operation_of(method, path):
 
 
 def check(server, method, path, status, body=None, token=None, reason=None, **headers):
-    """Asks, and holds the answer to the document."""
+    """Sends a request, and checks the answer against the document."""
     got, answer_headers, answer = server.ask(method, path, body, token, **headers)
     assert got == status, f"{method} {path}: {got} where {status} was expected: {answer}"
     pattern, operation = operation_of(method, path)
@@ -59,7 +59,7 @@ FILTERS = "/api/v1/filters"
 
 
 def metric(server, name):
-    """A number that /metrics tells, which must come soon."""
+    """A number of /metrics, which must appear soon."""
     began = time.monotonic()
     lines = check(server, "GET", "/metrics", 200).decode().splitlines()
     assert time.monotonic() - began < 2.5
@@ -70,7 +70,7 @@ def redis_cli(server, *words):
     subprocess.run(["redis-cli", "-e", "-s", server.socket, *words], check=True, stdout=subprocess.DEVNULL, timeout=60)
 
 
-# Whatever needs to know who asks.
+# Routes that need to identify the client.
 EVERYTHING = [("GET", FILTERS, None), ("POST", FILTERS, {"name": "f", "capacity": 10}), ("GET", FILTERS + "/f", None),
               ("DELETE", FILTERS + "/f", None), ("POST", FILTERS + "/f/add", {"keys": ["a"]}),
               ("POST", FILTERS + "/f/check", {"keys": ["a"]}), ("POST", FILTERS + "/f/explain", {"key": "a"}),
@@ -107,7 +107,7 @@ class Contract(unittest.TestCase):
                                        ("POST", "/clicks/expire", {"expire": 9})]:
                 check(s, method, FILTERS + path, 404, body, reason="no_filter")
 
-    def test_a_key_is_asked_for_by_its_address(self):
+    def test_a_key_is_looked_up_by_its_address(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
             keys = ["a", "http://x/?y=1&z#", "a b", "100%", "日志", "."]
@@ -129,7 +129,7 @@ class Contract(unittest.TestCase):
             for when, verdict in [(1700000000000, "seen"), (1, "late")]:
                 self.assertEqual(check(s, "GET", FILTERS + f"/w/keys/a?time_ms={when}", 200)["verdict"], verdict)
 
-    def test_keys_may_come_a_key_a_line(self):
+    def test_keys_may_be_sent_one_per_line(self):
         def lines(s, path, status, text, kind="text/plain", **more):
             return check(s, "POST", FILTERS + path, status, text, Content_Type=kind, **more)
         with Server() as s:
@@ -150,7 +150,7 @@ class Contract(unittest.TestCase):
             self.assertEqual((many["fresh"], len(many["verdicts"])), (100_000, 100_000))
             self.assertIn("lines", lines(s, "/f/add", 400, "\n" * 1_100_000)["detail"])
 
-    def test_a_filter_gets_another_name(self):
+    def test_a_filter_is_renamed(self):
         with Server() as s:
             for name in ["old", "taken"]:
                 check(s, "POST", FILTERS, 201, {"name": name, "capacity": 1000, "error_rate": 1e-12})
@@ -183,7 +183,7 @@ class Contract(unittest.TestCase):
             time.sleep(1)
             check(s, "GET", FILTERS + "/f", 404, reason="no_filter")
 
-    def test_an_unknown_name_is_answered_with_the_one_that_was_meant(self):
+    def test_an_unknown_name_is_answered_with_a_suggestion(self):
         with Redis() as redis:
             for store in ["mem:", redis.url()]:
                 with Server(store=store) as s:
@@ -232,7 +232,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(home)), ["filters"])
             self.assertEqual([f for f in os.listdir(home + "/filters") if not f.startswith(".")], [])
 
-    def test_lists_come_in_pages(self):
+    def test_lists_are_paged(self):
         with Server() as s:
             for name in ["c", "a", "user:1", "b"]:
                 check(s, "POST", FILTERS, 201, {"name": name, "capacity": 10})
@@ -243,7 +243,7 @@ class Contract(unittest.TestCase):
             self.assertIsNone(rest["next"])
             check(s, "GET", rest["filters"][0]["url"], 200)
 
-    def test_pages_go_on_behind_names_of_any_bytes(self):
+    def test_paging_continues_after_names_of_any_bytes(self):
         with Server() as s:
             names = ["%80", "%ff", "%ff%fe", "a%2541", "b", "user%3A1"]
             for name in names:
@@ -258,7 +258,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(seen, ["a%2541", "b", "user%3A1", "%22%5Cx80%22", "%22%5Cxff%22", "%22%5Cxff%5Cxfe%22"])
             check(s, "GET", FILTERS + "?after=%22a", 400, reason="bad_parameter")
 
-    def test_what_is_asked_for_by_name_is_made_whatever_the_default(self):
+    def test_explicit_options_override_the_defaults(self):
         with Server("--redisbloom") as s:
             self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "open"})["layout"], "redisbloom")
             for wanted in [{"as": "guava64"}, {"layout": "line-8x64"}, {"layout": "classic", "probes": 3}]:
@@ -267,20 +267,20 @@ class Contract(unittest.TestCase):
                 self.assertEqual(made["layout"], name)
             self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "h", "hash": "siphash"})["hash"], "siphash")
 
-    def test_filters_are_hashed_by_siphash_where_a_proxy_lets_others_in(self):
+    def test_filters_are_hashed_by_siphash_behind_a_proxy(self):
         with Server("--http-host", "filters.example", "--password", "secret") as s:
             made = check(s, "POST", FILTERS, 201, {"name": "f"}, token="secret")
             self.assertEqual(made["hash"], "siphash")
             self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "g", "hash": "xxh3"}, token="secret")["hash"], "xxh3")
             self.assertEqual(check(s, "POST", FILTERS, 201, {"name": "h", "as": "guava64"}, token="secret")["hash"], "murmur3")
 
-    def test_a_restart_takes_no_room_that_filters_have(self):
+    def test_a_restart_reserves_no_more_room_than_filters_have(self):
         small_disk = 'mount -t tmpfs -o size=40m none "$0" && exec "$@"'
         with tempfile.TemporaryDirectory() as home:
             apart = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "sh", "-c", small_disk, home]
             if subprocess.run([*apart, "true"], stderr=subprocess.DEVNULL).returncode != 0:
                 self.skipTest("nobody may mount here")
-            # Both servers must see the disk, which is theirs alone: one shell starts them one after the other.
+            # Both servers must have the disk to themselves: one shell starts them one after the other.
             script = f"""
                 everseen() {{ "{PROGRAM}" serve --store file:{home} --listen unix:{home}/s --quiet & until redis-cli -s {home}/s PING; do sleep .1; done; }}
                 everseen; redis-cli -e -s {home}/s BF.RESERVE f 1e-6 8000000; redis-cli -s {home}/s BF.MADD f $(seq 2000) | tail -1; redis-cli -s {home}/s SHUTDOWN; wait
@@ -289,7 +289,7 @@ class Contract(unittest.TestCase):
             done = subprocess.run([*apart, "sh", "-c", script], capture_output=True, text=True, timeout=120)
             self.assertEqual([line for line in done.stdout.split() if line in "0123456789"], ["1", "1", "1"], done.stdout + done.stderr)
 
-    def test_to_look_at_a_filter_takes_no_room(self):
+    def test_looking_at_a_filter_reserves_no_room(self):
         with tempfile.TemporaryDirectory() as home:
             with Server(store=f"file:{home}") as s:
                 for name in ["a", "b", "c"]:
@@ -304,7 +304,7 @@ class Contract(unittest.TestCase):
                 time.sleep(0.5)
                 check(s, "POST", FILTERS + "/a/add", 200, {"keys": ["x"]})
 
-    def test_every_way_to_create_is_obeyed(self):
+    def test_every_creation_option_takes_effect(self):
         with Server() as s:
             made = check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m", "slices": 5, "hash": "siphash",
                                                    "layout": "classic", "probes": 4, "partitions": 2, "growth": "refuse"})
@@ -325,7 +325,7 @@ class Contract(unittest.TestCase):
             ends = check(s, "POST", FILTERS, 201, {"name": "e", "as": "redisbloom", "expansion": 4, "expire": 90})
             self.assertGreater(ends["ends_at_ms"], 0)
 
-    def test_requests_that_make_no_sense_are_refused_in_words(self):
+    def test_invalid_requests_are_refused_with_an_explanation(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 10})
             for body, reason in [("{", "bad_json"), ("[]", "bad_json"), ('{"name":"x","name":"y"}', "bad_json"),
@@ -370,7 +370,7 @@ class Contract(unittest.TestCase):
             for rate in ["0", "200%", "often", 1, None]:
                 check(s, "POST", FILTERS, 400, {"name": "x", "error_rate": rate}, reason="bad_parameter")
 
-    def test_a_full_filter_and_full_memory_say_so(self):
+    def test_a_full_filter_and_full_memory_are_reported(self):
         with Server("--maxmemory", "64Ki") as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 2, "growth": "refuse", "error_rate": 1e-12})
             check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b"]})
@@ -379,14 +379,14 @@ class Contract(unittest.TestCase):
             self.assertEqual(some["verdicts"], ["seen", "unknown"])
             check(s, "POST", FILTERS, 507, {"name": "big", "capacity": 100_000_000}, reason="no_room")
             check(s, "POST", FILTERS, 201, {"name": "grows", "capacity": 2000, "error_rate": 1e-6})
-            for i in range(2000):  # it is looked at some times a second
+            for i in range(2000):  # it is checked several times a second
                 status, _, answer = s.ask("POST", FILTERS + "/grows/add", {"keys": [f"{i}-{j}" for j in range(1000)]})
                 if status == 507:
                     break
             self.assertEqual((status, answer["reason"]), (507, "no_room"))
             check(s, "POST", FILTERS + "/grows/add", 507, {"keys": ["x"]}, reason="no_room")
 
-    def test_bytes_beyond_the_limit_are_not_read(self):
+    def test_bytes_over_the_limit_are_not_read(self):
         with Server("--max-request", "10k") as s:
             check(s, "POST", FILTERS, 201, {"name": "f"})
             long = {"keys": ["x" * 20_000]}
@@ -416,24 +416,24 @@ class Contract(unittest.TestCase):
             for path in ["/healthz", "/readyz", "/openapi.json"]:
                 check(s, "GET", path, 200)
 
-    def test_only_administrators_are_told_how_a_key_is_hashed(self):
+    def test_only_administrators_see_how_a_key_is_hashed(self):
         with Server("--user", "reader:look:read", "--user", "writer:touch:write", "--user", "keeper:keep:admin") as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "partitions": 64}, token="touch")
             told = check(s, "POST", FILTERS + "/f/explain", 200, {"key": "a"}, token="keep")
             self.assertEqual(len(told["digest"]), 32)
             for token in ["look", "touch"]:
                 check(s, "POST", FILTERS + "/f/explain", 403, {"key": "a"}, token=token, reason="forbidden")
-            # A key in a path would stand in the logs of proxies.
+            # A key in a path would appear in the logs of proxies.
             self.assertEqual(s.ask("GET", FILTERS + "/f/explain?key=a", token="keep")[0], 405)
 
     def test_an_address_that_guesses_passwords_has_to_wait_and_others_do_not(self):
         def guess(path, method="GET", data=None):
-            """Until no more passwords are looked at."""
+            """Until no more passwords are checked."""
             for i in range(10_000):
                 status, headers, answer = s.ask(method, path, data, token=f"guess {i}")
                 if status == 429:
                     return int(headers["Retry-After"]), answer
-            raise AssertionError(f"{method} {path}: every guess was looked at")
+            raise AssertionError(f"{method} {path}: every guess was checked")
 
         def status_of(connection):
             connection.request("GET", "/api/v1/stats", headers={"Authorization": "Bearer look"})
@@ -455,7 +455,7 @@ class Contract(unittest.TestCase):
             here_before.close()
             elsewhere.close()
 
-    def test_plans_are_the_planners(self):
+    def test_plans_match_the_planner(self):
         with Server() as s:
             plan = check(s, "GET", "/api/v1/plan?keys=10000000&error_rate=1e-6&values=100000000", 200)
             self.assertEqual(plan["picked"], "two-line-8x64")
@@ -504,12 +504,12 @@ class Contract(unittest.TestCase):
                                          ("?keys=10&error_rate=0.1&layout=round", "bad_parameter", "two-line-8x64")]:
                 self.assertIn(words, check(s, "GET", "/api/v1/plan" + query, 400, reason=reason)["detail"])
 
-    def test_the_rate_of_an_empty_filter_is_a_plain_nought(self):
+    def test_the_rate_of_an_empty_filter_is_zero(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "f"})
             self.assertNotIn("-0.0", json.dumps([check(s, "GET", FILTERS, 200), check(s, "GET", FILTERS + "/f", 200)]))
 
-    def test_only_bearer_is_an_authorization(self):
+    def test_only_bearer_authorization_is_accepted(self):
         with Server("--user", "reader:look:read") as s:
             basic = check(s, "GET", "/api/v1/stats", 401, Authorization="Basic cmVhZGVyOmxvb2s=")
             self.assertIn("Bearer", basic["detail"])
@@ -542,7 +542,7 @@ class Contract(unittest.TestCase):
             told = subprocess.run(["redis-cli", "-s", s.socket, "INFO"], capture_output=True, text=True, check=True).stdout
             self.assertIn("keys_added:5", told)
 
-    def test_damage_is_told_and_hides_nothing_else(self):
+    def test_damage_is_reported_and_hides_nothing_else(self):
         with tempfile.TemporaryDirectory() as home:
             with Server(store=f"file:{home}") as s:
                 check(s, "POST", FILTERS, 201, {"name": "bad", "capacity": 1000})
@@ -563,7 +563,7 @@ class Contract(unittest.TestCase):
                 self.assertEqual([f["name"] for f in listed["filters"]], ["good"])
                 self.assertEqual([f["name"] for f in listed["damaged"]], ["bad"])
 
-    def test_an_outage_of_the_store_is_told(self):
+    def test_an_outage_of_the_store_is_reported(self):
         with Redis() as redis, Server("--log-format", "json", store=redis.url("?retry_for=100ms&timeout=1s")) as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
             check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a"]})
@@ -581,7 +581,7 @@ class Contract(unittest.TestCase):
             events = [json.loads(line) for line in s.said().splitlines()]
             self.assertIn("store_outage", [event["event"] for event in events])
 
-    def test_in_an_outage_the_metrics_go_on_and_count_it(self):
+    def test_in_an_outage_metrics_continue_and_count_it(self):
         with Redis() as redis, Server(store=redis.url("?retry_for=3s&timeout=1s")) as s:
             for name in ["f", "g", "h"]:
                 check(s, "POST", FILTERS, 201, {"name": name, "capacity": 1000})
@@ -597,7 +597,7 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS + "/f/add", 503, {"keys": ["b"]}, reason="outage")
             self.assertGreater(metric(s, "everseen_store_outages_total"), counted)
 
-    def test_one_outage_holds_up_only_those_who_need_the_store(self):
+    def test_an_outage_delays_only_requests_that_need_the_store(self):
         with Redis() as redis, Server(store=redis.url("?retry_for=4s&timeout=1s")) as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
             redis.process.kill()
@@ -617,7 +617,7 @@ class Contract(unittest.TestCase):
                 asker.join()
             self.assertLess(time.monotonic() - began, 20)
 
-    def test_a_filter_that_has_ended_is_no_outage(self):
+    def test_an_ended_filter_is_not_an_outage(self):
         with Redis() as redis, Server(store=redis.url("?retry_for=100ms")) as s:
             check(s, "POST", FILTERS, 201, {"name": "e", "capacity": 1000, "expire": 1})
             check(s, "POST", FILTERS + "/e/add", 200, {"keys": ["a"]})
@@ -635,7 +635,7 @@ class Contract(unittest.TestCase):
             redis.process.wait()
             check(s, "GET", "/readyz", 503, reason="outage")
 
-    def test_metrics_are_what_prometheus_reads(self):
+    def test_metrics_are_in_prometheus_format(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000, "error_rate": 1e-12})
             check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "a"]})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What strangers, browsers of strangers and broken programs send: nobody else is disturbed, nothing is changed."""
+"""Requests of attackers, of browsers on foreign pages and of broken programs: they disturb nobody and change nothing."""
 import http.client
 import json
 import os
@@ -14,7 +14,7 @@ import unittest
 
 from serving import Redis, Server, receive_all, until
 
-# Whether memory is measured of a program that keeps some for a sanitizer.
+# Whether memory is measured of a program that retains some for a sanitizer.
 SANITIZED = "SANITIZED" in os.environ
 
 CREATE = b'{"name":"f","capacity":1000,"error_rate":1e-12}'
@@ -58,7 +58,7 @@ class Protocol(unittest.TestCase):
             bytes_ = request("POST", "/api/v1/filters", CREATE)
             self.assertEqual(statuses(s.send(*(bytes_[i:i + 1] for i in range(len(bytes_))))), [201])
 
-    def test_a_body_may_come_in_chunks_or_when_asked_for(self):
+    def test_a_body_may_be_chunked_or_wait_for_continue(self):
         with Server() as s:
             head = "POST /api/v1/filters HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             chunks = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in (CREATE[:7], CREATE[7:])) + b"0\r\n\r\n"
@@ -70,14 +70,14 @@ class Protocol(unittest.TestCase):
                 c.sendall(CREATE)
                 self.assertEqual(statuses(receive_all(c)), [409])
 
-    def test_head_tells_what_get_would_without_its_body(self):
+    def test_head_has_the_headers_of_get_without_its_body(self):
         with Server() as s:
             got = s.send(request("HEAD", "/openapi.json"))
             self.assertTrue(got.endswith(b"\r\n\r\n"))
             length = int(re.search(rb"Content-Length: (\d+)", got)[1])
             self.assertEqual(length, len(s.send(request("GET", "/openapi.json")).partition(b"\r\n\r\n")[2]))
 
-    def test_other_methods_are_refused_with_those_that_there_are(self):
+    def test_other_methods_are_refused_with_the_allowed_ones(self):
         with Server() as s:
             for method, path, allowed in [("PUT", "/api/v1/filters", "GET, HEAD, POST"), ("POST", "/metrics", "GET, HEAD"),
                                           ("GET", "/api/v1/filters/f/add", "POST"), ("PATCH", "/healthz", "GET, HEAD")]:
@@ -85,7 +85,7 @@ class Protocol(unittest.TestCase):
                 self.assertEqual((status, headers["Allow"], answer["reason"]), (405, allowed, "method_not_allowed"))
             self.assertEqual(s.ask("GET", "/api/v2")[0], 404)
 
-    def test_a_connection_is_kept_and_ended_as_asked(self):
+    def test_a_connection_is_kept_and_closed_as_requested(self):
         with Server() as s:
             connection = s.connect()
             for _ in range(3):
@@ -98,7 +98,7 @@ class Protocol(unittest.TestCase):
 
 
 class Hostility(unittest.TestCase):
-    def test_what_is_no_http_is_told_so_and_cut_off(self):
+    def test_invalid_http_is_answered_with_an_error_and_cut_off(self):
         with Server() as s:
             for garbage in [b"\x00" * 100, b"*1\r\n$4\r\nPING\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET  HTTP/1.1\r\n\r\n",
                             b"GET /healthz HTTP/1.1\r\nContent-Length: -5\r\n\r\n", os.urandom(5000) + b"\r\n\r\n",
@@ -108,7 +108,7 @@ class Hostility(unittest.TestCase):
                 self.assertIn(statuses(answer), ([400], [404]), garbage)
             self.assertEqual(s.ask("GET", "/healthz")[0], 200)
 
-    def test_what_a_proxy_could_read_otherwise_is_refused_and_cut_off(self):
+    def test_ambiguous_requests_are_refused_and_cut_off(self):
         with Server() as s:
             hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
             length = b"Content-Length: %d\r\n" % len(hidden)
@@ -129,7 +129,7 @@ class Hostility(unittest.TestCase):
                 self.assertEqual(s.ask("POST", "/api/v1/filters/f/check", body)[0], 400)
             self.assertLess(peak_kb(s), 400_000)
 
-    def test_heads_and_bodies_beyond_their_limits_are_refused_unread(self):
+    def test_oversized_heads_and_bodies_are_refused_unread(self):
         with Server("--max-request", "1Mi") as s:
             long = s.send(request("GET", "/healthz", headers=[f"X: {'x' * 20_000}"]))
             self.assertEqual(statuses(long), [431])
@@ -160,14 +160,14 @@ class Hostility(unittest.TestCase):
                 c.close()
 
     @unittest.skipIf(SANITIZED, "a sanitizer takes memory of its own")
-    def test_a_quiet_connection_costs_little(self):
+    def test_an_idle_connection_costs_little(self):
         with Server() as s:
             s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 1000})
             body = json.dumps({"keys": [str(i) * 10 for i in range(2000)]}).encode()
             busy = request("POST", "/api/v1/filters/f/check", body, close=False)
             before, clients = 0, []
             for i in range(600):
-                if i == 200:  # what threads keep for themselves is there by now
+                if i == 200:  # threads have allocated their own memory by now
                     before = resident_kb(s)
                 clients.append(s.raw())
                 clients[-1].sendall(busy)
@@ -178,7 +178,7 @@ class Hostility(unittest.TestCase):
             for c in clients:
                 c.close()
 
-    def test_who_sends_slowly_is_cut_off_and_holds_up_nobody(self):
+    def test_a_slow_sender_is_cut_off_and_delays_nobody(self):
         with Server("--request-timeout", "2s", "--idle-timeout", "2s") as s:
             slow = [s.raw() for _ in range(100)]
             began = time.monotonic()
@@ -197,7 +197,7 @@ class Hostility(unittest.TestCase):
             silent.close()
             self.assertLess(time.monotonic() - began, 20)
 
-    def test_who_reads_nothing_is_cut_off(self):
+    def test_a_client_that_reads_nothing_is_cut_off(self):
         with Server("--write-timeout", "1s") as s:
             s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 10_000_000, "partitions": 4096})
             s.ask("POST", "/api/v1/filters/f/add", {"keys": [str(i) for i in range(50_000)]})
@@ -212,14 +212,14 @@ class Hostility(unittest.TestCase):
                 pass
             lazy.settimeout(30)
             self.assertEqual(lazy.recv(1), b"H")
-            # Once is enough: a question asked right after it may still find the connection of the one before.
+            # Once suffices: a request sent right after it may still find the connection of the previous one.
             self.assertTrue(until(lambda: s.ask("GET", "/api/v1/stats")[2]["connections"]["open"] == 1))
             lazy.close()
 
-    def test_connections_beyond_the_limit_are_turned_away(self):
+    def test_connections_over_the_limit_are_refused(self):
         with Server("--max-connections", "5") as s:
             kept = [s.raw() for _ in range(5)]
-            # A connection counts once its thread has begun it.
+            # A connection counts from the start of its thread.
             self.assertTrue(until(lambda: statuses(s.send(request("GET", "/healthz"))) == [503]))
             for c in kept:
                 c.close()
@@ -240,7 +240,7 @@ class Sites(unittest.TestCase):
             for answer in (s.send(request("OPTIONS", "/api/v1/filters", b"", own)), s.send(request("GET", "/api/v1/stats"))):
                 self.assertNotIn(b"Access-Control", answer)
 
-    def test_a_name_that_points_here_is_not_ours(self):
+    def test_foreign_host_names_are_refused(self):
         with Server("--http-host", "Filters.example", "--open-to-strangers") as s:
             for host, status in [("evil.example", 421), ("evil.example:80", 421), ("127.0.0.1.evil.example", 421),
                                  ("[::1].evil.example", 421), ("[::1]evil.example:80", 421), ("localhost:80.evil.example", 421),
@@ -248,7 +248,7 @@ class Sites(unittest.TestCase):
                                  ("localhost", 200), ("127.0.0.1:99", 200), ("[::1]:8080", 200), ("filters.example", 200)]:
                 self.assertEqual(statuses(s.send(request("GET", "/healthz", host=host))), [status], host)
 
-    def test_beyond_this_machine_a_password_is_needed(self):
+    def test_a_password_is_required_beyond_this_machine(self):
         from subprocess import run
         from serving import PROGRAM
         result = run([PROGRAM, "serve", "--store", "mem:", "--listen", "127.0.0.1:0", "--http", "0.0.0.0:0",
@@ -261,7 +261,7 @@ class Sites(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    def test_what_was_acknowledged_survives_a_kill(self):
+    def test_acknowledged_keys_survive_a_kill(self):
         with tempfile.TemporaryDirectory() as home:
             with Server(store=f"file:{home}") as s:
                 s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 100_000, "error_rate": 1e-12})
@@ -286,7 +286,7 @@ class Ends(unittest.TestCase):
                 answer = s.ask("POST", "/api/v1/filters/f/check", {"keys": acknowledged})[2]
                 self.assertEqual(answer["seen"], len(acknowledged))
 
-    def test_sigterm_answers_what_is_under_way(self):
+    def test_sigterm_answers_running_requests(self):
         with Server("--log-level", "info", "--log-format", "logfmt") as s:
             s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 2_000_000, "error_rate": 1e-12})
             body = json.dumps({"keys": [str(i) for i in range(500_000)]}).encode()
@@ -302,7 +302,7 @@ class Ends(unittest.TestCase):
             for event in ("serving", "listening", "stopping", "stopped"):
                 self.assertRegex(s.said(), f"time=[-0-9T:.Z]+ level=info event={event}")
 
-    def test_sigterm_ends_in_an_outage_too(self):
+    def test_sigterm_also_ends_it_in_an_outage(self):
         with Redis() as redis, Server("--store-threads", "1", store=redis.url("?retry_for=2s&timeout=1s")) as s:
             redis.process.kill()
             redis.process.wait()
@@ -316,7 +316,7 @@ class Ends(unittest.TestCase):
             for each in asking:
                 each.wait(30)
 
-    def test_the_log_never_tells_keys_or_passwords(self):
+    def test_the_log_never_contains_keys_or_passwords(self):
         with Server("--log-level", "debug", "--password", "hush-hush") as s:
             s.ask("POST", "/api/v1/filters", {"name": "f"}, token="hush-hush")
             s.ask("POST", "/api/v1/filters/f/add", {"keys": ["private-key"]}, token="hush-hush")

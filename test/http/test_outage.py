@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A store that is away: what the server says meanwhile, who waits, and who does not."""
+"""An unavailable store: what the server answers meanwhile, and which requests wait."""
 import os
 import re
 import signal
@@ -14,7 +14,7 @@ from serving import PROGRAM, ROOT, Redis, Server, receive_all, until  # noqa: F4
 
 
 class LaterRedis(Redis):
-    """A redis-server that is not there at first, and may be started again at the same place."""
+    """A redis-server that is down at first, and may be restarted with the same socket."""
 
     def __enter__(self):
         self.home = tempfile.TemporaryDirectory()
@@ -26,7 +26,7 @@ class LaterRedis(Redis):
         self.process = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "",
                                          "--dir", self.home.name, *options], stdout=subprocess.DEVNULL)
         if not until(lambda: os.path.exists(self.socket)):
-            raise AssertionError("redis-server does not begin")
+            raise AssertionError("redis-server does not start")
 
     def __exit__(self, *_):
         if self.process is not None:
@@ -36,7 +36,7 @@ class LaterRedis(Redis):
 
 
 def starts_and_ends(*options):
-    """A server that is to refuse to start."""
+    """A server that must refuse to start."""
     return subprocess.run([PROGRAM, "serve", "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=60)
 
 
@@ -53,7 +53,7 @@ def in_parallel(work, count):
 
 
 class Start(unittest.TestCase):
-    def test_a_redis_that_is_down_is_served_and_waited_for(self):
+    def test_it_serves_while_redis_is_down_and_recovers(self):
         with LaterRedis() as redis:
             with Server("--log-level", "info", "--log-format", "logfmt", store=redis.url("?retry_for=200ms")) as s:
                 self.assertEqual(s.ask("GET", "/healthz")[0], 200)
@@ -67,10 +67,10 @@ class Start(unittest.TestCase):
                 redis.start("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
                 self.assertTrue(until(lambda: s.ask("GET", "/readyz")[0] == 200))
                 self.assertTrue(until(lambda: "event=store_is_back" in s.said()))
-                self.assertIn("event=store_warning", s.said())  # what it would have said at the start
+                self.assertIn("event=store_warning", s.said())  # as if it had been there at the start
                 self.assertEqual(s.ask("POST", "/api/v1/filters", {"name": "f"})[0], 201)
 
-    def test_what_no_waiting_mends_ends_it_at_once(self):
+    def test_permanent_errors_end_it_immediately(self):
         with LaterRedis() as redis:
             redis.start("--requirepass", "secret")
             for url, code, word in [(redis.url("?password=wrong"), 3, "WRONGPASS"), ("redsi://h", 2, "redsi"),
@@ -83,7 +83,7 @@ class Start(unittest.TestCase):
 
 
 class Waiting(unittest.TestCase):
-    def test_many_requests_for_many_filters_do_not_wait_one_after_the_other(self):
+    def test_many_requests_for_many_filters_do_not_wait_in_sequence(self):
         with LaterRedis() as redis, Server("--store-threads", "4", store=redis.url("?retry_for=2s")) as s:
             began = time.monotonic()
             threads, answers = in_parallel(lambda i: s.ask("POST", f"/api/v1/filters/f{i}/add", {"keys": ["a"]}), 100)
@@ -92,7 +92,7 @@ class Waiting(unittest.TestCase):
             self.assertEqual({a[0] for a in answers}, {503})
             self.assertLess(time.monotonic() - began, 25)  # four at a time: 50 s
 
-    def test_keys_of_many_clients_travel_together(self):
+    def test_keys_of_many_clients_share_batches(self):
         with Redis() as redis, Server(store=redis.url()) as s:
             s.ask("POST", "/api/v1/filters", {"name": "f", "capacity": 10_000, "error_rate": 1e-12})
             os.kill(redis.process.pid, signal.SIGSTOP)
@@ -107,7 +107,7 @@ class Waiting(unittest.TestCase):
             self.assertEqual(sum(a[2]["verdicts"][1] == "fresh" for a in answers), 1)
             self.assertLess(s.ask("GET", "/api/v1/stats")[2]["filters"][0]["batches"], 30)
 
-    def test_times_that_clients_give_are_kept_apart(self):
+    def test_times_of_clients_are_kept_apart(self):
         with Redis() as redis, Server(store=redis.url()) as s:
             s.ask("POST", "/api/v1/filters", {"name": "f", "window": "1h", "slices": 4, "error_rate": 1e-12})
             now = int(time.time() * 1000)
@@ -124,7 +124,7 @@ class Waiting(unittest.TestCase):
 
 
 class End(unittest.TestCase):
-    def test_sigterm_answers_who_waits_for_a_dead_server(self):
+    def test_sigterm_answers_requests_that_wait_for_a_dead_server(self):
         with LaterRedis() as redis, Server(store=redis.url("?retry_for=120s")) as s:
             asking = subprocess.Popen(["redis-cli", "-s", s.socket, "BF.ADD", "g", "a"], stdout=subprocess.PIPE, text=True)
             threads, answers = in_parallel(lambda i: s.ask("POST", "/api/v1/filters/f/add", {"keys": ["a"]}), 5)
@@ -152,7 +152,7 @@ class OneServer(unittest.TestCase):
                                         text=True, timeout=30, check=True)
                 self.assertIn("capacity", reader.stdout)
                 s.process.kill()
-            with Server(store=f"file:{home}/filters") as s:  # the kernel has given it back
+            with Server(store=f"file:{home}/filters") as s:  # the kernel has released it
                 self.assertEqual(s.ask("GET", "/api/v1/filters/f")[0], 200)
 
 
@@ -174,7 +174,7 @@ class Bodies(unittest.TestCase):
                 each.close()
             self.assertTrue(until(lambda: s.ask("POST", "/api/v1/filters/f/check", body)[0] == 200))
 
-    def test_requests_of_both_protocols_share_it(self):
+    def test_requests_of_both_protocols_share_the_budget(self):
         with Server("--max-request", "1Mi", "--max-bodies", "2Mi") as s:
             def held():
                 return float(re.search(rb"\neverseen_requests_bytes (\S+)", s.ask("GET", "/metrics")[2])[1])
@@ -196,13 +196,14 @@ class Bodies(unittest.TestCase):
             for each in (*greedy, other, small):
                 each.close()
 
-    def test_queued_transactions_share_it(self):
+    def test_queued_transactions_share_the_budget(self):
         with Server("--max-request", "1Mi", "--max-bodies", "2Mi") as s:
             long = b"*2\r\n$4\r\nECHO\r\n$800000\r\n" + b"x" * 800_000 + b"\r\n"
             one, other = redis_client(s), redis_client(s)
             one.sendall(b"MULTI\r\n" + long)
             self.assertEqual(receive_exactly(one, 14), b"+OK\r\n+QUEUED\r\n")
-            # The server reads on to EXEC, or, if it had no room for the request's last bytes, ends the connection.
+            # The server reads up to EXEC or, without room for the last bytes of the request, ends the
+            # connection.
             got = send_and_receive(other, b"MULTI\r\n" + long + long + b"EXEC\r\nQUIT\r\n")
             self.assertTrue(b"-OOM the requests of all clients" in got)
             self.assertFalse(b"*2\r\n" in got)
@@ -222,7 +223,7 @@ def redis_client(server):
 
 
 def send_and_receive(client, request):
-    """What comes until the server ends the connection, which it may do before it has read all."""
+    """The answer until the server closes the connection, which it may do before it has read everything."""
     try:
         client.sendall(request)
     except OSError:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What packaging/ has: a unit that systemd takes, metrics and alerts that Prometheus takes."""
+"""The files of packaging/: systemd accepts the unit, and Prometheus the metrics and alerts."""
 import pathlib
 import re
 import shutil
@@ -11,7 +11,7 @@ from serving import PROGRAM, ROOT, Server
 
 
 class Packaging(unittest.TestCase):
-    def test_systemd_takes_the_unit(self):
+    def test_systemd_accepts_the_unit(self):
         if shutil.which("systemd-analyze") is None:
             self.skipTest("there is no systemd-analyze")
         with tempfile.TemporaryDirectory() as home:
@@ -32,14 +32,14 @@ class Packaging(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
-    def test_prometheus_takes_the_metrics(self):
+    def test_prometheus_accepts_the_metrics(self):
         with Server() as s:
             s.ask("POST", "/api/v1/filters", {"name": "f"})
             s.ask("POST", "/api/v1/filters/f/add", {"keys": ["a"]})
             metrics = s.ask("GET", "/metrics")[2].decode()
         self.assertEqual(self.promtool("check", "metrics", text=metrics).stderr, "")
 
-    def test_prometheus_takes_the_alerts(self):
+    def test_prometheus_accepts_the_alerts(self):
         page = (ROOT / "doc/operations.md").read_text(encoding="utf-8")
         rules = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1]
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Both protocols over TLS: answers arrive, certificates are asked for, and an end is told from a cut."""
+"""Both protocols over TLS: answers arrive, certificates are required, and an end differs from a cut."""
 import os
 import ssl
 import subprocess
@@ -23,7 +23,7 @@ class Tls(unittest.TestCase):
         cls.home.cleanup()
 
     def exchange(self, server, port, request, own=None):
-        """All that comes until the server says that the connection ends; a mere cut is an error."""
+        """The answer until the server announces the end of the connection; a mere cut is an error."""
         context = ssl.create_default_context(cafile=self.cert)
         if own:
             context.load_cert_chain(self.cert, self.key)
@@ -46,19 +46,19 @@ class Tls(unittest.TestCase):
                                   b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             self.assertEqual(large.count(b"HTTP/1.1 200 OK"), 21)
 
-    def test_redis_clients_are_told_of_the_end(self):
+    def test_redis_clients_are_notified_of_the_end(self):
         with self.serve("--listen", "tls:127.0.0.1:0") as s:
             port = next(int(line.rpartition(":")[2]) for line in s.lines if line.startswith("listening on tls:"))
             self.assertEqual(self.exchange(s, port, b"PING\r\nQUIT\r\n"), b"+PONG\r\n+OK\r\n")
 
-    def test_who_shows_no_certificate_is_not_served(self):
+    def test_clients_without_a_certificate_are_not_served(self):
         with self.serve("--tls-ca", self.cert) as s:
             request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             with self.assertRaises(OSError):
                 self.exchange(s, s.port, request)
             self.assertIn(b"200 OK", self.exchange(s, s.port, request, own=True))
 
-    def test_what_is_no_tls_disturbs_nobody(self):
+    def test_invalid_tls_disturbs_nobody(self):
         with self.serve() as s:
             self.assertNotIn(b"HTTP", s.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
             self.assertIn(b"200 OK", self.exchange(s, s.port, b"GET /healthz HTTP/1.0\r\n\r\n"))

@@ -1,5 +1,5 @@
-// Many clients make, fill, rename, end, load and drop the same few filters at once. Run under
-// ThreadSanitizer, this is where a filter that is used after its end would show.
+// Many clients concurrently create, fill, rename, end, load and drop the same few filters. Under
+// ThreadSanitizer, this test shows any use of a filter after its end.
 
 #include <atomic>
 #include <functional>
@@ -62,13 +62,13 @@ std::vector<filter_chunk> some_chunks() {
   return all;
 }
 
-/// Whether a reply is one that a client may get to such a request while others do what they like.
+/// Whether a client may get this reply to such a request while others do anything.
 bool is_allowed(const words& request, std::string_view reply) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> all) {
     return std::ranges::any_of(all, [&](std::string_view each) { return reply == each; });
   };
   const std::string& command = request[0];
-  if (command == "BF.ADD")  // to a filter whose time is up between being found and being asked
+  if (command == "BF.ADD")  // to a filter that expires after it was found and before it answers
     return is_one_of({":0", ":1", "-OUTAGE the filter has ended, as it was told to; make another one"});
   if (command == "DEL" || command == "PEXPIRE") return is_one_of({":0", ":1"});
   if (command == "FLUSHALL") return reply == "+OK";
@@ -76,7 +76,7 @@ bool is_allowed(const words& request, std::string_view reply) {
   return is_one_of({"+OK", "-ERR item exists", "-ERR not found", "-ERR invalid offset - no link found"});
 }
 
-/// What clients were told that they may not be.
+/// Replies that clients must not get.
 class complaints {
  public:
   void add(const words& request, const std::string& reply) {
@@ -90,7 +90,7 @@ class complaints {
   std::vector<std::string> all_{};
 };
 
-/// Sends the requests that a function names for 0, 1, 2, …, each after the answer to the last.
+/// Sends the requests that a function names for 0, 1, 2, …, each after the answer to the previous one.
 class client_threads {
  public:
   client_threads(std::string path, complaints& told) : path_(std::move(path)), told_(told) {}
@@ -115,7 +115,7 @@ class client_threads {
   std::vector<std::jthread> threads_{};
 };
 
-/// The filters that clients fight for.
+/// The filters that clients contend for.
 std::string contested(int i) {
   return i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c";
 }
@@ -185,7 +185,7 @@ TEST_P(Churn, OfSomeFiltersLosesNoKeyOfAnother) {
   EXPECT_EQ(lost, 0);
 }
 
-TEST_P(Churn, LeavesNothingBehindThatFlushallCouldNotDrop) {
+TEST_P(Churn, LeavesNothingThatFlushallCouldNotDrop) {
   const served server(url());
   complaints told;
   client_threads clients(server.path(), told);

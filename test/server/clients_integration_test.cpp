@@ -1,4 +1,4 @@
-// Programs that people have, as they come: redis-py and the examples.
+// Existing programs, unchanged: redis-py and the examples.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ std::string source(const std::string& path) {
   return std::string(EVERSEEN_SOURCE_DIR) + "/" + path;
 }
 
-/// The interpreter for which Debian has redis-py; another may come first in PATH.
+/// The interpreter for which Debian has redis-py; another one may come first in PATH.
 constexpr const char* python = "/usr/bin/python3";
 
 void satisfies_redis_py(const serving& server) {
@@ -40,7 +40,7 @@ TEST(RedisPy, WorksOnFiltersInARedisWithoutModules) {
   satisfies_redis_py(serving(redis.url()));
 }
 
-TEST(Examples, TellWhoIsNew) {
+TEST(Examples, ReportNewUsers) {
   const serving server;
   for (const std::vector<std::string>& example :
        {std::vector<std::string>{python, source("examples/python/first_visit.py")},

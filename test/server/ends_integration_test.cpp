@@ -1,4 +1,4 @@
-// How filters end, get other names and take up room, as clients of a server see it across restarts.
+// Expiry, renaming and memory use of filters, as clients of a server see them across restarts.
 
 #include <chrono>
 #include <string>
@@ -30,11 +30,11 @@ TEST(Serve, EndsAFilterInFilesThoughItWasDownAtThatTime) {
   EXPECT_EQ(server.cli({"EXISTS", "soon"}), "0");
   EXPECT_EQ(server.cli({"KEYS", "*"}), "later");
   EXPECT_THAT(server.cli({"TTL", "later"}), StartsWith("99"));
-  EXPECT_EQ(server.cli({"BF.ADD", "soon", "x"}), "1") << "a new one";
+  EXPECT_EQ(server.cli({"BF.ADD", "soon", "x"}), "1") << "a new filter";
   EXPECT_EQ(server.cli({"TTL", "soon"}), "-1");
 }
 
-TEST(Serve, RemovesTheFilesOfAFilterThatHasEnded) {
+TEST(Serve, RemovesTheFilesOfAnEndedFilter) {
   const scratch_directory files;
   serving server("file:" + files.path().string());
   EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
@@ -56,7 +56,7 @@ TEST(Serve, FindsARenamedFilterAfterARestart) {
   EXPECT_EQ(server.cli({"BF.MEXISTS", "b", "x", "y"}), "1\n1");
 }
 
-TEST(Serve, TellsAnotherServerOnTheSameRedisOfARenaming) {
+TEST(Serve, NotifiesAnotherServerOnTheSameRedisOfARename) {
   redis_server redis;
   const serving one(redis.url()), other(redis.url());
   EXPECT_EQ(one.cli({"BF.ADD", "a", "x"}), "1");
@@ -71,7 +71,7 @@ TEST(Serve, TellsAnotherServerOnTheSameRedisOfARenaming) {
   EXPECT_EQ(other.cli({"BF.MEXISTS", "b", "x", "y"}), "1\n0");
 }
 
-TEST(Serve, AnswersOfTheFilterThatAnotherServerMadeUnderAnOldName) {
+TEST(Serve, AnswersFromTheFilterThatAnotherServerMadeUnderAnOldName) {
   redis_server redis;
   const serving one(redis.url()), other(redis.url());
   using words = std::vector<std::string>;
@@ -96,7 +96,7 @@ TEST(Serve, AnswersOfTheFilterThatAnotherServerMadeUnderAnOldName) {
   }
 }
 
-TEST(Serve, TakesNoRoomForFiltersThatAreOnlyLookedAt) {
+TEST(Serve, ReservesNoMemoryForFiltersThatAreOnlyLookedAt) {
   const scratch_directory files;
   const std::string store = "file:" + files.path().string();
   {
@@ -116,7 +116,7 @@ TEST(Serve, TakesNoRoomForFiltersThatAreOnlyLookedAt) {
   std::string said;
   for (int i = 0; i < 100 && !said.starts_with("OOM"); ++i, std::this_thread::sleep_for(20ms))
     said = small.cli({"BF.ADD", "a", "key " + std::to_string(i)});
-  EXPECT_THAT(said, StartsWith("OOM")) << "two that are written to exceed it";
+  EXPECT_THAT(said, StartsWith("OOM")) << "two filters that are written to exceed it";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 namespace everseen::test {
 
-/// A connection to a Unix socket that sends and receives bytes as they are.
+/// A connection to a Unix socket that sends and receives raw bytes.
 class raw_client {
  public:
   explicit raw_client(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -32,12 +32,12 @@ class raw_client {
   void send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) throw std::runtime_error("the server takes no more");
+      if (sent <= 0) throw std::runtime_error("the server accepts no more");
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
 
-  /// Sends as much as the socket takes within a time, and says how much that was.
+  /// Sends as much as the socket accepts within a time, and returns how much that was.
   std::size_t send_what_fits(std::string_view bytes, std::chrono::milliseconds time_limit) {
     std::size_t all = 0;
     pollfd ready{socket_, POLLOUT, 0};
@@ -52,7 +52,7 @@ class raw_client {
 
   void send_no_more() { ::shutdown(socket_, SHUT_WR); }
 
-  /// So many bytes; fewer if the server ends the connection, or 20 s pass.
+  /// This many bytes; fewer if the server closes the connection, or after 20 s.
   std::string receive(std::size_t count) {
     std::string bytes;
     while (bytes.size() < count && receive_some(bytes, count - bytes.size())) {
@@ -77,7 +77,7 @@ class raw_client {
     return line;
   }
 
-  /// Sends a request as a client does, and gives as many bytes of the answer as are expected.
+  /// Sends a request as a client does, and returns as many bytes of the answer as are expected.
   std::string ask(std::string_view request, std::size_t count) { return send(request), receive(count); }
 
  private:

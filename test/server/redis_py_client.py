@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program does with redis-py, on the server whose Unix socket is given. Ends with 0 if all is as it must be."""
+"""Uses redis-py like a program, on the server with the given Unix socket. Exits with 0 on success."""
 import sys
 
 import redis

@@ -46,8 +46,8 @@ inline reply ask(raw_client& client, const std::string& line) {
   return receive_reply(client);
 }
 
-/// What a program relies on: the types, the nesting, the text of an error or status, the keys of a map. Parts
-/// of the same shape count once.
+/// The parts that a program relies on: the types, the nesting, the text of an error or status, the keys of a
+/// map. Parts of the same shape count once.
 inline std::string shape_of(const reply& r) {
   if (r.is_error() || r.type == '+') return r.type + r.text;
   if (r.is_null) return std::string(1, r.type) + "null";

@@ -21,7 +21,7 @@ std::string key(std::size_t i) {
   return "key-" + std::to_string(i);
 }
 
-/// BF.MADD of keys from one number on.
+/// BF.MADD of consecutive keys from one number on.
 std::string madd(const std::string& filter, std::size_t from, std::size_t count) {
   std::vector<std::string> words = {"BF.MADD", filter};
   for (std::size_t i = from; i < from + count; ++i) words.push_back(key(i));
@@ -34,14 +34,14 @@ std::string array_of(std::size_t count, const std::string& reply) {
   return all;
 }
 
-TEST(Serve, AnswersRequestsThatComeByteByByte) {
+TEST(Serve, AnswersRequestsThatArriveByteByByte) {
   serving server;
   raw_client client(server.path());
   for (const char c : encoded({"BF.ADD", "f", "x"})) client.send({&c, 1});
   EXPECT_EQ(client.receive(4), ":1\r\n");
 }
 
-TEST(Serve, AnswersWhoSendsNoMoreButStillReads) {
+TEST(Serve, AnswersAClientThatSendsNoMoreButStillReads) {
   serving server;
   raw_client client(server.path());
   client.send(encoded({"BF.ADD", "f", "x"}) + encoded({"BF.ADD", "f", "x"}));
@@ -49,7 +49,7 @@ TEST(Serve, AnswersWhoSendsNoMoreButStillReads) {
   EXPECT_EQ(client.receive_all(), ":1\r\n:0\r\n");
 }
 
-TEST(Serve, AnswersAWholePipelineOfWhoReadsNothingBeforeItsEnd) {
+TEST(Serve, AnswersAWholePipelineOfAClientThatReadsNothingBeforeItsEnd) {
   serving server;
   raw_client client(server.path());
   constexpr std::size_t requests = 20'000, keys = 50;  // 4 MB of replies: more than socket buffers hold
@@ -60,7 +60,7 @@ TEST(Serve, AnswersAWholePipelineOfWhoReadsNothingBeforeItsEnd) {
   for (std::size_t i = 0; i < requests; ++i) ASSERT_EQ(client.receive(fresh.size()), fresh) << i;
 }
 
-TEST(Serve, TakesARequestOfManyMegabytes) {
+TEST(Serve, AcceptsARequestOfManyMegabytes) {
   serving server;
   raw_client client(server.path());
   constexpr std::size_t keys = 500'000;
@@ -84,7 +84,7 @@ const std::string refused_word = "-ERR the key 'oops' is not a whole number of 6
 
 // Promise: a key that a filter cannot take is an error of its own, and affects no other client (operations,
 // Bloom commands).
-TEST(Serve, RefusesAKeyThatAFilterCannotTakeAndJudgesTheOthersOfItsPipeline) {
+TEST(Serve, RefusesAKeyThatAFilterCannotAcceptAndJudgesTheOthersOfItsPipeline) {
   const scratch_directory home;
   const serving server(store_of_numbers(home));
   const std::string expected = "*3\r\n:1\r\n" + refused_word + ":1\r\n:1\r\n" + refused_word + ":0\r\n";
@@ -97,7 +97,7 @@ TEST(Serve, RefusesAKeyThatAFilterCannotTakeAndJudgesTheOthersOfItsPipeline) {
 
 // Promise: a key that a filter cannot take is an error of its own, and affects no other client (operations,
 // Bloom commands).
-TEST(Serve, TellsNoClientOfAKeyThatAnotherOneGot) {
+TEST(Serve, RefusedKeyOfOneClientDoesNotAffectOthers) {
   const scratch_directory home;
   const serving server(store_of_numbers(home));
   constexpr std::size_t clients = 4, requests = 500;
@@ -116,7 +116,7 @@ TEST(Serve, TellsNoClientOfAKeyThatAnotherOneGot) {
 }
 
 // Promise: of many connections that add a key exactly one gets 1 (operations, Bloom commands).
-TEST(Serve, TellsExactlyOneOfManyClientsThatAKeyIsFresh) {
+TEST(Serve, ReportsAKeyAsFreshToExactlyOneOfManyClients) {
   serving server;
   raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "200000"}), 5);
   constexpr std::size_t keys = 1000, clients = 8;
@@ -137,7 +137,7 @@ TEST(Serve, TellsExactlyOneOfManyClientsThatAKeyIsFresh) {
   }
 }
 
-TEST(Serve, ServesThousandsOfConnectionsAtOnce) {
+TEST(Serve, ServesThousandsOfConcurrentConnections) {
   serving server;
   std::vector<std::unique_ptr<raw_client>> clients;
   for (std::size_t i = 0; i < 2000; ++i) clients.push_back(std::make_unique<raw_client>(server.path()));
@@ -147,7 +147,7 @@ TEST(Serve, ServesThousandsOfConnectionsAtOnce) {
   EXPECT_THAT(server.cli({"INFO"}), HasSubstr("connected_clients:2001"));
 }
 
-TEST(Serve, RefusesConnectionsBeyondItsLimit) {
+TEST(Serve, RefusesConnectionsOverItsLimit) {
   serving server("mem:", {"--max-connections", "2"});
   raw_client first(server.path()), second(server.path());
   EXPECT_EQ(first.ask("PING\r\n", 7), "+PONG\r\n");
@@ -155,7 +155,7 @@ TEST(Serve, RefusesConnectionsBeyondItsLimit) {
   EXPECT_EQ(raw_client(server.path()).receive_all(), "-ERR max number of clients reached\r\n");
 }
 
-TEST(Serve, EndsWhoSendsGarbageAndNobodyElse) {
+TEST(Serve, DisconnectsAClientThatSendsGarbageAndNobodyElse) {
   serving server;
   raw_client good(server.path());
   for (const std::string& garbage :
@@ -168,7 +168,7 @@ TEST(Serve, EndsWhoSendsGarbageAndNobodyElse) {
   EXPECT_EQ(good.ask(encoded({"BF.ADD", "f", "x"}), 4), ":1\r\n");
 }
 
-TEST(Serve, EndsWhoDoesNotFinishARequestInTime) {
+TEST(Serve, DisconnectsAClientThatDoesNotFinishARequestInTime) {
   serving server("mem:", {"--request-timeout", "1s"});
   raw_client good(server.path());
   raw_client slow(server.path());
@@ -177,7 +177,7 @@ TEST(Serve, EndsWhoDoesNotFinishARequestInTime) {
   EXPECT_EQ(good.ask("PING\r\n", 7), "+PONG\r\n");
 }
 
-TEST(Serve, EndsWhoDoesNotReadItsRepliesAndReadsNoMoreFromIt) {
+TEST(Serve, DisconnectsAClientThatDoesNotReadItsReplies) {
   serving server("mem:", {"--max-output", "100k", "--write-timeout", "1s"});
   raw_client greedy(server.path());
   std::string pipeline;
@@ -187,25 +187,25 @@ TEST(Serve, EndsWhoDoesNotReadItsRepliesAndReadsNoMoreFromIt) {
   EXPECT_EQ(raw_client(server.path()).ask("PING\r\n", 7), "+PONG\r\n");
 }
 
-TEST(Serve, LeavesWhoAsksNothingForTooLong) {
+TEST(Serve, DisconnectsAnIdleClient) {
   serving server("mem:", {"--idle-timeout", "1s"});
   raw_client idle(server.path());
   EXPECT_EQ(idle.ask("PING\r\n", 7), "+PONG\r\n");
   EXPECT_EQ(idle.receive_all(), "");
 }
 
-TEST(Serve, RefusesAFilterForWhichThereIsNoRoomBeforeItMakesIt) {
+TEST(Serve, RefusesAFilterWithoutRoomBeforeCreatingIt) {
   serving server("mem:", {"--maxmemory", "10Mi"});
   EXPECT_THAT(server.cli({"BF.RESERVE", "big", "0.01", "100000000"}), HasSubstr("OOM command not allowed"));
   EXPECT_EQ(server.cli({"EXISTS", "big"}), "0");
   EXPECT_EQ(server.cli({"BF.RESERVE", "small", "0.01", "1000000"}), "OK");
   EXPECT_EQ(server.cli({"CONFIG", "SET", "maxmemory", "1000"}), "OK");
-  // The filter is more than may be now: what is in it can be asked, and nothing added.
+  // The filter exceeds the current limit: its keys can be looked up, and nothing can be added.
   EXPECT_EQ(server.cli({"BF.EXISTS", "small", "x"}), "0");
   wait_until([&] { return server.cli({"BF.ADD", "small", "y"}).starts_with("OOM"); }, "keys are refused");
 }
 
-TEST(Serve, CountsWhatASmallFilterTakesBesideItsBits) {
+TEST(Serve, CountsTheOverheadOfASmallFilter) {
   serving server("mem:", {"--maxmemory", "1Mi"});
   raw_client client(server.path());
   std::size_t made = 0;
@@ -235,7 +235,7 @@ TEST(Serve, HashesByAKeyedHashWhereOthersCanReachIt) {
   EXPECT_EQ(hash("127.0.0.1:0", {"EVERSEEN.RESERVE", "f", "0.01", "100", "SIPHASH"}), "siphash");
 }
 
-TEST(Serve, AsksForThePasswordBeforeAnythingElse) {
+TEST(Serve, RequiresThePasswordBeforeAnythingElse) {
   serving server("mem:", {"--password", "secret", "--user", "app:word:read"});
   raw_client client(server.path());
   const std::string refused = "-NOAUTH Authentication required.\r\n";
@@ -248,7 +248,7 @@ TEST(Serve, AsksForThePasswordBeforeAnythingElse) {
   EXPECT_EQ(client.ask("BF.ADD f x\r\n", 4), ":1\r\n");
 }
 
-TEST(Serve, LooksAtFewPasswordsOfOneWhoGuesses) {
+TEST(Serve, ChecksFewPasswordsOfAClientThatGuesses) {
   serving server("mem:", {"--user", "app:word:read"});
   raw_client guesser(server.path());
   constexpr std::size_t guesses = 5'000;
@@ -265,10 +265,10 @@ TEST(Serve, LooksAtFewPasswordsOfOneWhoGuesses) {
       run_program({"redis-cli", "-p", port, "--user", "app", "--pass", "word", "--no-auth-warning", "PING"})
           .out,
       "PONG\n")
-      << "who comes in elsewhere is not held up";
+      << "a client from elsewhere is not delayed";
 }
 
-TEST(Serve, LetsAUserDoWhatItMayAndNoMore) {
+TEST(Serve, LimitsAUserToItsRights) {
   serving server("mem:", {"--password", "secret", "--user", "app:word:read", "--user", "loader:word2:write"});
   raw_client reader(server.path());
   EXPECT_EQ(reader.ask("AUTH app word\r\n", 5), "+OK\r\n");
@@ -280,11 +280,11 @@ TEST(Serve, LetsAUserDoWhatItMayAndNoMore) {
   EXPECT_EQ(writer.ask("BF.ADD f x\r\n", 4), ":1\r\n");
   const std::string not_admin = "-NOPERM this user has no permissions to run the 'flushall' command\r\n";
   EXPECT_EQ(writer.ask("FLUSHALL\r\n", not_admin.size()), not_admin);
-  // Also an open filter does not let the reader in.
+  // An open filter does not admit the reader either.
   EXPECT_EQ(reader.ask("BF.ADD f x\r\n", refused.size()), refused);
 }
 
-TEST(Serve, LetsStrangersSendOnlySmallRequests) {
+TEST(Serve, AcceptsOnlySmallRequestsBeforeAuthentication) {
   serving server("mem:", {"--password", "secret"});
   raw_client client(server.path());
   client.send("*1000\r\n");
@@ -297,7 +297,7 @@ TEST(Serve, DoesNotListenToTheNetworkWithoutAPassword) {
   EXPECT_THAT(result.err, HasSubstr("give --password"));
 }
 
-TEST(Serve, SpeaksTlsAndAsksForACertificateWhereToldTo) {
+TEST(Serve, SpeaksTlsAndRequiresACertificateWhereConfigured) {
   const tls_files files;
   serving server("mem:", {"--listen", "tls:127.0.0.1:0", "--tls-cert", files.path("server.crt"), "--tls-key",
                           files.path("server.key"), "--tls-ca", files.ca()});
@@ -312,7 +312,7 @@ TEST(Serve, SpeaksTlsAndAsksForACertificateWhereToldTo) {
   EXPECT_EQ(run_program(unknown).out, "");
 }
 
-TEST(Serve, KnowsItsClientsAndEndsThem) {
+TEST(Serve, ListsItsClientsAndDisconnectsThem) {
   serving server;
   raw_client victim(server.path());
   EXPECT_EQ(victim.ask("CLIENT SETNAME bob\r\n", 5), "+OK\r\n");
@@ -321,7 +321,7 @@ TEST(Serve, KnowsItsClientsAndEndsThem) {
   EXPECT_EQ(victim.receive_all(), "");
 }
 
-TEST(Serve, AnswersWhatIsUnderWayWhenItIsStopped) {
+TEST(Serve, AnswersRunningRequestsWhenItIsStopped) {
   serving server;
   raw_client client(server.path());
   EXPECT_EQ(client.ask("PING\r\n", 7), "+PONG\r\n");
@@ -340,7 +340,7 @@ TEST(Serve, EndsByShutdown) {
   EXPECT_EQ(server.program().wait().exit_code, 0);
 }
 
-TEST(Serve, TakesTheSocketOfAServerThatWasKilled) {
+TEST(Serve, ReusesTheSocketOfAKilledServer) {
   serving server;
   server.kill();
   EXPECT_TRUE(std::filesystem::exists(server.path()));
@@ -360,7 +360,7 @@ TEST(Serve, ForgetsNothingAcknowledgedWhenItIsKilled) {
       const std::string fresh = array_of(100, ":1\r\n");
       for (int i = 0; i < 50; ++i, acknowledged += 100)
         ASSERT_EQ(client.ask(madd("f", acknowledged, 100), fresh.size()), fresh);
-      client.send(madd("f", acknowledged + 1'000'000, 100));  // under way, and not acknowledged
+      client.send(madd("f", acknowledged + 1'000'000, 100));  // in flight, and not acknowledged
     }
     server.kill();
     server.start();
@@ -396,7 +396,7 @@ TEST(ServeInFrontOfRedis, BringsTheBloomCommandsToAServerWithoutModules) {
   EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "check", "f", "a", "--store", redis.url()}).exit_code, 0);
 }
 
-TEST(Serve, SyncsWhatItAcknowledgesWhereTheStoreIsToldTo) {
+TEST(Serve, SyncsAcknowledgedKeysWhereTheStoreIsConfiguredSo) {
   const scratch_directory files;
   serving server("file:" + files.path().string() + "?sync=always");
   raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "100000"}), 5);
@@ -424,7 +424,7 @@ TEST(ServeInFrontOfRedis, SpreadsAFilterOverACluster) {
   EXPECT_EQ(server.cli({"KEYS", "user:*"}), "user:7");
 }
 
-TEST(ServeInFrontOfRedis, JoinsWhatManyClientsAskAndTellsOneOfThemFresh) {
+TEST(ServeInFrontOfRedis, MergesTheRequestsOfManyClientsAndReportsFreshToOne) {
   const redis_server redis;
   serving server(redis.url());
   raw_client(server.path()).ask(encoded({"BF.RESERVE", "f", "0.000000000001", "100000"}), 5);
@@ -440,7 +440,7 @@ TEST(ServeInFrontOfRedis, JoinsWhatManyClientsAskAndTellsOneOfThemFresh) {
 }
 
 // Promise: unknown is an error that begins with OUTAGE (operations, Bloom commands).
-TEST(ServeInFrontOfRedis, SaysThatItDoesNotKnowWhileRedisIsAway) {
+TEST(ServeInFrontOfRedis, ReportsOutageWhileRedisIsUnavailable) {
   redis_server redis;
   serving server(redis.url("?retry_for=100ms"));
   EXPECT_EQ(server.cli({"BF.ADD", "f", "a"}), "1");

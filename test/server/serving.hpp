@@ -37,12 +37,12 @@ class serving {
       if (static_cast<std::size_t>(std::count(said.begin(), said.end(), '\n')) == lines) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    throw std::runtime_error("the server does not begin to listen: " + program_->err());
+    throw std::runtime_error("the server does not start to listen: " + program_->err());
   }
 
   [[nodiscard]] std::string path() const { return (directory_.path() / "s").string(); }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_.path(); }
-  /// The lines that say where it listens.
+  /// The lines with its addresses.
   [[nodiscard]] std::string said() const { return program_->out(); }
   [[nodiscard]] std::string port(std::string_view before = "listening on 127.0.0.1:") const {
     const std::string all = said();
@@ -60,7 +60,7 @@ class serving {
   }
 
   void kill() { program_->send(SIGKILL), program_->wait(); }
-  /// Ends it in order.
+  /// Shuts it down cleanly.
   program_result stop() { return program_->send(SIGTERM), program_->wait(); }
   [[nodiscard]] running_program& program() { return *program_; }
 

@@ -9,7 +9,7 @@
 
 namespace everseen::test {
 
-/// Plays a transcript: lines that begin with "> " are sent, the others must come back. Ends at the first
+/// Plays a transcript: lines that begin with "> " are sent, the others are expected. Ends at the first
 /// difference.
 inline void play(raw_client& client, std::string_view transcript) {
   while (!transcript.empty()) {

@@ -29,7 +29,7 @@ TEST_F(Page, IsAtTheRoot) {
   EXPECT_THAT(std::string(page->bytes), StartsWith("<!doctype html>"));
 }
 
-TEST_F(Page, NamesNoFileThatIsNotThere) {
+TEST_F(Page, ReferencesOnlyExistingFiles) {
   const std::string html(find_asset("/")->bytes);
   std::size_t named = 0;
   for (const std::string attribute : {"href=\"", "src=\""})
@@ -42,7 +42,7 @@ TEST_F(Page, NamesNoFileThatIsNotThere) {
   EXPECT_GE(named, 3U);  // style, script, icon
 }
 
-TEST_F(Page, MayBeKeptForEverWhereTheNameHasAHash) {
+TEST_F(Page, MayBeCachedIndefinitelyWhereTheNameHasAHash) {
   EXPECT_EQ(find_asset("/")->cache_control, "no-cache");
   const auto all = assets();
   EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const asset& a) {
@@ -50,7 +50,7 @@ TEST_F(Page, MayBeKeptForEverWhereTheNameHasAHash) {
   }));
 }
 
-TEST_F(Page, HasATagAFile) {
+TEST_F(Page, HasAnEntityTagForEachFile) {
   std::set<std::string_view> tags;
   for (const asset& a : assets()) {
     EXPECT_THAT(std::string(a.etag), StartsWith("W/\""));
@@ -59,7 +59,7 @@ TEST_F(Page, HasATagAFile) {
   EXPECT_EQ(tags.size(), assets().size());
 }
 
-TEST_F(Page, CompressesWhatBecomesSmaller) {
+TEST_F(Page, CompressesFilesThatGetSmaller) {
   for (const asset& a : assets()) {
     if (a.gzip.empty()) continue;
     EXPECT_LT(a.gzip.size(), a.bytes.size()) << a.path;
@@ -67,13 +67,13 @@ TEST_F(Page, CompressesWhatBecomesSmaller) {
   }
 }
 
-TEST_F(Page, IsSmallEnoughForASlowLine) {
+TEST_F(Page, IsSmallEnoughForASlowConnection) {
   std::size_t sent = 0;
   for (const asset& a : assets()) sent += a.gzip.empty() ? a.bytes.size() : a.gzip.size();
   EXPECT_LT(sent, 200'000U);
 }
 
-TEST(PageAssets, KnowNoOtherPath) {
+TEST(PageAssets, HaveNoOtherPaths) {
   for (const char* path : {"", "index.html", "/index.html", "//", "/../etc/passwd", "/page", "/?x"})
     EXPECT_EQ(find_asset(path), nullptr) << path;
 }

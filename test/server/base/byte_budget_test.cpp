@@ -10,7 +10,7 @@
 namespace everseen::server {
 namespace {
 
-TEST(ByteBudget, GivesNoMoreThanThereIs) {
+TEST(ByteBudget, GrantsNoMoreThanThereIs) {
   byte_budget all(100);
   byte_budget::share one(all), other(all);
   EXPECT_TRUE(one.hold(60));
@@ -30,7 +30,7 @@ TEST(ByteBudget, AShareGrowsAndShrinks) {
   EXPECT_EQ(all.taken(), 0U);
 }
 
-TEST(ByteBudget, AShareThatIsMovedIsHeldOnce) {
+TEST(ByteBudget, MovedShareIsHeldOnce) {
   byte_budget all(100);
   byte_budget::share one(all);
   ASSERT_TRUE(one.hold(60));
@@ -42,7 +42,7 @@ TEST(ByteBudget, AShareThatIsMovedIsHeldOnce) {
   EXPECT_EQ(all.taken(), 0U);
 }
 
-TEST(ByteBudget, AShareIsGivenBackInTheEnd) {
+TEST(ByteBudget, ShareIsReleasedAtItsEnd) {
   byte_budget all(100);
   {
     byte_budget::share one(all);
@@ -51,7 +51,7 @@ TEST(ByteBudget, AShareIsGivenBackInTheEnd) {
   EXPECT_EQ(all.taken(), 0U);
 }
 
-TEST(ByteBudget, ManyThreadsTakeAndGiveBack) {
+TEST(ByteBudget, ManyThreadsTakeAndRelease) {
   byte_budget all(1000);
   {
     std::vector<std::jthread> threads;

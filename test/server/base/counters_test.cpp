@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Counters, LoseNothingOfWhatManyThreadsAdd) {
+TEST(Counters, LoseNothingThatManyThreadsAdd) {
   spread_counters<2> counters;
   constexpr std::uint64_t each = 100'000;
   std::vector<std::thread> threads;
@@ -37,7 +37,7 @@ TEST(Counters, PutATimeIntoTheClassThatEndsAtIt) {
   EXPECT_NEAR(took.seconds(), 3600, 0.001);
 }
 
-TEST(Counters, TellOutagesFromFiltersThatAreFull) {
+TEST(Counters, DistinguishOutagesFromFullFilters) {
   batch_counters counters;
   counters.note(question::add, tally{.fresh = 3, .seen = 2});
   batch_failure full{batch_failure::cause::full, "", tally{.seen = 1, .unknown = 4}};

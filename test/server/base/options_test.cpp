@@ -14,7 +14,7 @@ options with_http(const char* where) {
   return o;
 }
 
-TEST(Options, TakeAProxyForWhatLetsOthersIn) {
+TEST(Options, TreatAProxyAsRemoteAccess) {
   EXPECT_FALSE(is_open_to_others(with_http("127.0.0.1:8080")));
   EXPECT_TRUE(is_open_to_others(with_http("unix:/run/everseen.sock")));
   options o = with_http("127.0.0.1:8080");

@@ -9,7 +9,7 @@
 namespace everseen::server {
 namespace {
 
-TEST(WorkerPool, TakesMoreWorkWhileWhatADoneOneHeldIsLetGoOf) {
+TEST(WorkerPool, AcceptsMoreWorkWhileFinishedWorkIsReleased) {
   std::promise<void> let_go, taken;
   bool was_taken = false;
   {
@@ -28,7 +28,7 @@ TEST(WorkerPool, TakesMoreWorkWhileWhatADoneOneHeldIsLetGoOf) {
   EXPECT_TRUE(was_taken) << "the pool was locked";
 }
 
-TEST(WorkerPoolDeathTest, EndsTheProcessWhereMemoryRunsOutSoThatNobodyWaitsForEver) {
+TEST(WorkerPoolDeathTest, EndsTheProcessWhenMemoryRunsOutSoThatNobodyWaitsIndefinitely) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What clients of Redis ask, rightly and wrongly.
+/// Requests of Redis clients, valid and invalid.
 std::vector<std::string> requests() {
   std::string_view all = R"(
 CLIENT ID; CLIENT INFO; CLIENT LIST; CLIENT LIST ID 77777; CLIENT LIST TYPE normal;
@@ -96,7 +96,7 @@ TEST_F(BesideRedis, DescribesClientsByTheSameFieldsAndTheLibrary) {
   EXPECT_EQ(field_names(ask(ours_, "CLIENT LIST").text), theirs);
 }
 
-TEST_F(BesideRedis, DescribesWhatAClientDoes) {
+TEST_F(BesideRedis, DescribesTheActivityOfAClient) {
   EXPECT_EQ(ask(ours_, "CLIENT SETINFO LIB-NAME tester").text, "OK");
   EXPECT_EQ(ask(ours_, "CLIENT SETINFO LIB-VER 1.2").text, "OK");
   raw_client other(server_.path());

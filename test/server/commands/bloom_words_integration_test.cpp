@@ -1,4 +1,4 @@
-// Words of new filters and the replies of full ones, where versions of RedisBloom differ.
+// Words of new filters and replies of full ones, where versions of RedisBloom differ.
 
 #include <string_view>
 

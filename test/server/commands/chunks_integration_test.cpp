@@ -12,12 +12,12 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The number behind a type byte, and the line end that follows it.
+/// The number after a type byte, and the following line end.
 std::int64_t number_line(raw_client& from) {
   std::string line;
   while (!line.ends_with("\r\n"))
     if (const std::string more = from.receive(1); more.empty())
-      throw std::runtime_error("the server ended the connection");
+      throw std::runtime_error("the server closed the connection");
     else
       line += more;
   return std::stoll(line.substr(1));
@@ -54,7 +54,7 @@ TEST(Chunks, CarryAFilterFromServerToServer) {
     EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
     EXPECT_EQ(target.ask(encoded({"BF.LOADCHUNK", "f", std::to_string(c.iterator), c.bytes}), 5), "+OK\r\n");
   }
-  EXPECT_EQ(chunks, 4U);  // the header and a chunk a layer
+  EXPECT_EQ(chunks, 4U);  // the header and one chunk a layer
   for (int i = 0; i < keys; ++i) {
     target.send(encoded({"BF.EXISTS", "f", std::to_string(i)}));
     ASSERT_EQ(target.receive(4), ":1\r\n") << i;
@@ -96,24 +96,24 @@ TEST(Chunks, HaveRoomFromTheHeaderOnOrAreRefused) {
   EXPECT_EQ(reply_to(client, "a", chunks[1]), "+OK\r\n");
   EXPECT_EQ(reply_to(client, "b", chunks[1]), "+OK\r\n");
   EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"))
-      << "filters that were loaded take room before anybody asks for them";
+      << "loaded filters take room before they are used";
   EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
   EXPECT_EQ(server.cli({"DEL", "a"}), "1");
   EXPECT_EQ(reply_to(client, "c", chunks[0]), "+OK\r\n");
 }
 
-TEST(Chunks, OfALoadThatFailsGiveTheirRoomBack) {
+TEST(Chunks, OfAFailedLoadReleaseTheirRoom) {
   const std::vector<chunk> chunks = chunks_of_a_megabyte();
   const serving server("mem:", {"--maxmemory", "2M"});
   raw_client client(server.path());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n") << "it begins anew";
+    EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n") << "it starts over";
     EXPECT_THAT(reply_to(client, "a", {2, "too many"}), StartsWith("-"));
   }
   EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
 }
 
-TEST(Chunks, ThatAreNoneAreRefusedAndLeaveNothing) {
+TEST(Chunks, InvalidChunksAreRefusedAndLeaveNothing) {
   const serving server;
   EXPECT_THAT(server.cli({"BF.LOADCHUNK", "f", "1", "not a header"}), StartsWith("ERR received bad data"));
   EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "17", "bits"}), "ERR not found");
@@ -127,7 +127,7 @@ std::vector<chunk> all_chunks(raw_client& from, const std::string& filter) {
   return all;
 }
 
-/// Adds the keys from .. to to a filter.
+/// Adds the keys `from` .. `to` to a filter.
 void add_keys(raw_client& to, const std::string& filter, int from, int last) {
   for (int i = from; i < last; ++i) to.send(encoded({"BF.ADD", filter, std::to_string(i)}));
   for (int i = from; i < last; ++i) ASSERT_THAT(to.receive(4), StartsWith(":"));
@@ -170,7 +170,7 @@ TEST(Chunks, CarryAnEmptyFilterAndOneWithAWindow) {
   EXPECT_EQ(to.cli({"BF.EXISTS", "w", "y"}), "0");
 }
 
-TEST(Chunks, MayComeTwiceAndInAnyOrder) {
+TEST(Chunks, MayArriveTwiceAndInAnyOrder) {
   for (const bool redisbloom : {false, true}) {
     const serving from("mem:",
                        redisbloom ? std::vector<std::string>{"--redisbloom"} : std::vector<std::string>{});
@@ -195,7 +195,7 @@ TEST(Chunks, MayComeTwiceAndInAnyOrder) {
   }
 }
 
-TEST(Chunks, ThatAreDamagedAreRefused) {
+TEST(Chunks, DamagedChunksAreRefused) {
   const serving from("mem:"), to("mem:");
   raw_client source(from.path()), target(to.path());
   add_keys(source, "f", 0, 50);
@@ -217,7 +217,7 @@ TEST(Chunks, ThatAreDamagedAreRefused) {
   EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
 }
 
-TEST(Chunks, OfOurOwnLayoutAreForAdministratorsAlone) {
+TEST(Chunks, OfOurOwnLayoutAreForAdministratorsOnly) {
   const serving server("mem:", {"--user", "writer:w:write", "--user", "boss:b:admin"});
   EXPECT_EQ(server.cli({"--user", "boss", "--pass", "b", "BF.ADD", "f", "x"}), "1");
   EXPECT_THAT(server.cli({"--user", "writer", "--pass", "w", "BF.SCANDUMP", "f", "0"}),

@@ -19,8 +19,8 @@ struct a_request {
   more_words then = more_words::refused;
 };
 
-/// A sound request for each command. A word more is a syntax error, except where the command takes any number
-/// of keys, names or patterns, or any word as RedisBloom does.
+/// A valid request for each command. One more word is a syntax error, except where the command accepts any
+/// number of keys, names or patterns, or any word as RedisBloom does.
 const std::map<std::string, a_request> requests = {
     {"acl", {"ACL"}},
     {"acl|cat", {"ACL CAT read"}},

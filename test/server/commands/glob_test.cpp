@@ -19,16 +19,16 @@ TEST(Glob, MatchesAsRedisDoes) {
   EXPECT_FALSE(matches("a\\*b", "axb"));
 }
 
-TEST(Glob, StandsPatternsThatDoNotEnd) {
+TEST(Glob, SurvivesUnterminatedPatterns) {
   EXPECT_TRUE(matches("[a", "a"));
   EXPECT_FALSE(matches("[", "a"));
   EXPECT_TRUE(matches("\\", "\\"));
 }
 
-TEST(Glob, TakesNoMoreThanPatternTimesTextSteps) {
+TEST(Glob, NeedsNoMoreThanPatternTimesTextSteps) {
   std::string pattern;
   for (int i = 0; i < 500; ++i) pattern += "*a";
-  EXPECT_FALSE(matches(pattern + "b", std::string(5000, 'a')));  // exponential, it would not end
+  EXPECT_FALSE(matches(pattern + "b", std::string(5000, 'a')));  // with exponential time it would not finish
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// `everseen serve --redisbloom` beside what RedisBloom answered, and what RedisBloom's own suite expects.
+// Compares `everseen serve --redisbloom` with recorded answers of RedisBloom, and with the expectations of
+// RedisBloom's own suite.
 
 #include <algorithm>
 #include <optional>
@@ -80,7 +81,7 @@ TEST_F(RedisBloomLayout, AnswersAsRecorded) {
 
 /// From RedisBloom's own suite: a filter for one key that adds a layer for each key.
 // Promise: filters of RedisBloom's layout grow as RedisBloom's own (operations, RedisBloom's versions).
-TEST_F(RedisBloomLayout, GrowsUntilRedisBloomDoes) {
+TEST_F(RedisBloomLayout, GrowsAsLongAsRedisBloomDoes) {
   start();
   ASSERT_EQ(ask("BF.RESERVE poc 0.0001 1 EXPANSION 1").text, "OK");
   const reply said = ask_words(*client_, {"BF.MADD", "poc"}, keys_of("<i>", 5'000));
@@ -96,7 +97,7 @@ TEST_F(RedisBloomLayout, GrowsUntilRedisBloomDoes) {
   EXPECT_EQ(ask("BF.MADD poc 0 1").parts.at(1).text, "0");
 }
 
-TEST_F(RedisBloomLayout, OfManyLayersIsInFilesWhatItWasInTheProcess) {
+TEST_F(RedisBloomLayout, OfManyLayersIsTheSameInFilesAsInTheProcess) {
   const scratch_directory files;
   start("file:" + files.path().string());
   ASSERT_EQ(ask("BF.RESERVE a 0.01 1 EXPANSION 1").text, "OK");
@@ -111,7 +112,7 @@ TEST_F(RedisBloomLayout, OfManyLayersIsInFilesWhatItWasInTheProcess) {
   EXPECT_EQ(ask("BF.DEBUG a").parts.back().text, before.parts.back().text);
 }
 
-TEST_F(RedisBloomLayout, EndsEarlierOnRedisServersAndSaysWhere) {
+TEST_F(RedisBloomLayout, EndsEarlierOnRedisServersAndReportsWhere) {
   const redis_server redis;
   start(redis.unix_url());
   ASSERT_EQ(ask("BF.RESERVE a 0.01 1 EXPANSION 1").text, "OK");

@@ -1,4 +1,4 @@
-// Commands of two words, and those that are not offered.
+// Commands of two words, and unsupported commands.
 
 #include <chrono>
 #include <map>
@@ -54,7 +54,7 @@ TEST_F(Subcommands, AreDescribedForAtMost512Names) {
   }
 }
 
-TEST_F(Subcommands, SayWhatAKeyTakes) {
+TEST_F(Subcommands, DescribeTheCostOfAKey) {
   EXPECT_EQ(ask(client_, "BF.RESERVE a 0.01 1000").text, "OK");
   const std::string bytes = ask(client_, "MEMORY USAGE a SAMPLES 0").text;
   EXPECT_GT(std::stoul(bytes), std::stoul(ask(client_, "BF.INFO a SIZE").parts[0].text));
@@ -80,7 +80,7 @@ TEST_F(Subcommands, CountTheSecondsSinceAFilterWasUsed) {
   EXPECT_EQ(ask(client_, "OBJECT IDLETIME a").text, "0");
 }
 
-TEST_F(Subcommands, TellTheKeysOfARequest) {
+TEST_F(Subcommands, ReturnTheKeysOfARequest) {
   EXPECT_EQ(shape_of(ask(client_, "COMMAND GETKEYS BF.MADD a x y")), "*($)");
   EXPECT_EQ(ask(client_, "COMMAND GETKEYS BF.MADD a x y").parts[0].text, "a");
   EXPECT_EQ(ask(client_, "COMMAND GETKEYS MEMORY USAGE b").parts[0].text, "b");
@@ -96,18 +96,18 @@ TEST_F(Subcommands, OfClientReplySwitchRepliesOffAndOn) {
   EXPECT_EQ(client_.receive_all(), "+OK\r\n:0\r\n:0\r\n:4\r\n+OK\r\n");
 }
 
-TEST_F(Subcommands, OfClientKillEndTheirOwnConnectionOnceTheReplyIsWritten) {
+TEST_F(Subcommands, OfClientKillEndTheirOwnConnectionAfterTheReply) {
   const std::string id = ask(client_, "CLIENT ID").text;
   client_.send("CLIENT KILL ID " + id + "\r\nCLIENT KILL ID " + id + " SKIPME no\r\nPING\r\n");
   EXPECT_EQ(client_.receive_all(), ":0\r\n:1\r\n");
 }
 
-TEST_F(Subcommands, OfClientTrackingSayWhyTheyAreRefused) {
+TEST_F(Subcommands, OfClientTrackingExplainWhyTheyAreRefused) {
   EXPECT_THAT(ask(client_, "CLIENT TRACKING ON").text, HasSubstr("a verdict is never a value to cache"));
 }
 
 // Promise: a command that is not offered says why (operations, Bloom commands).
-TEST_F(Subcommands, AndCommandsThatAreNotOfferedSayWhy) {
+TEST_F(Subcommands, UnsupportedCommandsExplainWhy) {
   const std::map<std::string, std::string> reasons = {{"EVAL x 0", "no scripts"},
                                                       {"SUBSCRIBE a", "no channels"},
                                                       {"publish a b", "no channels"},
@@ -128,7 +128,7 @@ TEST_F(Subcommands, AndCommandsThatAreNotOfferedSayWhy) {
   }
 }
 
-TEST(SubcommandsOfUsers, TellWhoMayDoWhat) {
+TEST(SubcommandsOfUsers, ReportTheRightsOfUsers) {
   const serving server("mem:", {"--user", "reader:r:read", "--user", "boss:b:admin"});
   raw_client reader(server.path()), boss(server.path());
   EXPECT_TRUE(ask(reader, "ACL WHOAMI").is_error());

@@ -1,4 +1,4 @@
-// MULTI and EXEC among other clients.
+// MULTI and EXEC beside other clients.
 
 #include <atomic>
 #include <chrono>
@@ -33,11 +33,10 @@ class Transactions : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Stores, Transactions, testing::Values("mem", "redis"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// Each transaction makes a filter with a key and removes it again, so that between transactions there is
-/// none. Others look for it all the while, over both protocols' ways into the server: batches and single
-/// requests.
+/// Each transaction creates a filter with a key and removes it, so that none exists between transactions.
+/// Other clients look for it continually, in both ways into the server: batches and single requests.
 // Promise: nothing runs between the requests of an EXEC (operations, Bloom commands).
-TEST_P(Transactions, LetNobodyInBetween) {
+TEST_P(Transactions, AreIsolatedFromOtherClients) {
   std::atomic<bool> over = false;
   std::atomic<int> seen = 0, looked = 0;
   std::vector<std::thread> others;
@@ -59,7 +58,7 @@ TEST_P(Transactions, LetNobodyInBetween) {
   EXPECT_EQ(seen, 0);
 }
 
-TEST_P(Transactions, OfManyClientsComeOneBehindTheOther) {
+TEST_P(Transactions, OfManyClientsRunOneAfterTheOther) {
   std::vector<std::thread> clients;
   std::atomic<int> wrong = 0;
   for (int i = 0; i < 8; ++i)
@@ -74,7 +73,7 @@ TEST_P(Transactions, OfManyClientsComeOneBehindTheOther) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(Transactions, HoldUpNobodyWhenTheirClientGoesAway) {
+TEST_P(Transactions, BlockNobodyWhenTheirClientDisconnects) {
   for (int i = 0; i < 50; ++i) {
     raw_client gone(server_.path());
     gone.send("MULTI\r\nBF.ADD a x\r\nRENAME a b\r\nBF.ADD a y\r\nDEL a b\r\nEXEC\r\n");
@@ -101,10 +100,10 @@ TEST_P(Transactions, RunNothingOnceAWatchedFilterHasChanged) {
     }
     return !said.is_null;
   };
-  EXPECT_TRUE(runs("")) << "there is no filter, and it stays so";
+  EXPECT_TRUE(runs("")) << "there is no filter, before and after";
   EXPECT_FALSE(runs("BF.ADD a x"));
   EXPECT_TRUE(runs(""));
-  EXPECT_TRUE(runs("BF.ADD a x")) << "a key that was seen changes nothing";
+  EXPECT_TRUE(runs("BF.ADD a x")) << "a seen key changes nothing";
   EXPECT_TRUE(runs("BF.EXISTS a y"));
   EXPECT_FALSE(runs("BF.MADD a x y"));
   EXPECT_FALSE(runs("EXPIRE a 1000"));
@@ -117,7 +116,7 @@ TEST_P(Transactions, RunNothingOnceAWatchedFilterHasChanged) {
   EXPECT_TRUE(runs(""));
 }
 
-TEST_P(Transactions, RunNothingIfAWatchedFilterWasMadeAnew) {
+TEST_P(Transactions, RunNothingIfAWatchedFilterWasRecreated) {
   raw_client client(server_.path()), other(server_.path());
   ask(other, "BF.ADD a x");
   EXPECT_EQ(ask(client, "WATCH a").text, "OK");
@@ -129,7 +128,7 @@ TEST_P(Transactions, RunNothingIfAWatchedFilterWasMadeAnew) {
   EXPECT_EQ(ask(other, "BF.EXISTS a z").text, "0");
 }
 
-TEST_P(Transactions, WatchNoLongerAfterExecDiscardUnwatchAndReset) {
+TEST_P(Transactions, StopWatchingAfterExecDiscardUnwatchAndReset) {
   raw_client client(server_.path()), other(server_.path());
   int key = 0;
   for (const std::string end :
@@ -145,7 +144,7 @@ TEST_P(Transactions, WatchNoLongerAfterExecDiscardUnwatchAndReset) {
   }
 }
 
-TEST_P(Transactions, WatchOnAfterADiscardWithoutMulti) {
+TEST_P(Transactions, KeepWatchingAfterADiscardWithoutMulti) {
   raw_client client(server_.path()), other(server_.path());
   EXPECT_EQ(ask(client, "WATCH a").text, "OK");
   EXPECT_EQ(ask(client, "DISCARD").text, "ERR DISCARD without MULTI");
@@ -162,7 +161,7 @@ TEST_P(Transactions, WatchAtMost256Filters) {
   std::string request = "WATCH";
   for (int i = 0; i < 256; ++i) request += " " + std::to_string(i);
   EXPECT_EQ(ask(client, request).text, "OK");
-  EXPECT_EQ(ask(client, request).text, "OK") << "these are watched already";
+  EXPECT_EQ(ask(client, request).text, "OK") << "these are already watched";
   EXPECT_EQ(ask(client, "WATCH more").text, "ERR a connection watches at most 256 filters");
   EXPECT_EQ(ask(client, "UNWATCH").text, "OK");
   EXPECT_EQ(ask(client, "WATCH more").text, "OK");
@@ -224,17 +223,17 @@ std::string repeated(const std::string& request, int times) {
 }
 
 // Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
-TEST(TransactionsBesideOneWhoDoesNotRead, AreRunAndSoIsWhatComesBehindThem) {
+TEST(TransactionsBesideASlowReader, AreRunAndSoAreLaterRequests) {
   serving server("mem:", {"--max-output", "8388608"});
   raw_client client(server.path()), silent(server.path());
   ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
   const std::string requests = repeated("BF.INFO a\r\n", 200'000);
-  ASSERT_LT(silent.send_what_fits(requests, 1s), requests.size()) << "the server should take no more";
+  ASSERT_LT(silent.send_what_fits(requests, 1s), requests.size()) << "the server should accept no more";
   EXPECT_EQ(client.ask("MULTI\r\nBF.ADD a y\r\nEXEC\r\n", 22), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
   EXPECT_EQ(client.ask("BF.ADD a z\r\n", 4), ":1\r\n");
 }
 
-TEST(Transaction, IsAnsweredThoughTheAnswerIsLongerThanWhatIsKeptForAClient) {
+TEST(Transaction, IsAnsweredThoughTheAnswerExceedsTheBufferOfAClient) {
   serving server("mem:", {"--max-output", "65536"});
   raw_client client(server.path());
   ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
@@ -248,7 +247,7 @@ TEST(Transaction, IsAnsweredThoughTheAnswerIsLongerThanWhatIsKeptForAClient) {
 }
 
 // Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
-TEST(TransactionsInAnOutage, WaitForOneRequestOfAPipelineAndNotForAll) {
+TEST(TransactionsInAnOutage, DelayOneRequestOfAPipelineAndNotAll) {
   redis_server redis;
   serving server(redis.url("/?retry_for=1s&timeout=1s"));
   raw_client client(server.path()), other(server.path());
@@ -263,7 +262,7 @@ TEST(TransactionsInAnOutage, WaitForOneRequestOfAPipelineAndNotForAll) {
 }
 
 // Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
-TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
+TEST(TransactionsInAnOutage, RetryThroughOneOutageAndNotOneForEachRequest) {
   redis_server redis;
   serving server(redis.url("/?retry_for=1s&timeout=1s"));
   raw_client client(server.path());
@@ -276,7 +275,7 @@ TEST(TransactionsInAnOutage, RideOutOneOutageAndNotOneForEachRequest) {
   std::this_thread::sleep_for(100ms);
   other.send("BF.EXISTS a x\r\n");
   EXPECT_EQ(third.ask("PING\r\n", 7), "+PONG\r\n");
-  EXPECT_LT(clock::now() - began, 900ms) << "who asks no filter does not wait";
+  EXPECT_LT(clock::now() - began, 900ms) << "requests without a filter do not wait";
   EXPECT_THAT(other.receive(8), StartsWith("-OUTAGE"));
   EXPECT_LT(clock::now() - began, 5s);
   const std::string queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";

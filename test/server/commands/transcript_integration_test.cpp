@@ -1,5 +1,5 @@
-// What the server answers, byte by byte, over a real socket: requests behind "> ", the bytes of the replies
-// behind them, with \r\n as the end of a line.
+// The server's replies, byte by byte, over a real socket: each request follows "> ", and the bytes of its
+// replies come after it, with \r\n as the end of a line.
 
 #include <chrono>
 #include <string>
@@ -25,7 +25,7 @@ class Transcript : public testing::Test {
   raw_client client_{server_.path()};
 };
 
-TEST_F(Transcript, AddsToAFilterThatItMakesAndTellsWhatWasNew) {
+TEST_F(Transcript, AddsToANewFilterAndReportsFreshKeys) {
   plays(R"(> BF.ADD clicks alice
 :1
 > BF.ADD clicks alice
@@ -50,7 +50,7 @@ TEST_F(Transcript, AddsToAFilterThatItMakesAndTellsWhatWasNew) {
 }
 
 // Promise: a missing filter is empty (operations, Bloom commands).
-TEST_F(Transcript, SaysThatNothingIsInAFilterThatIsNotThere) {
+TEST_F(Transcript, ReportsThatAMissingFilterHasNoKeys) {
   plays(R"(> BF.EXISTS none a
 :0
 > BF.MEXISTS none a b
@@ -67,7 +67,7 @@ TEST_F(Transcript, SaysThatNothingIsInAFilterThatIsNotThere) {
 }
 
 // Promise: replies and rules are those that clients of RedisBloom know (operations, Bloom commands).
-TEST_F(Transcript, ReservesWithTheRulesThatClientsKnow) {
+TEST_F(Transcript, ReservesByTheRulesThatClientsKnow) {
   plays(R"(> BF.RESERVE a 0.01 1000
 +OK
 > BF.RESERVE a 0.01 1000
@@ -110,7 +110,7 @@ TEST_F(Transcript, RefusesARateThatNoFilterKeepsAndNamesTheLowest) {
 )");
 }
 
-TEST_F(Transcript, ChangesNoSettingOfARequestThatItRefuses) {
+TEST_F(Transcript, RefusedRequestChangesNoSetting) {
   plays(R"(> CONFIG SET timeout 77 appendonly yes
 -ERR CONFIG SET failed - 'appendonly' cannot be set to 'yes'; maxclients, maxmemory (bytes) and timeout (seconds) take a number, all else is an option of everseen serve
 > CONFIG SET timeout 77 maxclients -1
@@ -132,7 +132,7 @@ $2
 )");
 }
 
-TEST_F(Transcript, RefusesKeysWhenAFilterThatDoesNotGrowIsFull) {
+TEST_F(Transcript, RefusesKeysWhenAFilterWithoutGrowthIsFull) {
   plays(R"(> BF.RESERVE small 0.000001 2 NONSCALING
 +OK
 > BF.MADD small a b c a
@@ -180,7 +180,7 @@ TEST_F(Transcript, InsertsWithOptions) {
 )");
 }
 
-TEST_F(Transcript, TellsTheFieldsOfInfo) {
+TEST_F(Transcript, ReportsTheFieldsOfInfo) {
   plays(R"(> BF.RESERVE a 0.01 100
 +OK
 > BF.ADD a x
@@ -216,7 +216,7 @@ version
 )");
 }
 
-TEST_F(Transcript, AnswersTruthsAndMapsInTheThirdVersion) {
+TEST_F(Transcript, AnswersBooleansAndMapsInTheThirdVersion) {
   plays(
       "> HELLO 3\n%7\n$6\nserver\n$8\neverseen\n$7\nversion\n$5\n0.1.0\n$5\nproto\n:3\n$2\nid\n:1\n$4\nmode\n"
       "$10\nstandalone\n$4\nrole\n$6\nmaster\n$7\nmodules\n*0\n"
@@ -255,7 +255,7 @@ TEST_F(Transcript, RunsTransactions) {
 )");
 }
 
-TEST_F(Transcript, KnowsKeysOfAnyBytes) {
+TEST_F(Transcript, AcceptsKeysOfAnyBytes) {
   plays(R"(> BF.ADD user:42:seen x
 :1
 > BF.ADD "a\x00b\xff" x
@@ -283,7 +283,7 @@ user:42:seen
 )");
 }
 
-/// On every kind of store, as all of them promise the same.
+/// On every kind of store: all of them make the same promises.
 class TranscriptAnywhere : public testing::TestWithParam<const char*> {
  protected:
   static std::string store(const redis_server& redis, const scratch_directory& files) {
@@ -451,7 +451,7 @@ TEST_P(TranscriptAnywhere, RenamesFilters) {
 }
 
 // Promise: keys of a window are judged by the time that is given (operations, Bloom commands).
-TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
+TEST_F(Transcript, JudgesInWindowsByTheGivenTime) {
   plays(R"(> EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000 SLICES 6
 +OK
 > EVERSEEN.ADD w TIME 1000000 ITEMS a a b
@@ -472,7 +472,7 @@ TEST_F(Transcript, JudgesInWindowsByTheTimeThatItIsTold) {
 )");
 }
 
-TEST_F(Transcript, RefusesWhatItDoesNotDoInPlainWords) {
+TEST_F(Transcript, ExplainsWhyItRefusesUnsupportedRequests) {
   EXPECT_EQ(server_.cli({"GET", "a"}), "ERR unknown command 'GET', with args beginning with: 'a' ");
   plays(R"(> SELECT 16
 -ERR DB index is out of range
@@ -490,7 +490,7 @@ two words
 )");
 }
 
-TEST_F(Transcript, EndsAConnectionThatABrowserWasMadeToSendAndRunsNothingOfIt) {
+TEST_F(Transcript, EndsAConnectionWithAForgedBrowserRequestAndRunsNothing) {
   for (const std::string first :
        {"POST / HTTP/1.1", "get /x HTTP/1.1", "OPTIONS * HTTP/1.1", "Host: 127.0.0.1", "host:x"})
     EXPECT_EQ(raw_client(server_.path()).ask(first + "\r\nHost: x\r\n\r\nBF.ADD pwned x\r\nPING\r\n", 1), "")

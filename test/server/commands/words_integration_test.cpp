@@ -1,5 +1,4 @@
-// What the server does with words that Redis refuses, with the parts of an answer that a client asked for,
-// and with a database that it does not have.
+// Words that Redis refuses, replies with the requested parts, and databases that the server does not have.
 
 #include <string>
 #include <string_view>
@@ -23,7 +22,7 @@ class Words : public testing::Test {
 };
 
 // Promise: words that a command does not have are refused, and nothing is run (operations, Bloom commands).
-TEST_F(Words, RunsNothingOfARequestWithAWordThatTheCommandDoesNotHave) {
+TEST_F(Words, RequestWithAnUnknownWordRunsNothing) {
   plays(R"(> BF.ADD a x
 :1
 > FLUSHALL nonsense
@@ -111,7 +110,7 @@ $0
 )");
 }
 
-TEST_F(Words, AnswersTheSectionsOfInfoThatAreAskedFor) {
+TEST_F(Words, InfoReturnsTheRequestedSections) {
   plays(R"(> INFO nonsense
 $0
 
@@ -137,7 +136,7 @@ db0:keys=0,expires=0,avg_ttl=0
   EXPECT_NE(server_.cli({"INFO", "keyspace", "everything"}).find("# Server"), std::string::npos);
 }
 
-TEST_F(Words, AnswersOneFieldOfInfoAsAMapInTheThirdVersion) {
+TEST_F(Words, InfoReturnsOneFieldAsAMapInTheThirdVersion) {
   plays("> BF.RESERVE a 0.01 100 NONSCALING\n+OK\n");
   raw_client third(server_.path());
   third.send("HELLO 3\r\nBF.INFO a CAPACITY\r\nBF.INFO a expansion\r\nQUIT\r\n");
@@ -146,7 +145,7 @@ TEST_F(Words, AnswersOneFieldOfInfoAsAMapInTheThirdVersion) {
   EXPECT_TRUE(replies.ends_with("*0\r\n" + wanted)) << replies;
 }
 
-TEST_F(Words, LogsInTheDefaultUserOfAServerWithoutUsersByAuthAsByHello) {
+TEST_F(Words, AuthLogsInTheDefaultUserOfAServerWithoutUsersLikeHello) {
   plays(R"(> AUTH default x
 +OK
 > AUTH bob x
@@ -159,7 +158,7 @@ TEST_F(Words, LogsInTheDefaultUserOfAServerWithoutUsersByAuthAsByHello) {
 }
 
 // Promise: a client that asked for another database does not use database 0 (operations, Bloom commands).
-TEST_F(Words, AnswersNothingFromADatabaseThatTheClientDidNotSelect) {
+TEST_F(Words, RequestsInAnUnselectedDatabaseGetNoAnswerFromIt) {
   const std::string refused =
       "-ERR this connection has no database, as SELECT was refused: there are 0 to 15; SELECT one of them "
       "to continue\n";
@@ -188,7 +187,7 @@ TEST_F(Words, AnswersNothingFromADatabaseThatTheClientDidNotSelect) {
             "-ERR DB index is out of range\r\n+OK\r\n");
 }
 
-TEST_F(Words, LeavesTheOtherDatabaseAloneInAPipelineAndInATransaction) {
+TEST_F(Words, PipelinesAndTransactionsLeaveTheOtherDatabaseAlone) {
   const std::string refused =
       "-ERR this connection has no database, as SELECT was refused: there are 0 to 15; SELECT one of them "
       "to continue\n";
@@ -202,7 +201,7 @@ TEST_F(Words, LeavesTheOtherDatabaseAloneInAPipelineAndInATransaction) {
 }
 
 // Promise: databases are apart, as in Redis (operations, Bloom commands).
-TEST_F(Words, KeepsTheFiltersOfDatabasesApart) {
+TEST_F(Words, DatabasesKeepTheirFiltersApart) {
   plays(R"(> BF.ADD a x
 :1
 > SELECT 3
@@ -270,7 +269,7 @@ a
 )");
 }
 
-TEST_F(Words, RunsATransactionInTheDatabasesThatItSelects) {
+TEST_F(Words, TransactionRunsInTheDatabasesThatItSelects) {
   plays(
       "> MULTI\n+OK\n> BF.ADD a x\n+QUEUED\n> SELECT 1\n+QUEUED\n> BF.ADD a y\n+QUEUED\n> EXEC\n"
       "*3\n:1\n+OK\n:1\n> BF.MEXISTS a x y\n*2\n:0\n:1\n> SELECT 0\n+OK\n> BF.MEXISTS a x y\n*2\n:1\n:0\n");

@@ -14,7 +14,7 @@ TEST(HttpQuery, DecodesAddresses) {
   EXPECT_THROW((void)decoded_address("%zz", false), http_problem);
 }
 
-TEST(HttpQuery, GivesEachParameterByItsType) {
+TEST(HttpQuery, ReturnsEachParameterByItsType) {
   query_parameters q("n=5&x=1e-3&t=true&key=a%26b&&empty=");
   EXPECT_EQ(q.integer("n", 1, 9), 5);
   EXPECT_EQ(q.positive("x"), 1e-3);
@@ -25,7 +25,7 @@ TEST(HttpQuery, GivesEachParameterByItsType) {
   q.must_be_all_taken();
 }
 
-TEST(HttpQuery, RefusesWhatMakesNoSense) {
+TEST(HttpQuery, RefusesInvalidQueries) {
   EXPECT_THROW(query_parameters("a=1&a=2"), http_problem);
   EXPECT_THROW((void)query_parameters("n=10").integer("n", 1, 9), http_problem);
   EXPECT_THROW((void)query_parameters("x=-1").positive("x"), http_problem);

@@ -22,7 +22,7 @@ http_problem problem_in(Call call) {
   return {};
 }
 
-TEST(JsonBody, GivesEachFieldByItsType) {
+TEST(JsonBody, ReturnsEachFieldByItsType) {
   json_body body(R"({"name":"caf\u00e9","n":-7,"rate":1e-6,"keys":["a",""],"s":90,"m":"10m"})");
   EXPECT_EQ(body.text("name"), "café");
   EXPECT_EQ(body.integer("n", {-10, 10}), -7);
@@ -34,7 +34,7 @@ TEST(JsonBody, GivesEachFieldByItsType) {
   body.must_be_all_taken();
 }
 
-TEST(JsonBody, TakesQuantitiesAsTheCommandLineDoes) {
+TEST(JsonBody, AcceptsQuantitiesAsTheCommandLineDoes) {
   json_body body(
       R"({"a":10000,"b":"10k","c":1e4,"d":"1e4","e":1.5,"f":"many","g":-1,"rate":"0.1%","bad":"2"})");
   for (const char* name : {"a", "b", "c", "d"}) EXPECT_EQ(body.count(name, {1, 10'000}), 10'000) << name;
@@ -44,7 +44,7 @@ TEST(JsonBody, TakesQuantitiesAsTheCommandLineDoes) {
   EXPECT_ANY_THROW((void)body.rate("bad", {}));
 }
 
-TEST(JsonBody, TellsNullFromNothing) {
+TEST(JsonBody, DistinguishesNullFromAMissingField) {
   json_body body(R"({"a":null,"b":false,"c":"no"})");
   EXPECT_TRUE(body.is_null("a"));
   EXPECT_FALSE(body.is_null("b"));
@@ -53,7 +53,7 @@ TEST(JsonBody, TellsNullFromNothing) {
   EXPECT_EQ(problem_in([&] { (void)body.truth("c"); }).reason, "bad_parameter");
 }
 
-TEST(JsonBody, RefusesWhatIsNoObject) {
+TEST(JsonBody, RefusesBodiesThatAreNotObjects) {
   const std::string deep = std::string(1000, '[') + std::string(1000, ']');
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("7"), std::string("{} {}"),
@@ -71,7 +71,7 @@ TEST(JsonBody, RefusesOtherTypesAndValuesOutOfBounds) {
   EXPECT_EQ(problem_in([&] { (void)body.duration("s"); }).reason, "bad_parameter");
 }
 
-TEST(JsonBody, NamesTheFieldThatWasProbablyMeant) {
+TEST(JsonBody, SuggestsTheProbableFieldName) {
   json_body body(R"({"capacty":5})");
   (void)body.integer("capacity", {0, 9});
   const http_problem p = problem_in([&] { body.must_be_all_taken(); });

@@ -11,7 +11,7 @@
 namespace everseen::server {
 namespace {
 
-TEST(Loop, GoesOnBehindAHandlerThatTheSystemRefusedSomething) {
+TEST(Loop, ContinuesAfterAHandlerWithASystemError) {
   loop one;
   std::promise<void> done;
   boost::asio::post(one.context(), [] {
@@ -23,7 +23,7 @@ TEST(Loop, GoesOnBehindAHandlerThatTheSystemRefusedSomething) {
   one.finish();
 }
 
-TEST(LoopDeathTest, EndsTheProcessWhereMemoryRunsOutSoThatNobodyWaitsForEver) {
+TEST(LoopDeathTest, EndsTheProcessWhenMemoryRunsOutSoThatNobodyWaitsIndefinitely) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -20,7 +20,7 @@ void put(receive_buffer& into, std::string_view bytes, std::size_t needed = 0) {
   }
 }
 
-TEST(ReceiveBuffer, KeepsWhatWasNotUsed) {
+TEST(ReceiveBuffer, KeepsUnusedBytes) {
   byte_budget all(plenty);
   receive_buffer buffer(all);
   put(buffer, "abcdef");
@@ -43,7 +43,7 @@ TEST(ReceiveBuffer, IsSmallForAQuietClient) {
   EXPECT_LE(buffer.room(0).size(), 4096U);
 }
 
-TEST(ReceiveBuffer, GrowsForWhoFillsIt) {
+TEST(ReceiveBuffer, GrowsForAClientThatFillsIt) {
   byte_budget all(plenty);
   receive_buffer buffer(all);
   for (int i = 0; i < 10; ++i) {
@@ -53,14 +53,14 @@ TEST(ReceiveBuffer, GrowsForWhoFillsIt) {
   EXPECT_GE(buffer.room(0).size(), 200'000U);
 }
 
-TEST(ReceiveBuffer, BelievesNoAnnouncementBeforeTheBytesCome) {
+TEST(ReceiveBuffer, DoesNotGrowForAnAnnouncementBeforeTheBytesArrive) {
   byte_budget all(plenty);
   receive_buffer buffer(all);
   put(buffer, "$1000000000");
   EXPECT_LE(buffer.room(1'000'000'000).size(), 16'384U);
 }
 
-TEST(ReceiveBuffer, GivesNoRoomForALongRequestWhenOthersHoldTooMuch) {
+TEST(ReceiveBuffer, RefusesRoomForALongRequestWhenOthersHoldTooMuch) {
   byte_budget all(1'000'000);
   receive_buffer one(all), other(all);
   put(one, std::string(600'000, 'x'));
@@ -74,10 +74,10 @@ TEST(ReceiveBuffer, GivesNoRoomForALongRequestWhenOthersHoldTooMuch) {
   EXPECT_LE(all.taken(), 1'000'000U);
   one.use(600'000);
   EXPECT_FALSE(one.room(0).empty());
-  EXPECT_FALSE(other.room(900'000).empty()) << "the other request is over";
+  EXPECT_FALSE(other.room(900'000).empty()) << "the other request has ended";
 }
 
-TEST(ReceiveBuffer, HoldsARequestThatIsAllThatMayBeHeld) {
+TEST(ReceiveBuffer, HoldsARequestOfTheMaximumSize) {
   byte_budget all(1'000'000);
   receive_buffer buffer(all);
   constexpr std::size_t needed = 1'000'000;
@@ -89,7 +89,7 @@ TEST(ReceiveBuffer, HoldsARequestThatIsAllThatMayBeHeld) {
   EXPECT_LE(all.taken(), needed);
 }
 
-TEST(ReceiveBuffer, UsesTheRoomThatItHasThoughThereIsNoMore) {
+TEST(ReceiveBuffer, UsesItsRoomWhenThereIsNoMore) {
   byte_budget all(300'000);
   receive_buffer buffer(all);
   put(buffer, std::string(270'000, 'x'), 290'000);
@@ -109,7 +109,7 @@ TEST(ReceiveBuffer, AlwaysHasRoomForAShortRequest) {
   }
 }
 
-TEST(ReceiveBuffer, ReturnsTheMemoryOfALongRequest) {
+TEST(ReceiveBuffer, ReleasesTheMemoryOfALongRequest) {
   byte_budget all(plenty);
   receive_buffer buffer(all);
   put(buffer, std::string(5'000'000, 'x'), 5'000'000);

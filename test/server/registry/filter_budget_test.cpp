@@ -9,7 +9,7 @@
 namespace everseen::server {
 namespace {
 
-TEST(FilterBudget, PromisesNoMoreThanThereIs) {
+TEST(FilterBudget, GrantsNoMoreThanThereIs) {
   filter_budget room(100);
   const auto one = room.reserve(60);
   EXPECT_THROW((void)room.reserve(41), no_room);
@@ -18,7 +18,7 @@ TEST(FilterBudget, PromisesNoMoreThanThereIs) {
   EXPECT_FALSE(room.is_full()) << "it is not exceeded";
 }
 
-TEST(FilterBudget, IsGivenBackOnceThoughTheShareWasMoved) {
+TEST(FilterBudget, IsReleasedOnceThoughTheShareWasMoved) {
   filter_budget room(100);
   {
     auto made = room.reserve(60);

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using test::scratch_directory;
 using ::testing::IsEmpty;
 
-/// A disk on which no filter that is there can be given another end. One that is being made is hidden.
+/// A disk on which no existing filter can be given another end. A filter under construction is hidden.
 class disk_without_ends : public disk {
  public:
   int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
@@ -34,7 +34,7 @@ class disk_without_ends : public disk {
   }
 };
 
-/// A registry of some store, and what it needs of a server.
+/// A registry of some store, and the parts of a server that it needs.
 class registry_of {
  public:
   explicit registry_of(std::shared_ptr<store> place, options o = {})
@@ -48,18 +48,18 @@ class registry_of {
   worker_pool batches_{2};
 };
 
-TEST(FilterRegistry, LeavesNothingOfAFilterThatCouldNotBeGivenItsEnd) {
+TEST(FilterRegistry, LeavesNothingOfAFilterThatCouldNotGetItsEnd) {
   const scratch_directory files;
   disk_without_ends full;
   registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never, full));
   filter_registry::request ends_soon{{}, {}, 500ms};
   EXPECT_THROW(registry->create("a", ends_soon), storage_error);
   EXPECT_EQ(registry->bytes(), 0U);
-  EXPECT_THAT(registry->keys(), IsEmpty()) << "it would last for ever";
+  EXPECT_THAT(registry->keys(), IsEmpty()) << "it would live indefinitely";
   EXPECT_EQ(registry->create("a", {})->key, "a");
 }
 
-/// A place where somebody else makes the first filter a moment before, and drops it a moment later.
+/// A store in which another client creates the first filter just before, and drops it right after.
 class store_with_a_rival : public memory_store {
  public:
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
@@ -72,12 +72,12 @@ class store_with_a_rival : public memory_store {
   std::atomic<bool> was_beaten_ = false;
 };
 
-TEST(FilterRegistry, MakesAFilterWhereTheOneThatWasFasterIsGoneAgain) {
+TEST(FilterRegistry, CreatesAFilterWhereTheWinnerOfARaceIsGoneAgain) {
   registry_of registry(std::make_shared<store_with_a_rival>());
   EXPECT_EQ(registry->open_or_create("k", {})->key, "k");
 }
 
-TEST(FilterRegistry, GivesAFilterThoughOthersDropItAtOnce) {
+TEST(FilterRegistry, ReturnsAFilterThoughOthersDropItImmediately) {
   registry_of registry(std::make_shared<memory_store>());
   std::atomic<int> given = 0;
   {
@@ -93,7 +93,7 @@ TEST(FilterRegistry, GivesAFilterThoughOthersDropItAtOnce) {
   EXPECT_EQ(given, 12'000);
 }
 
-TEST(FilterRegistry, DropsAFilterOnceItsLastUserHasClosedIt) {
+TEST(FilterRegistry, DropsAFilterOnceItsLastUserHasReleasedIt) {
   const scratch_directory files;
   registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never));
   for (int i = 0; i < 200; ++i) {
@@ -103,7 +103,7 @@ TEST(FilterRegistry, DropsAFilterOnceItsLastUserHasClosedIt) {
   }
 }
 
-TEST(FilterRegistry, OpensAFilterAnewThoughSomebodyHasTheForgottenOneStill) {
+TEST(FilterRegistry, ReopensAFilterThoughTheOldHandleIsStillInUse) {
   const scratch_directory files;
   registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never));
   for (int i = 0; i < 200; ++i) {
@@ -114,7 +114,7 @@ TEST(FilterRegistry, OpensAFilterAnewThoughSomebodyHasTheForgottenOneStill) {
   }
 }
 
-TEST(FilterRegistry, LooksAtAFilterAgainOnceKeysWereAdded) {
+TEST(FilterRegistry, RefreshesAFilterOnceKeysWereAdded) {
   registry_of registry(std::make_shared<memory_store>());
   filter_registry::request small;
   small.spec.capacity = 1'000;
@@ -133,7 +133,7 @@ TEST(FilterRegistry, LooksAtAFilterAgainOnceKeysWereAdded) {
   EXPECT_GT(registry->bytes(), before) << "it has grown";
 }
 
-/// A place on a disk that others use, too.
+/// A store on a disk that others use, too.
 class store_on_a_disk : public memory_store {
  public:
   [[nodiscard]] store_traits traits() const override {
@@ -144,7 +144,7 @@ class store_on_a_disk : public memory_store {
   std::atomic<std::uint64_t> free = 10'000'000;
 };
 
-TEST(FilterRegistry, CountsWhatALoadHasOfTheDiskOnce) {
+TEST(FilterRegistry, CountsTheDiskSpaceOfALoadOnce) {
   memory_store place;
   spec_request r;
   r.layout = layout_kind::redisbloom;
@@ -162,7 +162,7 @@ TEST(FilterRegistry, CountsWhatALoadHasOfTheDiskOnce) {
   EXPECT_EQ(registry->max_bytes(), 10'000'000U);
 }
 
-/// A place where nothing can be renamed.
+/// A store where nothing can be renamed.
 class store_without_renaming : public memory_store {
  public:
   void rename(std::string_view from, std::string_view, namesake) override {
@@ -187,8 +187,8 @@ TEST(FilterRegistry, CountsARenamedFilterOnce) {
   EXPECT_EQ(registry->bytes(), before);
 }
 
-/// A place that tells when it was asked to let go of what has ended.
-class store_that_is_asked : public memory_store {
+/// A store that reports when it was asked to release expired filters.
+class expiry_counting_store : public memory_store {
  public:
   using memory_store::memory_store;
   void remove_expired() override {
@@ -198,15 +198,15 @@ class store_that_is_asked : public memory_store {
   std::atomic<int> asked = 0;
 };
 
-TEST(FilterRegistry, LetsGoOfTheBitsOfAnEndedFilterWithItsRoom) {
-  const auto place = std::make_shared<store_that_is_asked>();
+TEST(FilterRegistry, ReleasesTheBitsOfAnEndedFilterWithItsRoom) {
+  const auto place = std::make_shared<expiry_counting_store>();
   registry_of registry(place);
   registry->expire_at(*registry->create("k", {}), event_time(1ms));
   EXPECT_EQ(registry->open("k"), nullptr);
   EXPECT_EQ(registry->bytes(), 0U);
   EXPECT_EQ(place->asked, 1);
   EXPECT_EQ(registry->open("another"), nullptr);
-  EXPECT_EQ(place->asked, 1) << "of a name alone the store need not look at all others";
+  EXPECT_EQ(place->asked, 1) << "for a single name the store need not search all others";
 }
 
 }  // namespace

@@ -18,13 +18,13 @@ struct away : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-TEST(SingleFlight, GiveWhatTheWorkGives) {
+TEST(SingleFlight, ReturnsTheResultOfTheWork) {
   single_flight all;
   EXPECT_EQ(all.join("a", [] { return 7; }), 7);
   EXPECT_EQ(all.join("a", [] { return std::string("x"); }), "x");
 }
 
-TEST(SingleFlight, OneOutageIsRiddenOutOnceForAllWhoWait) {
+TEST(SingleFlight, OneOutageIsRetriedOnceForAllThatWait) {
   single_flight all;
   std::atomic<int> tries = 0;
   std::atomic<int> told = 0;
@@ -49,7 +49,7 @@ TEST(SingleFlight, OneOutageIsRiddenOutOnceForAllWhoWait) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
 }
 
-TEST(SingleFlight, WhoComesWhileAnotherTriesAgainIsToldOfTheLastTry) {
+TEST(SingleFlight, CallerDuringARetryGetsTheResultOfTheLastAttempt) {
   single_flight all;
   EXPECT_THROW(all.join("a", []() -> int { throw away("first"); }), away);
   std::atomic<bool> is_trying = false, may_end = false;
@@ -65,7 +65,7 @@ TEST(SingleFlight, WhoComesWhileAnotherTriesAgainIsToldOfTheLastTry) {
   may_end = true;
 }
 
-TEST(SingleFlight, ForgetAFaultAfterTheNextSuccess) {
+TEST(SingleFlight, ForgetsAFaultAfterTheNextSuccess) {
   single_flight all;
   EXPECT_THROW(all.join("a", []() -> int { throw away("first"); }), away);
   EXPECT_EQ(all.join("a", [] { return 1; }), 1);

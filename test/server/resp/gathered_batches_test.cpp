@@ -32,14 +32,14 @@ TEST(Verdicts, OfAFullFilterEndWithItsError) {
             "*2\r\n:1\r\n" + full);
 }
 
-/// One partition was full, and another took a key behind: its client must not take it for not added.
+/// One partition was full, and another accepted a later key: its client must not take that key for not added.
 TEST(Verdicts, NameEveryKeyThatWasAdded) {
   const std::string full = "-" + std::string(filter_is_full) + "\r\n";
   EXPECT_EQ(replies_of({unknown, seen, fresh, unknown, seen}, filter_is_full, reply_shape::array),
             "*3\r\n" + full + ":0\r\n:1\r\n");
 }
 
-TEST(Verdicts, AreAllThereAfterAnyOtherFault) {
+TEST(Verdicts, AreAllPresentAfterAnyOtherFault) {
   EXPECT_EQ(replies_of({unknown, seen, unknown}, "OUTAGE x", reply_shape::array),
             "*3\r\n-OUTAGE x\r\n:0\r\n-OUTAGE x\r\n");
   EXPECT_EQ(replies_of({unknown, seen}, filter_is_full, reply_shape::words), "*2\r\n+unknown\r\n+seen\r\n");

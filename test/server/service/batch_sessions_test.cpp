@@ -36,7 +36,7 @@ class BatchSessions : public testing::Test {
   int judged_ = 0;
 };
 
-TEST_F(BatchSessions, BatchThatComesAgainIsNotJudgedAgain) {
+TEST_F(BatchSessions, ResentBatchIsNotJudgedAgain) {
   sessions_.begin("s", now_);
   EXPECT_EQ(run(1, "one"), "one");
   EXPECT_EQ(run(2, "two"), "two");
@@ -66,7 +66,7 @@ TEST_F(BatchSessions, UnknownSessionIsRefused) {
   EXPECT_EQ(judged_, 0);
 }
 
-TEST_F(BatchSessions, AnswerThatIsForgottenIsRefusedAndNotJudgedAgain) {
+TEST_F(BatchSessions, ForgottenAnswerIsRefusedAndNotJudgedAgain) {
   sessions_.begin("s", now_);
   for (std::uint64_t i = 1; i <= batch_sessions::most_in_flight + 1; ++i) run(i, std::to_string(i));
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
@@ -74,14 +74,14 @@ TEST_F(BatchSessions, AnswerThatIsForgottenIsRefusedAndNotJudgedAgain) {
   EXPECT_EQ(run(2, "other"), "2");
 }
 
-TEST_F(BatchSessions, ToBeginAgainChangesNothing) {
+TEST_F(BatchSessions, RestartChangesNothing) {
   sessions_.begin("s", now_);
   run(1, "one");
   sessions_.begin("s", now_);
   EXPECT_EQ(run(1, "other"), "one");
 }
 
-TEST_F(BatchSessions, BatchWhoseJudgingThrewIsNotJudgedAgain) {
+TEST_F(BatchSessions, BatchThatFailedWithAnExceptionIsNotJudgedAgain) {
   sessions_.begin("s", now_);
   EXPECT_THROW((void)sessions_.run("s", 1, now_, []() -> batch_sessions::answer { throw std::bad_alloc(); }),
                std::bad_alloc);
@@ -102,7 +102,7 @@ TEST_F(BatchSessions, IdleSessionEndsWhenAnotherBegins) {
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION"));
 }
 
-TEST_F(BatchSessions, AnswersOfAllTakeBoundedMemory) {
+TEST_F(BatchSessions, AnswersOfAllSessionsTakeBoundedMemory) {
   const std::string long_answer(1 << 20, 'x');
   sessions_.begin("s", now_);
   run(1, "one");
@@ -114,7 +114,7 @@ TEST_F(BatchSessions, AnswersOfAllTakeBoundedMemory) {
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION")) << "the longest unused one is forgotten";
 }
 
-TEST_F(BatchSessions, RefusesIdsThatAreNone) {
+TEST_F(BatchSessions, RefusesInvalidIds) {
   EXPECT_THROW(sessions_.begin("", now_), server::refusal);
   EXPECT_THROW(sessions_.begin(std::string(65, 'x'), now_), server::refusal);
 }

@@ -27,7 +27,7 @@ bool another_thread_tries_again(bounded_retry_policy& p) {
   return tries;
 }
 
-TEST(BoundedRetryPolicy, RidesAnOutageOutAsLongAsTheStoreWould) {
+TEST(BoundedRetryPolicy, RetriesThroughAnOutageAsLongAsTheStoreWould) {
   bounded_retry_policy p(1, never);
   EXPECT_TRUE(p.tries_again(after(0ms)));
   EXPECT_TRUE(p.tries_again(after(9'999ms)));
@@ -35,17 +35,17 @@ TEST(BoundedRetryPolicy, RidesAnOutageOutAsLongAsTheStoreWould) {
   EXPECT_EQ(p.waiting(), 0U);
 }
 
-TEST(BoundedRetryPolicy, LetsSoManyThreadsWaitAndNoMore) {
+TEST(BoundedRetryPolicy, LimitsTheNumberOfWaitingThreads) {
   bounded_retry_policy p(1, never);
   EXPECT_TRUE(another_thread_tries_again(p));
   ASSERT_TRUE(p.tries_again(after(0ms)));
   EXPECT_FALSE(another_thread_tries_again(p));
-  EXPECT_TRUE(p.tries_again(after(1ms)));  // who waits goes on
+  EXPECT_TRUE(p.tries_again(after(1ms)));  // the waiting thread continues
   p.on_recovered();
   EXPECT_TRUE(another_thread_tries_again(p));
 }
 
-TEST(BoundedRetryPolicy, ATurnIsGivenBackByWhoeverIsDone) {
+TEST(BoundedRetryPolicy, SlotIsReleasedByAnyThreadThatIsDone) {
   bounded_retry_policy p(1, never);
   ASSERT_TRUE(p.tries_again(after(0ms)));
   p.leave();

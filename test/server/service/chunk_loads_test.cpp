@@ -12,7 +12,7 @@
 namespace everseen::server {
 namespace {
 
-/// What is loaded, and who keeps it.
+/// The loaded chunks, and their store.
 class ChunkLoads : public ::testing::Test {
  protected:
   void begin(const std::string& key) {
@@ -30,17 +30,17 @@ class ChunkLoads : public ::testing::Test {
   service all_{options{}, open_store("mem:")};
 };
 
-TEST_F(ChunkLoads, ThatNobodyGoesOnWithGiveTheirRoomBack) {
+TEST_F(ChunkLoads, AbandonedLoadsReleaseTheirRoom) {
   const auto before = chunk_loads::clock::now();
   begin("a");
   ASSERT_GT(taken(), 0U);
   all_.loads().forget_before(before);
-  EXPECT_GT(taken(), 0U) << "its time is not up";
+  EXPECT_GT(taken(), 0U) << "its time has not expired";
   all_.loads().forget_before(chunk_loads::clock::now() + std::chrono::seconds(1));
   EXPECT_EQ(taken(), 0U);
 }
 
-TEST_F(ChunkLoads, GiveTheirRoomBackWhenTheirKeyIsDropped) {
+TEST_F(ChunkLoads, ReleaseTheirRoomWhenTheirKeyIsDropped) {
   begin("a");
   EXPECT_FALSE(all_.drop("a")) << "there is no filter yet";
   EXPECT_EQ(taken(), 0U);

@@ -12,7 +12,7 @@
 namespace everseen::server {
 namespace {
 
-/// Writes down who is let in.
+/// Records who is admitted.
 class ExecGate : public testing::Test {
  protected:
   bool enter(const std::string& who) {
@@ -26,13 +26,13 @@ class ExecGate : public testing::Test {
   std::string in_{};
 };
 
-TEST_F(ExecGate, LetsManyInBesideEachOther) {
+TEST_F(ExecGate, AdmitsManyRequestsTogether) {
   EXPECT_TRUE(enter("a"));
   EXPECT_TRUE(enter("b"));
-  EXPECT_EQ(in_, "") << "nobody is called who need not wait";
+  EXPECT_EQ(in_, "") << "requests that need not wait are not called";
 }
 
-TEST_F(ExecGate, LetsATransactionInWhenAllAreOut) {
+TEST_F(ExecGate, AdmitsATransactionWhenAllHaveLeft) {
   EXPECT_TRUE(enter("a"));
   EXPECT_TRUE(enter("b"));
   enter_alone("T");
@@ -42,7 +42,7 @@ TEST_F(ExecGate, LetsATransactionInWhenAllAreOut) {
   EXPECT_EQ(in_, "T");
 }
 
-TEST_F(ExecGate, LetsNobodyInBesideATransaction) {
+TEST_F(ExecGate, AdmitsNobodyBesideATransaction) {
   enter_alone("T");
   EXPECT_EQ(in_, "T");
   EXPECT_FALSE(enter("a"));
@@ -52,10 +52,10 @@ TEST_F(ExecGate, LetsNobodyInBesideATransaction) {
   EXPECT_EQ(in_, "Tab");
 }
 
-TEST_F(ExecGate, LetsInInTheOrderOfArrival) {
+TEST_F(ExecGate, AdmitsInTheOrderOfArrival) {
   EXPECT_TRUE(enter("0"));
   enter_alone("T");
-  EXPECT_FALSE(enter("a")) << "or transactions would wait for ever";
+  EXPECT_FALSE(enter("a")) << "or transactions would wait indefinitely";
   enter_alone("U");
   EXPECT_FALSE(enter("b"));
   gate_.leave(counter_);
@@ -70,7 +70,7 @@ TEST_F(ExecGate, LetsInInTheOrderOfArrival) {
   EXPECT_TRUE(enter("c")) << "it is open again";
 }
 
-TEST_F(ExecGate, CallsNobodyWhoHasWithdrawn) {
+TEST_F(ExecGate, CallsNobodyThatHasWithdrawn) {
   int one = 0, other = 0;
   enter_alone("T");
   EXPECT_FALSE(gate_.enter(counter_, &one, [&] { ++one; }));
@@ -81,10 +81,10 @@ TEST_F(ExecGate, CallsNobodyWhoHasWithdrawn) {
   EXPECT_EQ(other, 1);
   gate_.leave(counter_);
   enter_alone("U");
-  EXPECT_EQ(in_, "TU") << "who withdrew is not counted";
+  EXPECT_EQ(in_, "TU") << "a withdrawn request is not counted";
 }
 
-TEST_F(ExecGate, TransactionThatWithdrawsHoldsUpNobody) {
+TEST_F(ExecGate, WithdrawnTransactionBlocksNobody) {
   int gone = 0;
   EXPECT_TRUE(enter("0"));
   gate_.enter_alone(&gone, [&] { ++gone; });
@@ -94,7 +94,7 @@ TEST_F(ExecGate, TransactionThatWithdrawsHoldsUpNobody) {
   EXPECT_EQ(gone, 0);
 }
 
-TEST_F(ExecGate, LetsAllInWhenTheServerEnds) {
+TEST_F(ExecGate, AdmitsAllWhenTheServerEnds) {
   EXPECT_TRUE(enter("0"));
   enter_alone("T");
   EXPECT_FALSE(enter("a"));
@@ -106,8 +106,8 @@ TEST_F(ExecGate, LetsAllInWhenTheServerEnds) {
   EXPECT_EQ(in_, "TaUV");
 }
 
-/// Two numbers that only transactions change, one after the other; whoever else is in finds them equal.
-TEST(ExecGateThreads, LetNobodySeeHalfOfATransaction) {
+/// Two numbers that only transactions change, one after the other; others that are admitted find them equal.
+TEST(ExecGateThreads, NobodySeesHalfOfATransaction) {
   exec_gate gate;
   std::atomic<int> first = 0, second = 0;
   std::atomic<int> unequal = 0, inside = 0;
