@@ -24,7 +24,7 @@ inline std::vector<kafka_cluster::message> numbered(const std::string& prefix, i
   return made;
 }
 
-/// Faster than the defaults of a group, so that tests of it take no minute.
+/// Faster than the defaults of a group, so that its tests take less than a minute.
 inline std::string quick(std::string_view rest = "") {
   return "?group=g&session.timeout.ms=6000&heartbeat.interval.ms=200&fetch.wait.max.ms=20" +
          std::string(rest);
@@ -37,8 +37,8 @@ struct record_copy {
   std::uint64_t turn = 0;
 };
 
-/// Takes batches until there are so many records, or for 20 s.
-/// @param settle  calls each settled at once
+/// Reads batches until there are this many records, or for 20 s.
+/// @param settle  settles each batch immediately
 inline std::vector<record_copy> take(source& from, std::size_t records, bool settle = false) {
   std::vector<record_copy> taken;
   const auto end = std::chrono::steady_clock::now() + 20s;
@@ -57,7 +57,7 @@ inline std::vector<record_copy> take(source& from, std::size_t records, bool set
   return taken;
 }
 
-/// What ends a source that reads on.
+/// Ends a source that would wait for more.
 template <typename Error>
 std::string failure_of(source& from, std::chrono::seconds within = 20s) {
   const auto end = std::chrono::steady_clock::now() + within;

@@ -9,10 +9,10 @@
 
 namespace everseen::test {
 
-/// The words of a command line, or NAME=VALUE pairs, as exec wants them.
+/// The words of a command line, or NAME=VALUE pairs, as exec needs them.
 ///
-/// Made before fork(): in the child of a process with threads nothing may allocate, as another thread may
-/// have held the allocator's lock. It is released never there.
+/// Created before fork(): in the child of a process with threads nothing may allocate, as another thread may
+/// have held the allocator's lock, which is never released there.
 class exec_words {
  public:
   explicit exec_words(std::vector<std::string> words) : words_(std::move(words)) {

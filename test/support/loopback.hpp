@@ -24,7 +24,7 @@ inline sockaddr_in loopback(std::uint16_t port) {
 class descriptor {
  public:
   explicit descriptor(int fd) : fd_(fd) {
-    if (fd < 0) throw std::runtime_error("no socket for a network of the test's own");
+    if (fd < 0) throw std::runtime_error("no socket for the test's network");
   }
   ~descriptor() {
     if (fd_ >= 0) ::close(fd_);
@@ -60,7 +60,7 @@ struct listening_socket {
     socklen_t size = sizeof address;
     if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
         ::listen(fd.get(), 64) != 0)
-      throw std::runtime_error("no port for a network of the test's own");
+      throw std::runtime_error("no port for the test's network");
     ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
     port = ntohs(address.sin_port);
   }

@@ -100,7 +100,7 @@ running_program::~running_program() {
 
 void running_program::write(std::string_view text) {
   if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw std::runtime_error("the program does not take its input");
+    throw std::runtime_error("the program does not read its input");
 }
 
 void running_program::close_input() {

@@ -27,7 +27,7 @@ stream connect_to(const std::string& unix_path) {
   ::setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
   if (::connect(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(s);
-    throw std::runtime_error("nobody listens at " + unix_path);
+    throw std::runtime_error("no server listens at " + unix_path);
   }
   return {::fdopen(s, "r+"), std::fclose};
 }
@@ -35,7 +35,7 @@ stream connect_to(const std::string& unix_path) {
 std::string read_line(FILE* from) {
   std::string line;
   for (int c = std::fgetc(from); c != '\n'; c = std::fgetc(from)) {
-    if (c == EOF) throw std::runtime_error("the server said nothing more");
+    if (c == EOF) throw std::runtime_error("the server sent nothing more");
     line += static_cast<char>(c);
   }
   line.pop_back();

@@ -9,7 +9,7 @@
 
 namespace everseen::test {
 
-/// Verdicts of one call for keys with the same time, in order. A filter that wants the keys themselves gets
+/// Verdicts of one call for keys with the same time, in order. A filter that needs the keys themselves gets
 /// the bytes of the digests.
 struct answers {
   std::vector<verdict> verdicts;

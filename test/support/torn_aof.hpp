@@ -65,7 +65,7 @@ class torn_aof {
   /// Reads `*N` or `$N` and its line end.
   static std::size_t number(const std::string& all, std::size_t& at) {
     const std::size_t end = all.find("\r\n", at);
-    if (end == std::string::npos) throw std::runtime_error("the AOF is no sequence of commands");
+    if (end == std::string::npos) throw std::runtime_error("the AOF is not a sequence of commands");
     const std::size_t n = std::stoul(all.substr(at + 1, end - at - 1));
     at = end + 2;
     return n;

@@ -31,7 +31,7 @@ class CountRecords : public testing::Test {
   dedup_result result;
 };
 
-TEST_F(CountRecords, StandBeforeTheFirstRecordOfEachKeyInTheOrderOfTheInput) {
+TEST_F(CountRecords, PrecedeTheFirstRecordOfEachKeyInTheOrderOfTheInput) {
   EXPECT_EQ(counted("b\na\nb\n\nb\n"), "      3 b\n      1 a\n      1 \n");
   EXPECT_EQ(result.records, 5U);
   EXPECT_EQ(result.verdicts.fresh, 3U);
@@ -44,7 +44,7 @@ TEST_F(CountRecords, AreOfTheKeyAndShowTheWholeRecord) {
   EXPECT_EQ(counted("1,a\n2,b\n3,a\n"), "      2 1,a\n      1 2,b\n");
 }
 
-TEST_F(CountRecords, OfRepeatsAloneLeaveOutWhatOccursOnce) {
+TEST_F(CountRecords, OfRepeatsAloneOmitUniqueRecords) {
   options.wanted = verdict::seen;
   EXPECT_EQ(counted("b\na\nb\n"), "      2 b\n");
 }

@@ -21,7 +21,8 @@ using testing::HasSubstr;
 using testing::Not;
 using outage = dedup_options::outage;
 
-/// A filter whose store is away for some calls. Half of the keys of a batch have their answer by then.
+/// A filter whose store is unavailable for some calls. By then, half of the keys of a batch have their
+/// answer.
 class failing_filter : public stored_filter {
  public:
   explicit failing_filter(std::shared_ptr<stored_filter> below) : below_(std::move(below)) {}
@@ -67,7 +68,7 @@ class failing_filter : public stored_filter {
   batch_failure::cause why_ = batch_failure::cause::backend;
 };
 
-/// Lines of which each third repeats an earlier one.
+/// Lines of which every third repeats an earlier one.
 std::string numbered_lines(unsigned count) {
   std::string text;
   for (unsigned i = 0; i < count; ++i) text += "line " + std::to_string(i % 3 == 2 ? i / 2 : i) + "\n";
@@ -110,7 +111,7 @@ std::string undisturbed(const std::string& text) {
   return disturbed().run(text, {});
 }
 
-TEST(DedupOutage, EndsTheRunAndAsksNoMoreUnlessToldOtherwise) {
+TEST(DedupOutage, EndsTheRunByDefaultAndSendsNoMore) {
   disturbed one;
   const std::string text = numbered_lines(1000);
   one.stored->fail_calls(20, 1'000'000);
@@ -121,7 +122,7 @@ TEST(DedupOutage, EndsTheRunAndAsksNoMoreUnlessToldOtherwise) {
   EXPECT_EQ(std::ranges::count(written, '\n'), static_cast<std::ptrdiff_t>(one.result.verdicts.fresh));
 }
 
-TEST(DedupOutage, IsReportedWithTheFirstRecordThatHasNoAnswer) {
+TEST(DedupOutage, IsReportedWithTheFirstRecordWithoutAnAnswer) {
   for (const unsigned threads : {1U, 4U}) {
     disturbed one;
     one.stored->fail_calls(20, 1'000'000);
@@ -139,7 +140,7 @@ TEST(DedupOutage, IsReportedWithTheFirstRecordThatHasNoAnswer) {
 }
 
 // Promise: pass never drops a line whose verdict is unknown, and counts it (dedup, Outages).
-TEST(DedupOutage, PassedDropsNothingAndCountsWhatWasNotAnswered) {
+TEST(DedupOutage, PassedDropsNothingAndCountsUnansweredRecords) {
   disturbed one;
   const std::string text = numbered_lines(1000);
   one.stored->fail_calls(30, 40);
@@ -151,7 +152,7 @@ TEST(DedupOutage, PassedDropsNothingAndCountsWhatWasNotAnswered) {
   EXPECT_EQ(one.judged(), 1000U);
   EXPECT_EQ(std::ranges::count(written, '\n'),
             static_cast<std::ptrdiff_t>(one.result.verdicts.fresh + one.result.verdicts.unknown));
-  // Every line of the undisturbed result is there.
+  // Every line of the undisturbed result is present.
   const std::string wanted = undisturbed(text);
   for (std::size_t at = 0; at < wanted.size();) {
     const std::size_t end = wanted.find('\n', at) + 1;
@@ -161,7 +162,7 @@ TEST(DedupOutage, PassedDropsNothingAndCountsWhatWasNotAnswered) {
   }
 }
 
-TEST(DedupOutage, PassedLinesAreNoRepeats) {
+TEST(DedupOutage, PassedLinesAreNotRepeats) {
   disturbed one;
   one.stored->fail_calls(0, 1'000'000);
   dedup_options options;
@@ -171,8 +172,8 @@ TEST(DedupOutage, PassedLinesAreNoRepeats) {
   EXPECT_EQ(one.result.records, 3U);
 }
 
-// Promise: a full or damaged filter is no outage (dedup, Outages).
-TEST(DedupOutage, IsNotWhatAFullOrADamagedFilterIs) {
+// Promise: a full or damaged filter is not an outage (dedup, Outages).
+TEST(DedupOutage, DoesNotIncludeAFullOrADamagedFilter) {
   for (const auto why : {batch_failure::cause::full, batch_failure::cause::format}) {
     disturbed damaged;
     damaged.stored->fail_calls(10, 1'000'000, why);

@@ -41,7 +41,7 @@ std::string random_text(char separator, std::int64_t width_ms) {
   return text;
 }
 
-/// Random options; what they need of the spec is there.
+/// Random options, including those that the spec requires.
 dedup_options random_options(bool window) {
   dedup_options options;
   options.format.separator = *rc::gen::element('\n', '\0');
@@ -57,7 +57,7 @@ dedup_options random_options(bool window) {
   return options;
 }
 
-void agree_with_the_naive_one(const spec& s, dedup_options options, const std::string& text) {
+void expect_agreement_with_naive_loop(const spec& s, dedup_options options, const std::string& text) {
   const test::naive_dedup naive(s, options, text);
   const auto block_bytes = *rc::gen::element<std::size_t>(1, 7, 100, 4096, 1 << 20);
   for (options.threads = 1; options.threads <= 4; ++options.threads) {
@@ -85,21 +85,21 @@ void agree_with_the_naive_one(const spec& s, dedup_options options, const std::s
 
 // Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
 // output).
-RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWrites, ()) {
+RC_GTEST_PROP(DedupProperty, WritesTheSameAsANaiveLoop, ()) {
   const auto partitions = *rc::gen::element(1U, 7U, 64U);
   const dedup_options options = random_options(false);
-  agree_with_the_naive_one(
+  expect_agreement_with_naive_loop(
       test::errorless(*rc::gen::element(1U, 50U, 5000U), growth_kind::grow, {}, partitions), options,
       random_text(options.format.separator, 1));
 }
 
 // Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
 // output).
-RC_GTEST_PROP(DedupProperty, WritesWhatANaiveLoopWritesInAWindow, ()) {
+RC_GTEST_PROP(DedupProperty, WritesTheSameAsANaiveLoopInAWindow, ()) {
   const auto partitions = *rc::gen::element(1U, 7U, 64U);
   const dedup_options options = random_options(true);
   const window_spec w{std::chrono::milliseconds(1200), *rc::gen::element(1U, 3U, 12U)};
-  agree_with_the_naive_one(
+  expect_agreement_with_naive_loop(
       test::errorless(*rc::gen::element(1U, 50U, 5000U), growth_kind::grow, w, partitions), options,
       random_text(options.format.separator, 1200));
 }

@@ -46,14 +46,14 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Lines 0, 1, 2, ... of which each third repeats an earlier one.
+/// Lines 0, 1, 2, ... of which every third repeats an earlier one.
 std::string numbered_lines(unsigned count) {
   std::string text;
   for (unsigned i = 0; i < count; ++i) text += "line " + std::to_string(i % 3 == 2 ? i / 2 : i) + "\n";
   return text;
 }
 
-/// One run over a text, and what is left of it.
+/// One run over a text, and its results.
 struct one_run {
   one_run(filter f, const std::string& text, const dedup_options& options, std::size_t block_bytes = 64)
       : seen(std::move(f)) {
@@ -84,7 +84,7 @@ TEST(Dedup, KeepsTheFirstOfEachLine) {
 }
 
 // Promise: a carriage return is a part of the record (dedup, Keys and records).
-TEST(Dedup, TakesACarriageReturnForAPartOfTheLine) {
+TEST(Dedup, TreatsACarriageReturnAsPartOfTheLine) {
   EXPECT_EQ(one_run(make_filter(), "a\r\na\na\r\n", {}).text_written, "a\r\na\n");
 }
 
@@ -96,7 +96,7 @@ TEST(Dedup, EndsTheLastLine) {
 }
 
 // Promise: NUL is a byte like any other, unless it is the separator (dedup, Keys and records).
-TEST(Dedup, KeepsNulsInLinesAndSeparatesByThemOnDemand) {
+TEST(Dedup, KeepsNulsInLinesAndSeparatesByThemOnRequest) {
   const std::string text("a\0b\na\0c\na\0b\n", 12);
   EXPECT_EQ(one_run(make_filter(), text, {}).text_written, std::string("a\0b\na\0c\n", 8));
   dedup_options nul;
@@ -115,27 +115,27 @@ TEST(Dedup, WritesNothingForAnEmptyInput) {
   }
 }
 
-TEST(Dedup, WantsNoMoreThreadsThanHaveWork) {
+TEST(Dedup, NeedsNoMoreThreadsThanHaveWork) {
   EXPECT_EQ(useful_dedup_threads(64, 16), 8U);
   EXPECT_EQ(useful_dedup_threads(64, 3), 3U);
   EXPECT_EQ(useful_dedup_threads(2, 16), 2U);
   EXPECT_EQ(useful_dedup_threads(0, 16), 1U) << "the number of cores is not known";
 }
 
-TEST(Dedup, WantsAsManyThreadsForServersAsHaveRoundTripsToWaitFor) {
+TEST(Dedup, NeedsAsManyThreadsForServersAsHaveRoundTripsToWaitFor) {
   EXPECT_EQ(useful_remote_dedup_threads(2, 64), 8U);
   EXPECT_EQ(useful_remote_dedup_threads(16, 64), 32U);
-  EXPECT_EQ(useful_remote_dedup_threads(16, 3), 4U) << "one has the next block ready";
+  EXPECT_EQ(useful_remote_dedup_threads(16, 3), 4U) << "one thread has the next block ready";
   EXPECT_EQ(useful_remote_dedup_threads(0, 64), 8U) << "the number of cores is not known";
 }
 
-TEST(Dedup, RemembersWhatTheFilterHeldBefore) {
+TEST(Dedup, RemembersTheEarlierKeysOfTheFilter) {
   filter f = make_filter();
   f.add("old");
   EXPECT_EQ(one_run(f, "new\nold\n", {}).text_written, "new\n");
 }
 
-TEST(Dedup, TellsLateRecordsApart) {
+TEST(Dedup, DistinguishesLateRecords) {
   const window_spec w{std::chrono::milliseconds(1000), 10};
   dedup_options options;
   options.key = {{field_rule::kind::delimited, 1, ' ', {}}};
@@ -157,7 +157,7 @@ TEST(Dedup, RefusesAWindowWithoutTimes) {
 }
 
 // Promise: a line without a time has the clock's time when its block was read (dedup, Lines without times).
-TEST(Dedup, AsksTheClockForEachBlock) {
+TEST(Dedup, ReadsTheClockForEachBlock) {
   dedup_options options;
   options.clock = [time = std::int64_t{0}]() mutable { return test::at_ms(time += 600); };
   const window_spec w{std::chrono::milliseconds(1000), 1};
@@ -167,7 +167,7 @@ TEST(Dedup, AsksTheClockForEachBlock) {
 }
 
 // Promise: a clock that is set back stands still (dedup, Lines without times).
-TEST(Dedup, LetsAClockThatIsSetBackStandStill) {
+TEST(Dedup, StopsAClockThatIsSetBack) {
   dedup_options options;
   options.clock = [time = std::int64_t{100'000}]() mutable { return test::at_ms(time -= 10'000); };
   const window_spec w{std::chrono::milliseconds(1000), 10};
@@ -268,7 +268,7 @@ TEST_P(DedupFailure, WritesAllBeforeAnUnreadableRecordAndAddsNothingAfterIt) {
       EXPECT_TRUE(run.text_written == naive.output) << bad << ", blocks of " << block_bytes;
       EXPECT_EQ(run.seen.info().keys, naive.added.size());
       EXPECT_EQ(run.result.records, bad - 1);
-      EXPECT_EQ(run.result.verdicts.keys(), bad - 1) << "the counts are right also when it throws";
+      EXPECT_EQ(run.result.verdicts.keys(), bad - 1) << "the counts are also right when it throws";
     }
   }
 }
@@ -278,7 +278,7 @@ TEST_P(DedupFailure, ReportsAFullDiskAndWritesNothingAfterIt) {
   const descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
   output out(full.get(), "/dev/full");
-  // Only the first block has something to write. Were the others to pass, progress would be called for them.
+  // Only the first block has something to write. If the others passed, progress would be called for them.
   options.wanted = verdict::seen;
   unsigned passed = 0;
   options.progress = [&](const dedup_result&) { ++passed; };
@@ -299,7 +299,7 @@ TEST_P(DedupFailure, ReportsAFullDiskAndWritesNothingAfterIt) {
 
 // Promise: a run whose output fails adds no more keys without their records than those of one block (dedup,
 // Runs that end early).
-TEST_P(DedupFailure, AddsTheKeysOfOneBlockThatIsNotWritten) {
+TEST_P(DedupFailure, AddsTheKeysOfOneUnwrittenBlockAtMost) {
   std::signal(SIGPIPE, SIG_IGN);
   std::string text;
   for (int i = 1000; i < 10'000; ++i) text += std::to_string(i) + "\n";
@@ -326,7 +326,7 @@ TEST_P(DedupFailure, AddsNothingMoreWhereTheOutputIsNotReady) {
   options.after_output = true;
   int asked = 0;
   options.before_judging = [&] {
-    EXPECT_EQ(f.info().keys * 5, out.bytes()) << "all that was judged is written";
+    EXPECT_EQ(f.info().keys * 5, out.bytes()) << "everything judged is written";
     if (++asked == 4) throw std::runtime_error("the reader has left");
   };
   EXPECT_THROW(deduplicate(input, f, out, options), std::runtime_error);
@@ -334,7 +334,7 @@ TEST_P(DedupFailure, AddsNothingMoreWhereTheOutputIsNotReady) {
 }
 
 // Promise: where the reader leaves, a beginning of the result was written (dedup, Runs that end early).
-TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderLeaves) {
+TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderExits) {
   std::signal(SIGPIPE, SIG_IGN);
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
@@ -361,7 +361,7 @@ TEST_P(DedupFailure, WritesABeginningOfTheResultWhenTheReaderLeaves) {
 }
 
 // Promise: where reading fails, all that was read before is printed (dedup, Runs that end early).
-TEST_P(DedupFailure, WritesAllThatWasReadBeforeReadingFailed) {
+TEST_P(DedupFailure, WritesAllRecordsReadBeforeReadingFailed) {
   const std::string text = numbered_lines(500);
   const test::memory_file in(text);
   block_reader input({in.path(), "/proc/self/mem"}, {}, 1000);

@@ -28,7 +28,7 @@ TEST(Turnstile, LetsNumbersPassOneAtATimeInOrder) {
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(order[i], i);
 }
 
-TEST(Turnstile, MakesAWavefrontOfARow) {
+TEST(Turnstile, FormsAWavefrontOfARow) {
   constexpr std::uint64_t count = 500;
   constexpr std::size_t places = 5;
   std::vector<turnstile> row(places);

@@ -29,8 +29,8 @@ class FileSink : public testing::Test {
   }
   static std::string mine() { return "mine"; }
   static std::string of_another() { return "of another"; }
-  /// What a job leaves that is killed when `b` is settled in the ledger and not in the file.
-  /// @return the note that the ledger has
+  /// Leaves the state of a job that is killed when `b` is settled in the ledger and not in the file.
+  /// @return the note in the ledger
   [[nodiscard]] std::string killed_before_it_shows_b(const file_sink::mark& of,
                                                      const std::string& b = "b") const {
     file_sink to(path(), of);
@@ -66,7 +66,7 @@ class FileSink : public testing::Test {
   test::scratch_directory directory_;
 };
 
-TEST_F(FileSink, WritesWhatIsFreshOrUnknown) {
+TEST_F(FileSink, WritesFreshAndUnknownRecords) {
   file_sink to(path(), mine);
   to.begin("");
   put(to, {{"a", verdict::fresh}, {"b", verdict::seen}, {"c", verdict::unknown}, {"d", verdict::late}});
@@ -75,7 +75,7 @@ TEST_F(FileSink, WritesWhatIsFreshOrUnknown) {
 }
 
 // Promise: the file contains settled lines and nothing else (streams, Files).
-TEST_F(FileSink, ShowsWhatIsSettledAndNothingElse) {
+TEST_F(FileSink, ShowsSettledLinesAndNothingElse) {
   {
     file_sink to(path(), mine);
     to.begin("");
@@ -89,7 +89,7 @@ TEST_F(FileSink, ShowsWhatIsSettledAndNothingElse) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileSink, ForgetsWhatWasNotSettledAndKeepsWhatStoodThere) {
+TEST_F(FileSink, DiscardsUnsettledLinesAndKeepsEarlierContent) {
   std::ofstream(path()) << "before\n";
   std::string note;
   {
@@ -108,7 +108,7 @@ TEST_F(FileSink, ForgetsWhatWasNotSettledAndKeepsWhatStoodThere) {
 }
 
 // Promise: the next run completes what was settled before a crash (streams, Files).
-TEST_F(FileSink, ShowsWhatWasSettledBeforeACrash) {
+TEST_F(FileSink, ShowsLinesThatWereSettledBeforeACrash) {
   std::string note;
   {
     file_sink to(path(), mine);
@@ -120,7 +120,7 @@ TEST_F(FileSink, ShowsWhatWasSettledBeforeACrash) {
     put(to, {{"c", verdict::fresh}});
   }
   EXPECT_EQ(text(), "a\n");
-  std::ofstream(path(), std::ios::app) << 'b';  // the crash came while it was shown
+  std::ofstream(path(), std::ios::app) << 'b';  // the crash occurred while it was shown
   file_sink again(path(), mine);
   again.begin(note);
   EXPECT_EQ(text(), "a\nb\n");
@@ -128,7 +128,7 @@ TEST_F(FileSink, ShowsWhatWasSettledBeforeACrash) {
 }
 
 // Promise: what others append between two runs stays (streams, Files).
-TEST_F(FileSink, KeepsWhatSomebodyElseHasAppendedSince) {
+TEST_F(FileSink, KeepsDataThatOthersHaveAppendedSince) {
   std::string note;
   {
     file_sink to(path(), mine);
@@ -150,7 +150,7 @@ TEST_F(FileSink, KeepsWhatSomebodyElseHasAppendedSince) {
 }
 
 // Promise: a worker takes back what another worker has settled, and keeps the rest (streams, Files).
-TEST_F(FileSink, LeavesWhatAnotherWorkerHasSettled) {
+TEST_F(FileSink, LeavesLinesThatAnotherWorkerHasSettled) {
   file_sink to(path(), mine);
   to.begin("");
   put(to, {{"a", verdict::fresh}});
@@ -169,7 +169,7 @@ TEST_F(FileSink, LeavesWhatAnotherWorkerHasSettled) {
   EXPECT_TRUE(last.starts_with("8 "));
 }
 
-TEST_F(FileSink, ShowsWhatItHasSettledThoughItNeverHeardOfIt) {
+TEST_F(FileSink, ShowsSettledLinesAfterALostAnswer) {
   file_sink to(path(), mine);
   to.begin("");
   put(to, {{"a", verdict::fresh}, {"b", verdict::fresh}}, 10);
@@ -182,7 +182,7 @@ TEST_F(FileSink, ShowsWhatItHasSettledThoughItNeverHeardOfIt) {
   EXPECT_EQ(text(), "a\nb\nd\n");
 }
 
-TEST_F(FileSink, RefusesAFileThatLostWhatWasSettled) {
+TEST_F(FileSink, RefusesAFileThatLostSettledLines) {
   std::ofstream(path()) << "short";
   EXPECT_THROW(file_sink(path(), mine).begin("10 10:0"), parameter_error);
   EXPECT_THROW(file_sink(path(), mine).begin("x"), format_error);
@@ -191,7 +191,7 @@ TEST_F(FileSink, RefusesAFileThatLostWhatWasSettled) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileSink, MakesNoFileInThePlaceOfOneThatIsGone) {
+TEST_F(FileSink, CreatesNoFileInPlaceOfAMissingOne) {
   file_sink to(path(), mine);
   EXPECT_THROW(to.begin("10 10:0"), parameter_error);
   EXPECT_FALSE(std::filesystem::exists(path()));
@@ -216,7 +216,7 @@ TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
   EXPECT_EQ(text(), others);
 }
 
-TEST_F(FileSink, KnowsItsFileThoughItBeganLongBeforeAndEndedAnywhere) {
+TEST_F(FileSink, RecognizesItsFileAfterMoreRunsAndACrash) {
   std::string note;
   for (int run = 0; run < 20; ++run) {
     file_sink to(path(), mine);
@@ -231,8 +231,8 @@ TEST_F(FileSink, KnowsItsFileThoughItBeganLongBeforeAndEndedAnywhere) {
   EXPECT_EQ(text().find("lost"), std::string::npos);
 }
 
-// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
-TEST_F(FileSink, KeepsWhatAnotherJobHasSettledAndNotShown) {
+// Promise: no other job removes lines that were settled and are not in the file yet (streams, Files).
+TEST_F(FileSink, KeepsSettledLinesOfAnotherJobThatAreNotShownYet) {
   std::string note_of_another;
   {
     file_sink to(path(), of_another);
@@ -250,7 +250,7 @@ TEST_F(FileSink, KeepsWhatAnotherJobHasSettledAndNotShown) {
   EXPECT_EQ(text(), "a\nb\n");
 }
 
-TEST_F(FileSink, KeepsWhatWasSettledThoughItBeginsWithoutANote) {
+TEST_F(FileSink, KeepsSettledLinesThoughItStartsWithoutANote) {
   const std::string note = killed_before_it_shows_b(mine);
   const std::string moved = path() + ".1";
   std::filesystem::rename(path(), moved);
@@ -264,8 +264,8 @@ TEST_F(FileSink, KeepsWhatWasSettledThoughItBeginsWithoutANote) {
   EXPECT_EQ(text(), "a\nb\n");
 }
 
-// Promise: nothing is lost where others appended behind an unfinished part (streams, Files).
-TEST_F(FileSink, LosesNothingWhereSomebodyElseHasAppendedToWhatIsShownInPart) {
+// Promise: nothing is lost where others appended after an unfinished part (streams, Files).
+TEST_F(FileSink, LosesNothingWhereOthersAppendedToAPartlyShownFile) {
   const std::string b(10'000, 'b');  // more than is compared with the note
   for (const std::string& appended : {std::string("x\n"), std::string(20'000, 'x')}) {
     std::filesystem::remove(path());
@@ -285,7 +285,7 @@ TEST_F(FileSink, LosesNothingWhereSomebodyElseHasAppendedToWhatIsShownInPart) {
   }
 }
 
-/// A disk that cannot bring one file in.
+/// A disk that cannot write one file back.
 class disk_without_sync final : public disk {
  public:
   explicit disk_without_sync(std::string path) : path_(std::move(path)) {}
@@ -325,7 +325,7 @@ TEST_F(FileSink, KeepsTheOtherCopyUntilTheFileIsOnTheDisk) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileSink, RefusesASecondJobThoughTheFileOfTheFirstWasMovedAway) {
+TEST_F(FileSink, RefusesASecondJobThoughTheFileOfTheFirstWasMoved) {
   file_sink first(path(), mine);
   first.begin("");
   put(first, {{"a", verdict::fresh}});
@@ -339,7 +339,7 @@ TEST_F(FileSink, RefusesASecondJobThoughTheFileOfTheFirstWasMovedAway) {
   EXPECT_EQ(text_of(moved), "a\n");
 }
 
-TEST_F(FileSink, ShowsNothingThatSomebodyElseHasWrittenOver) {
+TEST_F(FileSink, ShowsNothingThatOthersHaveOverwritten) {
   file_sink to(path(), mine);
   to.begin("");
   put(to, {{"a", verdict::fresh}});
@@ -351,7 +351,7 @@ TEST_F(FileSink, ShowsNothingThatSomebodyElseHasWrittenOver) {
   EXPECT_EQ(text(), "");
 }
 
-TEST_F(FileSink, HidesWhatIsNotSettledFromWhomeverTheFileIsHiddenFrom) {
+TEST_F(FileSink, HidesUnsettledLinesFromUsersWithoutAccessToTheFile) {
   std::ofstream(path()) << "";
   std::ofstream(hidden()) << "";
   std::filesystem::permissions(path(), std::filesystem::perms(0640));
@@ -366,7 +366,7 @@ TEST_F(FileSink, RefusesANameThatIsTooLongForTheHiddenFileBeforeAnythingIsPut) {
   EXPECT_THROW(to.begin(""), storage_error);
 }
 
-TEST_F(FileSink, SaysThatAPipeIsNoFile) {
+TEST_F(FileSink, ReportsThatAPipeIsNotAFile) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   const descriptor reads(ends[0]), writes(ends[1]);
@@ -374,14 +374,14 @@ TEST_F(FileSink, SaysThatAPipeIsNoFile) {
 }
 
 // Promise: a second worker on one file is refused (streams, Several workers).
-TEST_F(FileSink, RefusesASecondJobAndWhatIsNoFile) {
+TEST_F(FileSink, RefusesASecondJobAndOtherTypesOfFiles) {
   file_sink first(path(), mine);
   first.begin("");
   EXPECT_THROW(file_sink second(path(), mine), storage_error);
   EXPECT_THROW(file_sink device("/dev/null", mine), parameter_error);
 }
 
-TEST_F(FileSink, BeginsANewFileWithALine) {
+TEST_F(FileSink, StartsANewFileWithALine) {
   std::string note;
   {
     file_sink to(path(), mine);
@@ -399,7 +399,7 @@ TEST_F(FileSink, BeginsANewFileWithALine) {
   EXPECT_EQ(text(), "id,name\n1,a\n2,b\n");
 }
 
-TEST_F(FileSink, CompletesTheLineThatARunBeganAndAddsNoneToOtherContent) {
+TEST_F(FileSink, CompletesThePartialLineOfARunAndAddsNoneToOtherContent) {
   for (const std::string there : {"", "id", "id,name\n"}) {
     std::ofstream(path(), std::ios::trunc) << there;
     file_sink to(path(), mine);

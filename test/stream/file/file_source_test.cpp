@@ -32,7 +32,7 @@ class FileSource : public testing::Test {
   void write(const std::string& text) const { std::ofstream(path(), std::ios::trunc) << text; }
   void append(const std::string& text) const { std::ofstream(path(), std::ios::app) << text; }
 
-  /// Reads on from where the last call was, and settles all of it.
+  /// Continues after the last call, and settles everything.
   std::vector<std::string> read_on(const file_source::options& how = {}) {
     file_source from(path(), how);
     from.begin(reached_);
@@ -50,15 +50,16 @@ class FileSource : public testing::Test {
     }
     return records;
   }
-  /// Reads on, and dies when a batch was claimed, before it was settled: what must be known before that is.
-  void claim_and_die() {
+  /// Continues, and crashes after a batch was claimed and before it was settled. Returns the state that was
+  /// recorded before.
+  void claim_and_crash() {
     file_source from(path());
     from.begin(reached_);
     source_batch batch;
     while (from.next(batch, milliseconds(0)) != source::state::ended)
       if (const auto known = from.known_before(batch)) reached_.insert_or_assign(known->source, *known);
   }
-  std::string complaint_of_reading_on() {
+  std::string error_of_reading_on() {
     try {
       read_on();
     } catch (const parameter_error& e) {
@@ -75,20 +76,20 @@ class FileSource : public testing::Test {
   test::scratch_directory directory_;
 };
 
-TEST_F(FileSource, GivesRecordsWithTheirOffsets) {
+TEST_F(FileSource, ReturnsRecordsWithTheirOffsets) {
   write("a\n\nlonger\nlast");
   EXPECT_THAT(read_on(), ElementsAre("0 a", "2 ", "3 longer", "10 last"));
   EXPECT_THAT(read_on(), ElementsAre());
 }
 
-TEST_F(FileSource, GoesOnWhereItWas) {
+TEST_F(FileSource, ContinuesWhereItWas) {
   write("a\nb\n");
   EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
   append("c\n");
   EXPECT_THAT(read_on(), ElementsAre("4 c"));
 }
 
-TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
+TEST_F(FileSource, DoesNotReturnTheLineOfFieldNamesAsARecord) {
   write("id,site\na\nb\n");
   EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), "id,site");
   EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("8 a", "10 b"));
@@ -96,7 +97,7 @@ TEST_F(FileSource, TakesALineThatNamesTheFieldsForNoRecord) {
   EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("12 c"));
 }
 
-TEST_F(FileSource, BelievesNoPieceOfALineThatNamesTheFields) {
+TEST_F(FileSource, DoesNotTrustAPartialLineOfFieldNames) {
   write("id,si");
   EXPECT_THROW(read_on({.format = {.header = true}}), format_error);
   int idle = 0;
@@ -109,7 +110,7 @@ TEST_F(FileSource, BelievesNoPieceOfALineThatNamesTheFields) {
   EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre("8 a"));
 }
 
-TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsToldNotTo) {
+TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsStopped) {
   write("");
   struct enough {};
   EXPECT_THROW(
@@ -118,7 +119,7 @@ TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsToldNotTo) {
   EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), "");
 }
 
-TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
+TEST_F(FileSource, WaitsForTheRestOfALineOfFieldNamesFromAPipe) {
   ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
   const descriptor writer(::open(path().c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::write(writer.get(), "id,si", 5), 5);
@@ -126,7 +127,7 @@ TEST_F(FileSource, WaitsForTheRestOfALineThatNamesTheFieldsFromAPipe) {
   EXPECT_EQ(file_source(path(), {.format = {.header = true}, .idle = write_the_rest}).header(), "id,site");
 }
 
-TEST_F(FileSource, TakesALineThatNamesTheFieldsThoughNothingElseIsThereYet) {
+TEST_F(FileSource, AcceptsALineOfFieldNamesBeforeTheFirstRecord) {
   write("id,site\n");
   EXPECT_THAT(read_on({.format = {.header = true}}), ElementsAre());
   append("a\n");
@@ -144,7 +145,7 @@ TEST_F(FileSource, KeepsRecordsOfCsvTogether) {
 }
 
 // Promise: a compressed file is read on where the job was (streams, Files).
-TEST_F(FileSource, GoesOnInACompressedFile) {
+TEST_F(FileSource, ContinuesInACompressedFile) {
   write("a\nb\n");
   ASSERT_EQ(std::system(("gzip " + path() + " && mv " + path() + ".gz " + path()).c_str()), 0);
   wait_ = milliseconds(1'000);  // for a program
@@ -166,34 +167,34 @@ TEST_F(FileSource, RefusesAnEndBetweenQuotes) {
   }
 }
 
-TEST_F(FileSource, SaysInWhichLineARecordStands) {
+TEST_F(FileSource, ReportsTheLineNumberOfARecord) {
   write("a\nb\nc\n");
   EXPECT_EQ(file_source(path()).place_of("", 4), "line 3 of " + path());
 }
 
-TEST_F(FileSource, TakesALineThatGotItsEndLaterOnce) {
+TEST_F(FileSource, ReturnsALineThatWasTerminatedLaterOnce) {
   write("a\nb");
   EXPECT_THAT(read_on(), ElementsAre("0 a", "2 b"));
   append("\nc\n");
   EXPECT_THAT(read_on(), ElementsAre("4 c"));
 }
 
-TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasTaken) {
+TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasRead) {
   write("a\nb");
   read_on();
   append("c\n");
-  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+  EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
 }
 
-TEST_F(FileSource, GivesALineWithoutAnEndAgainThatWasClaimedAndNotSettled) {
+TEST_F(FileSource, ReturnsAnUnsettledLineWithoutAnEndAgain) {
   write("abc\nx\nabc");
-  claim_and_die();
+  claim_and_crash();
   EXPECT_THAT(read_on(), ElementsAre("6 abc"));
 }
 
-TEST_F(FileSource, GivesALineThatGotItsEndAfterItWasClaimedAgain) {
+TEST_F(FileSource, ReturnsALineThatWasTerminatedAfterItsClaimAgain) {
   write("abc\nx\nabc");
-  claim_and_die();
+  claim_and_crash();
   append("\ny\n");
   EXPECT_THAT(read_on(), ElementsAre("6 abc", "10 y"));
 }
@@ -203,19 +204,19 @@ TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasClaimed) {
   for (const std::string before : {"", "abc\nx\n"}) {
     reached_.clear();
     write(before + "abc");
-    claim_and_die();
+    claim_and_crash();
     append("def");
-    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
     append("\ny\n");
-    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
     write(before + "ab");
-    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
     write(before);
-    EXPECT_THAT(complaint_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
   }
 }
 
-TEST_F(FileSource, ReadsNoMoreAtOnceThan32BitsCanPointTo) {
+TEST_F(FileSource, LimitsAReadToOffsetsOf32Bits) {
   constexpr std::size_t most = std::size_t{1} << 32;
   for (const std::size_t carried :
        {std::size_t{0}, std::size_t{1} << 20, std::size_t{2'200'000'000}, block_reader::max_record_bytes}) {
@@ -225,7 +226,7 @@ TEST_F(FileSource, ReadsNoMoreAtOnceThan32BitsCanPointTo) {
   }
 }
 
-TEST_F(FileSource, WaitsForTheEndOfALineThatIsFollowed) {
+TEST_F(FileSource, WaitsForTheEndOfAFollowedLine) {
   write("a\nb");
   EXPECT_THAT(read_on({.follow = true}), ElementsAre("0 a"));
   append("c\n");
@@ -237,9 +238,9 @@ TEST_F(FileSource, RefusesAnotherFileOfTheSameName) {
   write("a\nb\n");
   read_on();
   write("x\nb\nc\n");
-  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("begins otherwise"));
+  EXPECT_THAT(error_of_reading_on(), HasSubstr("begins otherwise"));
   write("a\n");
-  EXPECT_THAT(complaint_of_reading_on(), HasSubstr("is shorter"));
+  EXPECT_THAT(error_of_reading_on(), HasSubstr("is shorter"));
 }
 
 TEST_F(FileSource, ReadsRecordsLongerThanABlock) {
@@ -249,7 +250,7 @@ TEST_F(FileSource, ReadsRecordsLongerThanABlock) {
   EXPECT_THAT(all, testing::Contains("2 " + longest));
 }
 
-TEST_F(FileSource, TellsAFileThatWasCutShortWhileItWasFollowed) {
+TEST_F(FileSource, DetectsTruncationOfAFollowedFile) {
   write("a\nb\n");
   file_source from(path(), {.follow = true});
   from.begin({});
@@ -259,7 +260,7 @@ TEST_F(FileSource, TellsAFileThatWasCutShortWhileItWasFollowed) {
   EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
 }
 
-TEST_F(FileSource, TellsAFileThatWasEmptiedAndGrewAgainWhileItWasFollowed) {
+TEST_F(FileSource, DetectsThatAFollowedFileWasEmptiedAndGrewAgain) {
   write("a\nb\n");
   file_source from(path(), {.follow = true});
   from.begin({});
@@ -269,8 +270,8 @@ TEST_F(FileSource, TellsAFileThatWasEmptiedAndGrewAgainWhileItWasFollowed) {
   EXPECT_THROW((void)from.next(batch, milliseconds(0)), storage_error);
 }
 
-// Promise: a file that was rotated away is read to its end (streams, Files).
-TEST_F(FileSource, ReadsWhatIsAppendedToAFileThatWasRotatedAway) {
+// Promise: a rotated file is read to its end (streams, Files).
+TEST_F(FileSource, ReadsLinesAppendedToARotatedFile) {
   write("a\n");
   file_source from(path(), {.follow = true, .rotated_for = milliseconds(200)});
   from.begin({});

@@ -1,4 +1,4 @@
-// The crash matrix with Redis streams and with Kafka, several runs side by side.
+// The crash matrix with Redis streams and with Kafka, several runs in parallel.
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Each run a seed of its own: no two share a topic, a stream or a filter.
+/// Each run has its own seed: no two share a topic, a stream or a filter.
 struct BrokerMatrix : testing::Test {
   std::uint64_t seed = 7000;
-  /// At the first time by each point. Whether there is a third time is up to how batches fall.
+  /// The first and second time at each point. Whether there is a third time depends on how batches fall.
   static inline const int certain_deaths = static_cast<int>(common_fault_points().size());
 
   static matrix_outcome survive(const std::vector<matrix_run>& runs) {
@@ -21,21 +21,21 @@ struct BrokerMatrix : testing::Test {
     return outcome;
   }
 
-  /// A death at every step, early and later, in a window and not.
-  std::vector<matrix_run> deaths_at_every_step(const matrix_pair& pair) {
+  /// A crash at every step, early and later, with and without a window.
+  std::vector<matrix_run> crashes_at_every_step(const matrix_pair& pair) {
     std::vector<matrix_run> runs;
     for (const std::string& point : fault_points())
       runs.push_back({pair, {{.die_at = point + ":1"}, {.die_at = point + ":3"}}, ++seed, seed % 2 == 0});
     return runs;
   }
-  /// What happens to the server, and two who do the work of one.
+  /// Server failures, and two workers that do the work of one.
   std::vector<matrix_run> mishaps(const matrix_pair& pair, milliseconds early) {
     return {{pair, {}, ++seed},
             {pair, {killed_at("put:1")}, ++seed},
             {pair, {{.kill_store_after = early}, {.die_at = "put:2"}}, ++seed},
             {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 1000}}, ++seed}};
   }
-  std::vector<matrix_run> one_too_many(const matrix_pair& pair) {
+  std::vector<matrix_run> duplicate_workers(const matrix_pair& pair) {
     return {{pair, {{.second = disaster::beside::the_same}}, ++seed},
             {pair, {{.die_at = "claimed:1", .second = disaster::beside::the_same}}, ++seed, true}};
   }
@@ -45,17 +45,17 @@ void append(std::vector<matrix_run>& to, std::vector<matrix_run> more) {
   for (matrix_run& each : more) to.push_back(std::move(each));
 }
 
-/// Of Redis streams, and into them.
+/// From Redis streams, and into them.
 class RedisStreamMatrix : public BrokerMatrix,
                           public testing::WithParamInterface<std::pair<std::string, std::string>> {};
 
-// Promise: with Redis streams each event takes effect as the table says, whatever dies (streams, Sources and
-// sinks).
-TEST_P(RedisStreamMatrix, IsExactWhateverDies) {
+// Promise: with Redis streams each event takes effect as the table says, through any crash (streams, Sources
+// and sinks).
+TEST_P(RedisStreamMatrix, IsExactThroughAnyCrash) {
   const matrix_pair& pair = pair_of(GetParam().first, GetParam().second);
-  auto runs = deaths_at_every_step(pair);
+  auto runs = crashes_at_every_step(pair);
   append(runs, mishaps(pair, milliseconds(15)));
-  if (pair.to_name != "file") append(runs, one_too_many(pair));
+  if (pair.to_name != "file") append(runs, duplicate_workers(pair));
   const matrix_outcome outcome = survive(runs);
   EXPECT_GE(outcome.deaths, certain_deaths);
   EXPECT_GE(outcome.store_deaths, 1);
@@ -73,8 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Pairs, RedisStreamMatrix,
                                          std::pair("file", "redis_stream")),
                          name_of);
 
-/// Two workers: one stands still at a step until the other has done all the work, also what it had begun;
-/// then it goes on, or never comes back.
+/// Two workers: one stops at a step until the other has done all the work, including the work it had begun;
+/// then it continues, or never returns.
 struct TakeoverMatrix : BrokerMatrix, testing::WithParamInterface<std::string> {
   std::vector<matrix_run> pauses(const matrix_pair& pair, disaster::return_of stopped) {
     std::vector<matrix_run> runs;
@@ -90,17 +90,17 @@ struct TakeoverMatrix : BrokerMatrix, testing::WithParamInterface<std::string> {
 
 // Promise: a worker that stands still at any step loses and doubles nothing, as the table says (streams,
 // Several workers).
-TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillAndGoesOn) {
+TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStopsAndContinues) {
   const auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::after_the_second);
   const matrix_outcome outcome = survive(runs);
   EXPECT_GE(outcome.stops, static_cast<int>(common_fault_points().size()));
   EXPECT_EQ(outcome.failures, 0);
 }
 
-/// What it had settled, and was about to show, it alone can show.
+/// Only the worker itself can show what it had settled and was about to show.
 // Promise: a worker that stands still at any step loses and doubles nothing, as the table says (streams,
 // Several workers).
-TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStandsStillForGood) {
+TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStopsPermanently) {
   auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::nobody);
   for (matrix_run& each : runs) {
     const std::string& at = each.disasters.front().stop_at;
@@ -113,18 +113,17 @@ INSTANTIATE_TEST_SUITE_P(Sinks, TakeoverMatrix, testing::Values("counts", "files
                          [](const auto& sink) { return sink.param; });
 
 struct KafkaMatrix : BrokerMatrix {
-  /// When a group has shared its partitions out, and batches are under way.
+  /// After a group has assigned its partitions, with batches in flight.
   static constexpr milliseconds at_work{3'200};
 
   std::vector<matrix_run> all_of(const matrix_pair& pair) {
-    auto runs = deaths_at_every_step(pair);
+    auto runs = crashes_at_every_step(pair);
     append(runs, mishaps(pair, at_work));
     runs.push_back({pair, {{.lose_brokers_after = at_work}}, ++seed});
-    if (pair.to_name != "file") append(runs, one_too_many(pair));
+    if (pair.to_name != "file") append(runs, duplicate_workers(pair));
     return runs;
   }
-  /// Two workers: one dies, one comes while the other works, one stands still until its group has given it
-  /// up.
+  /// Two workers: one crashes, one joins while the other works, one stops until its group has given it up.
   std::vector<matrix_run> rebalances(const matrix_pair& pair) {
     using enum disaster::beside;
     return {{pair, {{.die_at = "claimed:2", .second = a_worker}}, ++seed},
@@ -155,7 +154,7 @@ TEST_F(KafkaMatrix, KafkaToKafka) {
 }
 // Promise: a store that is unavailable for longer than a transaction may be open ends no worker (streams,
 // Kafka).
-TEST_F(KafkaMatrix, StoreThatIsAwayForLongerThanATransactionMayBeOpenEndsNoWorker) {
+TEST_F(KafkaMatrix, StoreOutageLongerThanATransactionTimeoutEndsNoWorker) {
   std::vector<matrix_run> runs;
   for (const std::string at : {"put:3", "claimed:5"})
     runs.push_back({pair_of("kafka", "kafka"),

@@ -7,7 +7,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Every source with every sink, one server for all: each run has a filter's job and events of its own.
+/// Every source with every sink, one server for all: each run has its own job of a filter, and its own
+/// events.
 class CrashMatrix : public testing::TestWithParam<std::pair<matrix_source, matrix_sink>> {
  protected:
   static void SetUpTestSuite() {
@@ -24,7 +25,7 @@ class CrashMatrix : public testing::TestWithParam<std::pair<matrix_source, matri
   }
 
   static inline std::unique_ptr<redis_server> store;
-  /// No two runs share one, as their events would meet in the filter.
+  /// Seeds are unique, as the events of two runs would meet in one filter.
   static inline std::uint64_t next_seed = 1;
 };
 
@@ -40,7 +41,7 @@ TEST_P(CrashMatrix, IsExactWhereverTheJobIsKilled) {
   for (const std::string& point : points) {
     SCOPED_TRACE(point);
     const auto outcome = survives({{.die_at = point + ":1"}, {.die_at = point + ":3"}}, next_seed++);
-    // Settlements come by the clock: there may be less than three.
+    // Settlements depend on the clock: there may be fewer than three.
     const bool by_clock =
         point == "committed" || point == "settled" || point == "half_shown" || point == "accounted";
     EXPECT_GE(outcome.deaths, by_clock ? 1 : 2);
@@ -59,9 +60,9 @@ TEST_P(CrashMatrix, IsExactWhenTheNetworkBreaks) {
   EXPECT_GE(outcome.cuts, 2);
 }
 
-TEST_P(CrashMatrix, IsExactWhenTwoWorkWhereOneShould) {
+TEST_P(CrashMatrix, IsExactWhenTwoWorkInsteadOfOne) {
   const auto& [from, to] = GetParam();
-  if (to.name == "file") GTEST_SKIP() << "a file refuses the second";
+  if (to.name == "file") GTEST_SKIP() << "a file refuses the second job";
   survives(
       {{.second = disaster::beside::the_same}, {.die_at = "claimed:2", .second = disaster::beside::the_same}},
       next_seed++);

@@ -24,7 +24,7 @@ TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {
   const std::uint64_t count = number_from("EVERSEEN_MATRIX_RUNS", 6);
   std::vector<matrix_run> runs;
   for (std::uint64_t seed = first; seed < first + count; ++seed) runs.push_back(random_run(GetParam(), seed));
-  // What waits for nobody keeps both cores busy by itself.
+  // Pairs without waiting times keep both cores busy by themselves.
   const std::size_t lanes = GetParam().from_name == "kafka" ? 12 : 3;
   const matrix_outcome outcome = run_side_by_side(EVERSEEN_DYING_PROGRAM, runs, lanes);
   std::cout << GetParam().name() << ": " << count << " runs from seed " << first << ", " << to_string(outcome)

@@ -1,4 +1,4 @@
-// The crash matrix where the filter is not in one plain Redis: the module, a cluster, files.
+// The crash matrix with other stores than one plain Redis: the module, a cluster, files.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
   return words;
 }
 
-/// Half of the runs in a window, whose events go on for four times its width.
+/// Half of the runs have a window, whose events cover four times its width.
 struct StoreMatrix : testing::Test {
   std::uint64_t seed = 20'000;
 
@@ -33,8 +33,8 @@ struct StoreMatrix : testing::Test {
     return outcome;
   }
 
-  /// A death at each step, and two who do the work of one.
-  void survives_deaths(redis_server& killed, const std::string& url, const matrix_sink& to) {
+  /// A crash at each step, and two workers that do the work of one.
+  void survives_kills(redis_server& killed, const std::string& url, const matrix_sink& to) {
     matrix_outcome all;
     for (const std::string& point : fault_points()) {
       SCOPED_TRACE(point);
@@ -44,7 +44,7 @@ struct StoreMatrix : testing::Test {
     EXPECT_GE(all.deaths, static_cast<int>(common_fault_points().size()));
   }
   /// Killed at a step of the job, or while it works.
-  void survives_deaths_of_the_server(redis_server& killed, const std::string& url, const matrix_sink& to) {
+  void survives_kills_of_the_server(redis_server& killed, const std::string& url, const matrix_sink& to) {
     matrix_outcome all;
     for (const int after_ms : {5, 10, 15, 20, 30, 40})
       all += survives(killed, url, to, {{.kill_store_after = milliseconds(after_ms)}, {.die_at = "put:3"}});
@@ -56,26 +56,26 @@ struct StoreMatrix : testing::Test {
 
 TEST_F(StoreMatrix, IsExactInAPlainRedisWithAWindow) {
   redis_server server(durable);
-  survives_deaths(server, server.url(), to_counts());
-  survives_deaths(server, server.url(), to_file());
+  survives_kills(server, server.url(), to_counts());
+  survives_kills(server, server.url(), to_file());
 }
 
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
 // and sinks).
 TEST_F(StoreMatrix, IsExactWithTheModule) {
   redis_server server(with(with_module(), durable));
-  survives_deaths(server, server.url(), to_counts());
-  survives_deaths(server, server.url(), to_file());
-  survives_deaths_of_the_server(server, server.url(), to_counts());
+  survives_kills(server, server.url(), to_counts());
+  survives_kills(server, server.url(), to_file());
+  survives_kills_of_the_server(server, server.url(), to_counts());
 }
 
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
 // and sinks).
 TEST_F(StoreMatrix, IsExactInACluster) {
   redis_cluster cluster(redis_cluster::replicas::none, durable);
-  survives_deaths(cluster.node(0), cluster.url(), to_counts());
-  survives_deaths(cluster.node(0), cluster.url(), to_file());
-  survives_deaths_of_the_server(cluster.node(1), cluster.url(), to_counts());
+  survives_kills(cluster.node(0), cluster.url(), to_counts());
+  survives_kills(cluster.node(0), cluster.url(), to_file());
+  survives_kills_of_the_server(cluster.node(1), cluster.url(), to_counts());
 }
 
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
@@ -83,19 +83,19 @@ TEST_F(StoreMatrix, IsExactInACluster) {
 TEST_F(StoreMatrix, IsExactOnSeveralServers) {
   redis_server first(durable), second(durable), third(durable);
   const std::string url = first.url() + ',' + second.address() + ',' + third.address();
-  survives_deaths(second, url, to_counts());
-  survives_deaths(first, url, to_file());
-  survives_deaths_of_the_server(first, url, to_counts());
+  survives_kills(second, url, to_counts());
+  survives_kills(first, url, to_file());
+  survives_kills_of_the_server(first, url, to_counts());
 }
 
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
 // and sinks).
 TEST_F(StoreMatrix, IsExactInFiles) {
-  redis_server none;  // is killed by nobody
+  redis_server none;  // nothing kills it
   const scratch_directory directory;
   const std::string url = "file:" + (directory.path() / "store").string();
-  survives_deaths(none, url, to_file());
-  survives_deaths(none, url, to_standard_output());
+  survives_kills(none, url, to_file());
+  survives_kills(none, url, to_standard_output());
   matrix_outcome all;
   for (const int after_ms : {3, 6, 9, 12, 15, 18, 21, 24})
     all += survives(none, url, to_file(), {{.kill_after = milliseconds(after_ms)}});

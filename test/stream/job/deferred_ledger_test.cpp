@@ -36,7 +36,7 @@ class DeferredLedger : public testing::Test {
   test::random_digests keys{5};
 };
 
-TEST_F(DeferredLedger, LeavesNothingBehindUntilSomethingIsClaimed) {
+TEST_F(DeferredLedger, LeavesNothingBehindBeforeTheFirstClaim) {
   {
     auto idle = open("with a slip");
     EXPECT_THAT(idle.checkpoints(), IsEmpty());
@@ -49,7 +49,7 @@ TEST_F(DeferredLedger, LeavesNothingBehindUntilSomethingIsClaimed) {
   EXPECT_EQ(seen->open_ledger("job", "")->description(), "as it should be");
 }
 
-TEST_F(DeferredLedger, RefusesAJobThatWasBegunOtherwise) {
+TEST_F(DeferredLedger, RefusesAJobWithOtherOptions) {
   auto late = open("late");
   auto first = open("first");
   first.settle(std::vector<checkpoint>{{"lane", 3, ""}});
@@ -58,14 +58,14 @@ TEST_F(DeferredLedger, RefusesAJobThatWasBegunOtherwise) {
   EXPECT_EQ(open("first").checkpoints().at("lane").position, 3U);
 }
 
-TEST_F(DeferredLedger, KnowsWhatAnotherWorkerSettledMeanwhile) {
+TEST_F(DeferredLedger, KnowsSettlementsOfAnotherWorker) {
   const auto one = open("same");
   auto two = open("same");
   two.settle(std::vector<checkpoint>{{"lane", 7, ""}});
   EXPECT_EQ(one.checkpoints().at("lane").position, 7U);
 }
 
-TEST_F(DeferredLedger, RefusesANameBeforeAnythingIsRead) {
+TEST_F(DeferredLedger, RefusesAnInvalidNameBeforeAnythingIsRead) {
   EXPECT_THROW(deferred_ledger(*seen, "", "", [](const auto&) {}), parameter_error);
 }
 

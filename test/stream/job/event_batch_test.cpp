@@ -1,4 +1,4 @@
-// Times that an event has from the clock of the machine, which may jump.
+// Events that get their times from the machine's clock, which may jump.
 
 #include "everseen/stream/job/event_batch.hpp"
 
@@ -50,7 +50,7 @@ class EventClock : public testing::Test {
 
 // Promise: no event is late because a clock was set back, in a run or between two (dedup, Lines without
 // times).
-TEST_F(EventClock, ThatIsSetBackMakesNoEventLate) {
+TEST_F(EventClock, SetBackMakesNoEventLate) {
   event_reader reader(event_shape{}, seen_, options_);
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
     now_ += jump;
@@ -60,7 +60,7 @@ TEST_F(EventClock, ThatIsSetBackMakesNoEventLate) {
 
 // Promise: no event is late because a clock was set back, in a run or between two (dedup, Lines without
 // times).
-TEST_F(EventClock, ThatWasSetBackBetweenTwoRunsMakesNoEventLate) {
+TEST_F(EventClock, SetBackBetweenTwoRunsMakesNoEventLate) {
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
     now_ += jump;
     event_reader reader(event_shape{}, seen_, options_);

@@ -5,14 +5,14 @@
 namespace everseen::job_marks {
 namespace {
 
-TEST(JobMarks, TellLanesFromWhatElseIsPutDown) {
+TEST(JobMarks, DistinguishLanesFromOtherCheckpoints) {
   EXPECT_TRUE(is_of_a_lane("web-1:/var/log/clicks"));
   EXPECT_TRUE(is_of_a_lane("clicks/3"));
   EXPECT_FALSE(is_of_a_lane(sink("web-1", "/data/fresh")));
   EXPECT_FALSE(is_of_a_lane(last_settled));
 }
 
-TEST(JobMarks, FindTheSinkThatAWorkerWasGivenLast) {
+TEST(JobMarks, FindTheLastSinkOfAWorker) {
   checkpoints known;
   const auto put = [&](const std::string& name, std::uint64_t order) { known[name] = {name, order, ""}; };
   EXPECT_FALSE(last_sink(known, "web-1"));

@@ -1,5 +1,5 @@
-// A job in one process: what it does with what its parts say. That nothing depends on where it dies is shown
-// by test/stream/job/crash_matrix_integration_test.cpp, on real stores.
+// A job in one process, with test doubles for its parts. That crashes do not change its results is shown by
+// test/stream/job/crash_matrix_integration_test.cpp, on real stores.
 
 #include "everseen/stream/job/job.hpp"
 
@@ -34,7 +34,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using strings = std::vector<std::string>;
 
-/// Lines of a list, some at a time.
+/// Lines of a list, several at a time.
 class list_source final : public source {
  public:
   explicit list_source(strings lines, std::size_t at_a_time = 2) : at_a_time_(at_a_time) {
@@ -74,7 +74,7 @@ class list_source final : public source {
   bool finished = false;
   bool never_ends = false;
   std::string how_to_tell_the_last{};
-  std::size_t again_at = 0;  // begins again, once, before it gives this line
+  std::size_t again_at = 0;  // starts over, once, before it returns this line
 
  private:
   strings lines_;
@@ -99,7 +99,7 @@ class list_sink final : public sink {
     ++commits;
     return std::to_string(settled);
   }
-  /// As a run after a crash does.
+  /// Like a run after a crash.
   void take_back() { lines.resize(settled); }
 
   strings lines{};
@@ -110,7 +110,7 @@ class list_sink final : public sink {
   int commits = 0;
 };
 
-/// A ledger whose store is away at some of the calls.
+/// A ledger whose store is unavailable at some of the calls.
 class distant_ledger final : public ledger {
  public:
   explicit distant_ledger(ledger& real) : real_(real) {}
@@ -135,7 +135,7 @@ class distant_ledger final : public ledger {
 
   std::set<int> away_at{};
   std::function<void()> when_away{};
-  mutable int checkpoints_fail = 0;  // so many times, but not when the job begins
+  mutable int checkpoints_fail = 0;  // this many times, but not when the job begins
 
  private:
   ledger& real_;
@@ -168,14 +168,14 @@ class Job : public testing::Test {
   list_sink to;
 };
 
-TEST_F(Job, PutsOutEachFreshEventOnceAndInOrder) {
+TEST_F(Job, WritesEachFreshEventOnceAndInOrder) {
   const job_result result = run({"a", "b", "a", "c", "c"});
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
   EXPECT_EQ(result.verdicts, (tally{.fresh = 3, .seen = 2}));
   EXPECT_EQ(result.events, 5U);
 }
 
-TEST_F(Job, TellsTheSourceWhatIsSettledAndTheSinkItsNote) {
+TEST_F(Job, ReportsSettlementsToTheSourceAndTheSinksNote) {
   list_source from({"a", "b", "c"});
   run(from);
   EXPECT_EQ(from.account, 30U);
@@ -188,7 +188,7 @@ TEST_F(Job, TellsTheSourceWhatIsSettledAndTheSinkItsNote) {
   EXPECT_EQ(to.begun_with, "3");
 }
 
-TEST_F(Job, PassesOverWhatIsSettledThoughTheSourceGivesItAgain) {
+TEST_F(Job, SkipsSettledEventsThatTheSourceReturnsAgain) {
   run({"a", "b", "c"});
   const job_result result = run({"a", "b", "c", "a", "d"});
   EXPECT_EQ(result.events, 2U);
@@ -208,7 +208,7 @@ TEST_F(Job, EndsAtAnOutageAndLosesAndDoublesNothing) {
 }
 
 // Promise: pass loses no event (streams, Outages).
-TEST_F(Job, PassesAnOutageByWithoutLosingAnything) {
+TEST_F(Job, ContinuesThroughAnOutageWithoutLosingAnything) {
   distant_ledger away(*book);
   away.away_at = {4, 5, 6};  // a claim, and what would settle it
   list_source from({"a", "b", "c", "d", "e", "f", "a"});
@@ -222,10 +222,10 @@ TEST_F(Job, PassesAnOutageByWithoutLosingAnything) {
   EXPECT_EQ(from.account, 70U);
 }
 
-TEST_F(Job, PutsDownHowToTellABatchAgainBeforeItClaimsIt) {
+TEST_F(Job, RecordsHowToIdentifyABatchBeforeClaimingIt) {
   distant_ledger away(*book);
   away.away_at = {
-      5};  // 1: the sink's first note, 2 and 3: the first two, 4: how to tell the last, 5: its claim
+      5};  // 1: the sink's first note, 2 and 3: the first two, 4: how to identify the last, 5: its claim
   list_source from({"a", "b", "c"});
   from.how_to_tell_the_last = "how";
   job work({seen, away, from, &to}, options());
@@ -236,7 +236,7 @@ TEST_F(Job, PutsDownHowToTellABatchAgainBeforeItClaimsIt) {
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
 }
 
-/// A ledger beside which another worker settles a lane: once, in front of a settlement of this one.
+/// A ledger in which another worker settles a lane, once, just before this worker settles.
 class contested_ledger final : public ledger {
  public:
   explicit contested_ledger(ledger& real) : real_(real) {}
@@ -267,7 +267,7 @@ class contested_ledger final : public ledger {
   ledger& real_;
 };
 
-/// A ledger whose server is replaced by one that knows less, once it has settled something of a lane.
+/// A ledger whose server is replaced by one with less data, after it has settled something in a lane.
 class replaced_ledger final : public ledger {
  public:
   replaced_ledger(ledger& first, ledger& then) : now_(&first), then_(then) {}
@@ -288,7 +288,7 @@ class replaced_ledger final : public ledger {
   ledger& then_;
 };
 
-/// What a job puts into a file beside another worker.
+/// The output of a job to a file beside another worker.
 std::string put_into_a_file(store& place, job_options o, std::optional<std::uint64_t> other_settles,
                             bool loses_an_answer) {
   const test::scratch_directory directory;
@@ -310,7 +310,7 @@ std::string put_into_a_file(store& place, job_options o, std::optional<std::uint
   return all.str();
 }
 
-TEST_F(Job, LeavesToAnotherWorkerWhatThatOneHasSettled) {
+TEST_F(Job, LeavesEventsToTheWorkerThatSettledThem) {
   const std::string lines = "a\nb\nc\nd\ne\nf\n";
   for (const std::uint64_t other : {10U, 20U, 30U, 60U, 70U}) {
     job_options o = options();
@@ -320,14 +320,14 @@ TEST_F(Job, LeavesToAnotherWorkerWhatThatOneHasSettled) {
   }
 }
 
-TEST_F(Job, PutsOnceWhatItHasSettledThoughTheAnswerWasLost) {
+TEST_F(Job, WritesSettledEventsOnceAfterALostAnswer) {
   job_options o = options();
   o.on_outage = job_options::outage::pass;
   EXPECT_EQ(put_into_a_file(*place, o, {}, true), "a\nb\nc\nd\ne\nf\n");
 }
 
 // Promise: a running job notices that its server lost data (streams, Crashes of servers and machines).
-TEST_F(Job, EndsWhereTheLedgerHasLessThanItHadAnsweredFor) {
+TEST_F(Job, EndsWhereTheLedgerLostAcknowledgedData) {
   for (const std::uint64_t left : {0U, 10U}) {
     const test::scratch_directory directory;
     const std::string name = directory.path().filename().string();
@@ -344,7 +344,7 @@ TEST_F(Job, EndsWhereTheLedgerHasLessThanItHadAnsweredFor) {
   }
 }
 
-TEST_F(Job, PutsDownHowToTellABatchAgainThoughAnotherWorkerHasSettledWhatIsBeforeIt) {
+TEST_F(Job, RecordsHowToIdentifyABatchThoughAnotherWorkerHasSettledTheEventsBeforeIt) {
   contested_ledger contested(*book);
   contested.other_settles = 20;
   list_source from({"a", "b", "c"});
@@ -358,7 +358,7 @@ TEST_F(Job, PutsDownHowToTellABatchAgainThoughAnotherWorkerHasSettledWhatIsBefor
   EXPECT_THAT(contested.notes_at_claims, ElementsAre("", "how"));
 }
 
-TEST_F(Job, SettlesAllBeforeARecordThatIsNoEvent) {
+TEST_F(Job, SettlesAllEventsBeforeAnInvalidRecord) {
   job_options o = options();
   o.events.key = {{field_rule::kind::delimited, 2, ',', {}}};
   list_source from({"1,a", "2,b", "3,c", "bad", "5,d"});
@@ -386,8 +386,8 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
   EXPECT_TRUE(from.finished);
 }
 
-// Promise: nothing is claimed behind what was given up (streams, The life of a job).
-TEST_F(Job, StoppedInAnOutageClaimsNothingBehindWhatItGaveUp) {
+// Promise: nothing is claimed after abandoned events (streams, The life of a job).
+TEST_F(Job, StoppedInAnOutageClaimsNothingAfterAbandonedEvents) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
   list_source from({"a", "b", "c", "d", "e", "f", "g", "h"});
@@ -424,7 +424,7 @@ TEST_F(Job, SettlesNothingWithASinkThatFailedHalfway) {
   EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
 }
 
-TEST_F(Job, PutsNothingThatItCannotWriteAside) {
+TEST_F(Job, EndsWhereItCannotWriteSeenEvents) {
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
   output aside(full, "aside");
@@ -443,7 +443,7 @@ TEST_F(Job, PutsNothingThatItCannotWriteAside) {
 }
 
 // Promise: a lane that returns to a worker is put once (streams, Several workers).
-TEST_F(Job, LaneThatBeginsAgainIsPutOnce) {
+TEST_F(Job, LaneThatReturnsIsPutOnce) {
   job_options o = options();
   o.settle_every = std::chrono::hours(1);
   list_source from({"a", "b", "c", "d", "e", "f"});
@@ -453,7 +453,7 @@ TEST_F(Job, LaneThatBeginsAgainIsPutOnce) {
   EXPECT_EQ(from.account, 60U);
 }
 
-TEST_F(Job, LaneThatBeginsAgainWhileTheStoreIsAwayIsPutOnce) {
+TEST_F(Job, LaneThatReturnsDuringAnOutageIsPutOnce) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2 and 3: claims, 4: what would settle them
   job_options o = options();
@@ -468,7 +468,7 @@ TEST_F(Job, LaneThatBeginsAgainWhileTheStoreIsAwayIsPutOnce) {
 }
 
 // Promise: a full filter ends the job before the first event without room (streams, The life of a job).
-TEST_F(Job, FullFilterEndsItBehindTheLastEventThatHadRoom) {
+TEST_F(Job, FullFilterEndsItAfterTheLastEventWithRoom) {
   const auto s = place->plan({.capacity = 3, .error_rate = 1e-12, .growth = growth_kind::refuse});
   filter small{"small", place->create("small", s)};
   const auto its_book = small.stored().open_ledger("job", "what it does");
@@ -479,7 +479,7 @@ TEST_F(Job, FullFilterEndsItBehindTheLastEventThatHadRoom) {
   EXPECT_EQ(from.account, 40U);
 }
 
-TEST_F(Job, PassesByAStoreThatDoesNotSayWhatIsSettled) {
+TEST_F(Job, PassesEventsWhenTheStoreCannotReturnCheckpoints) {
   distant_ledger away(*book);
   away.checkpoints_fail = 1;
   job_options o = options();
@@ -492,7 +492,7 @@ TEST_F(Job, PassesByAStoreThatDoesNotSayWhatIsSettled) {
   EXPECT_EQ(from.account, 50U);
 }
 
-TEST_F(Job, DoesNotPassByASinkThatFails) {
+TEST_F(Job, DoesNotPassEventsWhenTheSinkFails) {
   run({"a"});
   job_options o = options();
   o.on_outage = job_options::outage::pass;
@@ -503,7 +503,7 @@ TEST_F(Job, DoesNotPassByASinkThatFails) {
   EXPECT_EQ(from.account, 0U);
 }
 
-TEST_F(Job, HasOneLaneOfAnotherWorkerPassedOver) {
+TEST_F(Job, AbandonsALaneOfAnotherWorker) {
   class lost_lane final : public source {
    public:
     void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}

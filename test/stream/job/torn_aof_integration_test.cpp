@@ -1,5 +1,5 @@
-// A Redis that is killed while it writes its AOF, and killed once more: what a stream as a sink makes of the
-// half block that it then runs.
+// A Redis is killed twice while it writes its AOF: the effect of the half block, which it runs after the
+// restart, on a stream as a sink.
 
 #include <algorithm>
 #include <functional>
@@ -17,7 +17,7 @@ namespace {
 
 using entries = std::map<std::string, int>;
 
-/// Records of a lane, all fresh, from a position on.
+/// Consecutive records of a lane, all fresh, from a position on.
 struct records {
   records(const std::string& lane, std::uint64_t from, std::size_t count) : verdicts(count, verdict::fresh) {
     batch.lane = lane;
@@ -55,7 +55,7 @@ struct TornAofOfAStream : ::testing::Test {
       for (int i = 0; i < count; ++i) all[lane + std::to_string(i)] = 1;
     return all;
   }
-  /// The server is killed anywhere while it writes what `torn` does to it; then `rest` comes.
+  /// The server is killed anywhere in the writes of `torn`; then `rest` follows.
   void at_each_cut(const std::function<void()>& torn, const std::function<void(torn_aof&)>& rest) {
     torn_aof file(server);
     const std::size_t from = file.bytes().size();
@@ -73,7 +73,7 @@ struct TornAofOfAStream : ::testing::Test {
 };
 
 // Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
-TEST_F(TornAofOfAStream, RecordsThatAreRetriedBeforeTheSecondCrashAreInItOnce) {
+TEST_F(TornAofOfAStream, RecordsRetriedBeforeTheSecondCrashAreInItOnce) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
               [&](torn_aof& file) {
@@ -88,7 +88,7 @@ TEST_F(TornAofOfAStream, RecordsThatAreRetriedBeforeTheSecondCrashAreInItOnce) {
 }
 
 // Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
-TEST_F(TornAofOfAStream, RecordsOfOtherLanesComeInBetween) {
+TEST_F(TornAofOfAStream, RecordsOfOtherLanesMayFollowInBetween) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
               [&](torn_aof& file) {
@@ -101,7 +101,7 @@ TEST_F(TornAofOfAStream, RecordsOfOtherLanesComeInBetween) {
 }
 
 // Promise: after a torn AOF, records stand in a stream once (streams, Crashes of servers and machines).
-TEST_F(TornAofOfAStream, RecordsThatAreRetriedOnlyAfterTheSecondCrashAreInItOnce) {
+TEST_F(TornAofOfAStream, RecordsRetriedOnlyAfterTheSecondCrashAreInItOnce) {
   put("a", 0, 3);
   at_each_cut([&] { put("a", 3, 4); },
               [&](torn_aof& file) {

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 const std::array<std::string, 1> the_lane{"t/0"};
 
-TEST(KafkaLanes, FirstBatchAfterALaneWasGotBegins) {
+TEST(KafkaLanes, FirstBatchOfANewlyAssignedLaneStartsIt) {
   kafka_lanes lanes;
   lanes.begin("t/0", 5);
   const auto first = lanes.give("t/0", 8);
@@ -25,7 +25,7 @@ TEST(KafkaLanes, FirstBatchAfterALaneWasGotBegins) {
   EXPECT_EQ(lanes.ownership_of("t/0", second.number), source::ownership::ours);
 }
 
-TEST(KafkaLanes, BatchOfAnEarlierTurnIsNobodysToWaitFor) {
+TEST(KafkaLanes, BatchOfAnEarlierAssignmentIsNotWaitedFor) {
   kafka_lanes lanes;
   lanes.begin("t/0", 0);
   const source_batch early{.lane = "t/0", .next = 10, .turn = lanes.give("t/0", 10).number};
@@ -37,7 +37,7 @@ TEST(KafkaLanes, BatchOfAnEarlierTurnIsNobodysToWaitFor) {
   EXPECT_TRUE(lanes.wait_until_idle(the_lane, 0ms));
 }
 
-TEST(KafkaLanes, LostLaneIsNobodysToClaimAndMayStillBeSettled) {
+TEST(KafkaLanes, LostLaneCannotBeClaimedAndMayStillBeSettled) {
   kafka_lanes lanes;
   lanes.begin("t/0", 0);
   const auto turn = lanes.give("t/0", 10).number;
@@ -51,7 +51,7 @@ TEST(KafkaLanes, LostLaneIsNobodysToClaimAndMayStillBeSettled) {
   EXPECT_TRUE(lanes.uncommitted().empty());
 }
 
-TEST(KafkaLanes, CommitThatFailedIsMadeAgain) {
+TEST(KafkaLanes, FailedCommitIsRetried) {
   kafka_lanes lanes;
   lanes.begin("t/0", 0);
   lanes.settle("t/0", 10);
@@ -75,14 +75,14 @@ TEST(KafkaLanes, IsIdleWhenAllIsSettledOrAbandoned) {
   other.join();
 }
 
-TEST(KafkaLanes, WhatIsLeftOfAnEarlierTurnLeadsNotBack) {
+TEST(KafkaLanes, RemainsOfAnEarlierAssignmentDoNotMoveItBack) {
   kafka_lanes lanes;
   lanes.begin("t/0", 50);
   lanes.settle("t/0", 20);
   EXPECT_TRUE(lanes.uncommitted().empty());
 }
 
-TEST(KafkaLanes, UnknownLanesAreNoneOfOurs) {
+TEST(KafkaLanes, UnknownLanesAreIgnored) {
   kafka_lanes lanes;
   EXPECT_EQ(lanes.ownership_of("t/0", 1), source::ownership::gone);
   EXPECT_FALSE(lanes.give("t/0", 1).begins);

@@ -1,4 +1,4 @@
-// Kafka as a source, while its brokers are away.
+// Kafka as a source during outages of its brokers.
 
 #include <memory>
 #include <string_view>
@@ -34,7 +34,7 @@ struct KafkaOutage : ::testing::Test {
   }
 };
 
-TEST_F(KafkaOutage, OfAllBrokersIsRiddenOut) {
+TEST_F(KafkaOutage, OfAllBrokersIsRetried) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto from = reading("&reconnect.backoff.max.ms=200");
   EXPECT_EQ(take(*from, 100, true).size(), 100U);
@@ -47,7 +47,7 @@ TEST_F(KafkaOutage, OfAllBrokersIsRiddenOut) {
   EXPECT_EQ(taken.front().bytes, "b0");
 }
 
-TEST_F(KafkaOutage, ThatLastsTooLongIsReported) {
+TEST_F(KafkaOutage, LongerThanTheTimeLimitIsReported) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto from = reading("&retry_for=1s");
   EXPECT_EQ(take(*from, 100, true).size(), 100U);
@@ -55,8 +55,8 @@ TEST_F(KafkaOutage, ThatLastsTooLongIsReported) {
   EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));
 }
 
-// librdkafka does not say of itself that all brokers are away then.
-TEST_F(KafkaOutage, ThatBeginsWhileTheGroupHasNoCoordinatorIsReported) {
+// librdkafka does not report by itself that all brokers are unavailable then.
+TEST_F(KafkaOutage, WhileTheGroupHasNoCoordinatorIsReported) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto from = reading("&retry_for=1s");
   EXPECT_EQ(take(*from, 100).size(), 100U);
@@ -70,13 +70,13 @@ TEST_F(KafkaOutage, ThatBeginsWhileTheGroupHasNoCoordinatorIsReported) {
   EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));
 }
 
-TEST_F(KafkaOutage, IsReportedThoughMessagesWereStillWaitingToBeTaken) {
+TEST_F(KafkaOutage, IsReportedThoughMessagesWereStillQueued) {
   kafka.produce("clicks", 0, numbered("a", 20'000));
   const auto from = reading("&retry_for=1s");
   EXPECT_GT(take(*from, 1).size(), 0U);
   kafka.set_down();
   for (int i = 0; i < 20; ++i) {
-    from->keep_alive();  // hears of the outage
+    from->keep_alive();  // learns of the outage
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));

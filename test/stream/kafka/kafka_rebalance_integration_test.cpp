@@ -1,4 +1,4 @@
-// Partitions of Kafka change hands while events are under way.
+// Kafka partitions that are reassigned while events are in flight.
 
 #include <atomic>
 #include <mutex>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int partitions = 4;
 
-/// What several workers have read together.
+/// The events that several workers have read together.
 class reading_list {
  public:
   void add(std::string_view event) {
@@ -35,7 +35,7 @@ class reading_list {
   std::set<std::string> events_{};
 };
 
-/// A member of the group that settles all it reads, in a thread of its own.
+/// A member of the group that settles all it reads, in a separate thread.
 class worker {
  public:
   worker(const std::string& url, reading_list& read)
@@ -82,7 +82,7 @@ struct KafkaRebalance : ::testing::Test {
 
   KafkaRebalance() { kafka.create_topic("clicks", partitions); }
   [[nodiscard]] std::string url() const { return kafka.url("clicks", quick()); }
-  /// So many into each partition.
+  /// This many into each partition.
   void produce(int count) {
     for (std::int32_t p = 0; p < partitions; ++p)
       kafka.produce("clicks", p, numbered(std::to_string(p) + "-", count, produced));
@@ -90,9 +90,10 @@ struct KafkaRebalance : ::testing::Test {
   }
 };
 
-/// The mock refuses commits as soon as somebody joins, where brokers wait until all have: so partitions are
-/// taken away here, and some events are read again. That is for the ledger; what counts is that none is lost.
-TEST_F(KafkaRebalance, WorkersThatComeAndGoLoseNoEvent) {
+/// The mock refuses commits as soon as a member joins, where brokers wait until all have joined. So
+/// partitions are revoked here, and some events are read again. The ledger handles that; this test only
+/// requires that none is lost.
+TEST_F(KafkaRebalance, WorkersThatJoinAndLeaveLoseNoEvent) {
   worker first(url(), read);
   produce(500);
   wait_until([&] { return first.count() > 0; }, "the first reads");
@@ -108,7 +109,7 @@ TEST_F(KafkaRebalance, WorkersThatComeAndGoLoseNoEvent) {
              "everything is read");
 }
 
-TEST_F(KafkaRebalance, LaneThatGoesIsHeldUntilWhatWasClaimedIsSettled) {
+TEST_F(KafkaRebalance, RevokedLaneIsHeldUntilItsClaimsAreSettled) {
   produce(100);
   kafka_source first(parse_kafka_url(url()), "job");
   first.begin(nothing_reached);
@@ -142,7 +143,7 @@ TEST_F(KafkaRebalance, LaneThatGoesIsHeldUntilWhatWasClaimedIsSettled) {
   second.stop();
 }
 
-TEST_F(KafkaRebalance, WorkerThatDiesLeavesItsUnsettledEventsToTheOthers) {
+TEST_F(KafkaRebalance, CrashedWorkerLeavesItsUnsettledEventsToTheOthers) {
   produce(100);
   worker second(url(), read);
   {

@@ -1,4 +1,4 @@
-// The relay's transactions, used by librdkafka's own clients over real sockets.
+// The relay's transactions, tested with librdkafka's own clients over real sockets.
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ using ::testing::UnorderedElementsAreArray;
 
 using api = kafka_wire::api;
 
-/// A worker that puts all records of clicks into fresh.
+/// A worker that copies all records of clicks into fresh.
 struct worker {
   worker(const kafka_relay& relay, const std::string& id)
       : from(parse_kafka_url(relay.url("clicks", quick())), "job"),
@@ -70,7 +70,7 @@ struct KafkaRelay : ::testing::Test {
   void expect_all_once() const { EXPECT_THAT(seen(), UnorderedElementsAreArray(values(numbered("a", 100)))); }
 };
 
-TEST_F(KafkaRelay, RecordsAndOffsetsOfATransactionAreThereAtOnce) {
+TEST_F(KafkaRelay, RecordsAndOffsetsOfATransactionAppearTogether) {
   worker w(relay, "count-1");
   w.put(100);
   EXPECT_THAT(seen(), IsEmpty());
@@ -80,7 +80,7 @@ TEST_F(KafkaRelay, RecordsAndOffsetsOfATransactionAreThereAtOnce) {
   EXPECT_THAT(relay.committed("g", "clicks", 1), ElementsAre(Pair(0, 100)));
 }
 
-TEST_F(KafkaRelay, NextWorkerGoesOnFromTheOffsetsOfTheTransaction) {
+TEST_F(KafkaRelay, NextWorkerContinuesFromTheOffsetsOfTheTransaction) {
   {
     worker first(relay, "count-1");
     first.put(100);
@@ -93,7 +93,7 @@ TEST_F(KafkaRelay, NextWorkerGoesOnFromTheOffsetsOfTheTransaction) {
   EXPECT_EQ(first_position(take(second, 5)), 100U);
 }
 
-/// What a worker of the group is told of partition 0.
+/// The offset of partition 0, as a worker of the group gets it.
 rd_kafka_resp_err_t ask_offset(const kafka_relay& relay, std::int64_t& offset) {
   kafka_url where = parse_kafka_url(relay.url("clicks"));
   const auto asker = rdkafka::make(
@@ -106,7 +106,7 @@ rd_kafka_resp_err_t ask_offset(const kafka_relay& relay, std::int64_t& offset) {
   return error;
 }
 
-TEST_F(KafkaRelay, OffsetsThatAreAboutToBeCommittedAreWaitedFor) {
+TEST_F(KafkaRelay, PendingOffsetsAreWaitedFor) {
   const kafka_url where = parse_kafka_url(relay.url("fresh"));
   const auto producer = rdkafka::make(
       RD_KAFKA_PRODUCER, rdkafka::configure(where, {}, {{"transactional.id", "count-1"}}), where);
@@ -124,11 +124,11 @@ TEST_F(KafkaRelay, OffsetsThatAreAboutToBeCommittedAreWaitedFor) {
   EXPECT_EQ(offset, 42);
 }
 
-TEST_F(KafkaRelay, OffsetsThatAWorkerSendsAsAMemberOfAnEarlierGenerationAreRefused) {
+TEST_F(KafkaRelay, OffsetsOfAMemberOfAnEarlierGenerationAreRefused) {
   worker slow(relay, "count-1");
   slow.put(100);
   std::map<std::string, checkpoint, std::less<>> reached{{slow.reached.source, slow.reached}};
-  slow.to.leave_lost(reached);  // which takes note of the generation
+  slow.to.leave_lost(reached);  // which records the generation
   kafka_source other(parse_kafka_url(relay.url("clicks", quick())), "job");
   other.begin(nothing_reached);
   const int before = relay.generation("g");
@@ -145,7 +145,7 @@ TEST_F(KafkaRelay, OffsetsThatAWorkerSendsAsAMemberOfAnEarlierGenerationAreRefus
   EXPECT_EQ(relay.so_far().refused, 1);
 }
 
-TEST_F(KafkaRelay, AnswersThatAreLostAreAskedForAgainAndNothingComesTwice) {
+TEST_F(KafkaRelay, LostAnswersAreRequestedAgainAndNothingIsDuplicated) {
   worker w(relay, "count-1");
   relay.lose_answers(api::add_partitions, 1);
   relay.lose_answers(api::produce, 1);
@@ -158,7 +158,7 @@ TEST_F(KafkaRelay, AnswersThatAreLostAreAskedForAgainAndNothingComesTwice) {
   EXPECT_EQ(relay.so_far().commits, 1);
 }
 
-TEST_F(KafkaRelay, NetworkThatIsLostIsRiddenOut) {
+TEST_F(KafkaRelay, LostNetworkIsRetried) {
   worker w(relay, "count-1");
   w.put(100);
   relay.lose_network(1s);
@@ -166,7 +166,7 @@ TEST_F(KafkaRelay, NetworkThatIsLostIsRiddenOut) {
   expect_all_once();
 }
 
-TEST_F(KafkaRelay, WorkerWhoseTransactionalIdAnotherOneTookCommitsNothing) {
+TEST_F(KafkaRelay, WorkerWhoseTransactionalIdWasTakenOverCommitsNothing) {
   worker first(relay, "count-1");
   first.put(100);
   kafka_sink second(parse_kafka_url(relay.url("fresh", "?transactional.id=count-1")), "job", &first.from);
@@ -181,7 +181,7 @@ TEST_F(KafkaRelay, WorkerWhoseTransactionalIdAnotherOneTookCommitsNothing) {
   EXPECT_EQ(relay.so_far().commits, 0);
 }
 
-TEST_F(KafkaRelay, IsReadOverTlsByWhoTrustsItsCertificate) {
+TEST_F(KafkaRelay, IsReadOverTlsByClientsThatTrustItsCertificate) {
   const tls_files tls;
   const std::string port = std::to_string(free_port());
   const std::string plain = relay.brokers().substr(0, relay.brokers().find(','));
@@ -208,10 +208,10 @@ class hand_made_member {
   explicit hand_made_member(const kafka_relay& relay)
       : fd_(connect_to(
             static_cast<std::uint16_t>(std::stoi(relay.brokers().substr(relay.brokers().find(':') + 1))))) {
-    const timeval patience{.tv_sec = 20, .tv_usec = 0};
-    ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval time_limit{.tv_sec = 20, .tv_usec = 0};
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &time_limit, sizeof time_limit);
   }
-  void ask_to_join(const std::string& name) const {
+  void request_to_join(const std::string& name) const {
     constexpr std::int32_t session_timeout_ms =
         3'500;  // longer than the mock's wait for a group's first members
     send(request(api::join_group)
@@ -223,8 +223,8 @@ class hand_made_member {
              .string("range")
              .int32(0));
   }
-  /// Waits until the broker has read what was sent before, also by others: it has one thread, as the relay
-  /// has.
+  /// Waits until the broker has read all earlier requests, also those of others: it has one thread, as the
+  /// relay has.
   void wait_for_broker() const {
     send(request(api::api_versions));
     static_cast<void>(answer());
@@ -267,14 +267,14 @@ TEST_F(KafkaRelay, MemberThatLosesItsConnectionWhileItJoinsMayJoinAgain) {
   std::string name;
   {
     const hand_made_member first(relay);
-    first.ask_to_join("");
+    first.request_to_join("");
     name = first.joined();
     ASSERT_NE(name, "");
-    first.ask_to_join(name);  // answered when the others have had their time to join, too
+    first.request_to_join(name);  // answered when the others have also had their time to join
     hand_made_member(relay).wait_for_broker();
   }
   const hand_made_member again(relay);
-  again.ask_to_join(name);
+  again.request_to_join(name);
   EXPECT_EQ(again.joined(), name);
 }
 

@@ -1,4 +1,4 @@
-// Kafka as a sink, from Kafka in transactions and from elsewhere, against librdkafka's mock cluster.
+// Kafka as a sink, from Kafka in transactions and from other sources, against librdkafka's mock cluster.
 
 #include <algorithm>
 #include <set>
@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAreArray;
 
 using request = kafka_cluster::request;
 
-/// A batch of a source that is no Kafka, and its verdicts.
+/// A batch of a source other than Kafka, and its verdicts.
 struct judged {
   explicit judged(std::vector<std::string> texts, verdict all = verdict::fresh)
       : kept(std::make_shared<std::vector<std::string>>(std::move(texts))) {
@@ -57,7 +57,7 @@ struct KafkaSink : ::testing::Test {
   }
 };
 
-TEST_F(KafkaSink, WhatGoesOutIsInTheTopicWhenItIsCommitted) {
+TEST_F(KafkaSink, OutputIsInTheTopicWhenItIsCommitted) {
   kafka_sink sink(to(), "job", nullptr);
   sink.begin("");
   judged batch({"a", "b", "c", "d"});
@@ -80,7 +80,7 @@ TEST_F(KafkaSink, RecordsWithOneKeyStayInOnePartition) {
   EXPECT_EQ(places.at("odd").size(), 1U);
 }
 
-TEST_F(KafkaSink, OutageOfTheBrokersIsRiddenOut) {
+TEST_F(KafkaSink, OutageOfTheBrokersIsRetried) {
   kafka_sink sink(to("?reconnect.backoff.max.ms=200"), "job", nullptr);
   sink.begin("");
   kafka.set_down();
@@ -104,7 +104,7 @@ TEST_F(KafkaSink, OutageThatLastsTooLongIsReported) {
   EXPECT_THROW(commit(sink, batch.reached()), backend_error);
 }
 
-TEST_F(KafkaSink, EventThatIsTooLargeIsReportedWithWhatToDo) {
+TEST_F(KafkaSink, OversizedEventIsReportedWithAdvice) {
   kafka_sink sink(to("?message.max.bytes=2000"), "job", nullptr);
   sink.begin("");
   const judged batch({std::string(3'000, 'x')});
@@ -117,7 +117,7 @@ TEST_F(KafkaSink, EventThatIsTooLargeIsReportedWithWhatToDo) {
   }
 }
 
-TEST_F(KafkaSink, TakesOneTopicAndNoOptionsOfASource) {
+TEST_F(KafkaSink, AcceptsOneTopicAndNoOptionsOfASource) {
   EXPECT_THROW(kafka_sink(parse_kafka_url("kafka://h/a,b"), "job", nullptr), parameter_error);
   EXPECT_THROW(kafka_sink(parse_kafka_url("kafka://h/a?group=g"), "job", nullptr), parameter_error);
 }
@@ -134,7 +134,7 @@ struct KafkaToKafka : KafkaSink {
     from->begin(nothing_reached);
     sink->begin("");
   }
-  /// Puts so many records.
+  /// Puts this many records.
   checkpoint put(std::size_t records) {
     checkpoint reached;
     while (records > 0) {
@@ -156,7 +156,7 @@ struct KafkaToKafka : KafkaSink {
 TEST_F(KafkaToKafka, OffsetsOfTheGroupAreLeftToTheTransaction) {
   start();
   const checkpoint reached = put(100);
-  kafka.fail_next(request::transaction_offset_commit, {51});  // it is asked to take them, and asked again
+  kafka.fail_next(request::transaction_offset_commit, {51});  // it is asked to commit them, twice
   commit(*sink, reached);
   from->settled(std::span(&reached, 1));
   from->finish();
@@ -164,14 +164,14 @@ TEST_F(KafkaToKafka, OffsetsOfTheGroupAreLeftToTheTransaction) {
   EXPECT_THAT(kafka.committed("g", "clicks"), IsEmpty());  // the mock forgets those of transactions
 }
 
-TEST_F(KafkaToKafka, NothingPutIsATransactionOfOffsetsAlone) {
+TEST_F(KafkaToKafka, EmptyOutputIsATransactionOfOffsetsAlone) {
   start();
   kafka.fail_next(request::transaction_offset_commit, {22});
   EXPECT_THROW(commit(*sink, {"clicks/0", 7}), backend_error);
   EXPECT_THAT(kafka.read("fresh"), IsEmpty());
 }
 
-TEST_F(KafkaToKafka, RequestsThatFailForNowAreMadeAgain) {
+TEST_F(KafkaToKafka, TemporaryFailuresAreRetried) {
   start();
   const checkpoint reached = put(100);
   kafka.fail_next(request::end_transaction, {14, 15, 51});  // loading, not available, concurrent
@@ -181,19 +181,19 @@ TEST_F(KafkaToKafka, RequestsThatFailForNowAreMadeAgain) {
 }
 
 // Promise: an aborted transaction is put again, whole (streams, Kafka).
-TEST_F(KafkaToKafka, AbortedTransactionIsPutAgainWhole) {
+TEST_F(KafkaToKafka, AbortedTransactionIsPutAgainCompletely) {
   start();
   const checkpoint reached = put(100);
   while (kafka.read("fresh").size() < 100) std::this_thread::sleep_for(10ms);
   kafka.fail_next(request::transaction_offset_commit, {42});  // INVALID_REQUEST ends the transaction
   commit(*sink, reached);
-  std::map<std::string, int> times;  // the mock hides nothing of what was aborted
+  std::map<std::string, int> times;  // the mock does not hide aborted records
   for (const auto& each : kafka.read("fresh")) ++times[each.value];
   ASSERT_EQ(times.size(), 100U);
   for (const auto& [value, count] : times) EXPECT_EQ(count, 2) << value;
 }
 
-TEST_F(KafkaToKafka, UserWhoMayNotIsTold) {
+TEST_F(KafkaToKafka, UserWithoutRightsGetsAnError) {
   start();
   const checkpoint reached = put(100);
   kafka.fail_next(request::transaction_offset_commit, {30});  // GROUP_AUTHORIZATION_FAILED
@@ -205,7 +205,7 @@ TEST_F(KafkaToKafka, UserWhoMayNotIsTold) {
   }
 }
 
-TEST_F(KafkaToKafka, FencedProducerIsReportedWithWhatToDo) {
+TEST_F(KafkaToKafka, FencedProducerIsReportedWithAdvice) {
   start();
   const checkpoint reached = put(100);
   kafka.fail_next(request::end_transaction, {90});  // PRODUCER_FENCED
@@ -217,7 +217,7 @@ TEST_F(KafkaToKafka, FencedProducerIsReportedWithWhatToDo) {
   }
 }
 
-TEST_F(KafkaToKafka, PartitionsThatOthersGotMeanwhileAreLeftToThem) {
+TEST_F(KafkaToKafka, ReassignedPartitionsAreLeftToTheirNewOwners) {
   start();
   const checkpoint reached = put(100);
   kafka.fail_next(request::transaction_offset_commit, {22});  // ILLEGAL_GENERATION

@@ -36,7 +36,7 @@ struct KafkaSource : ::testing::Test {
   }
 };
 
-TEST_F(KafkaSource, GivesEachPartitionsMessagesInTheirOrderWithTheirOffsets) {
+TEST_F(KafkaSource, ReturnsTheMessagesOfEachPartitionInOrderWithTheirOffsets) {
   const auto even = numbered("even", 5'000), odd = numbered("odd", 3'000);
   kafka.produce("clicks", 0, even);
   kafka.produce("clicks", 1, odd);
@@ -65,7 +65,7 @@ TEST_F(KafkaSource, KeepsKeysEmptyMessagesAndPadding) {
   EXPECT_EQ(std::string(end, 64), std::string(64, '\0'));
 }
 
-TEST_F(KafkaSource, EndsWithTheTopicIfToldTo) {
+TEST_F(KafkaSource, EndsWithTheTopicOnRequest) {
   kafka.produce("clicks", 0, numbered("a", 10));
   const auto from = reading("&until=end");
   EXPECT_EQ(take(*from, 1'000'000).size(), 10U);
@@ -73,7 +73,7 @@ TEST_F(KafkaSource, EndsWithTheTopicIfToldTo) {
   EXPECT_EQ(from->next(batch, 5s), source::state::ended);
 }
 
-TEST_F(KafkaSource, GoesOnWhereItWasSettledAndNotWhereItHadRead) {
+TEST_F(KafkaSource, ContinuesWhereItWasSettledAndNotWhereItHadRead) {
   kafka.produce("clicks", 0, numbered("a", 100));
   {
     const auto first = reading();
@@ -87,7 +87,7 @@ TEST_F(KafkaSource, GoesOnWhereItWasSettledAndNotWhereItHadRead) {
   EXPECT_EQ(first_position(take(*second, 60)), 40U);
 }
 
-TEST_F(KafkaSource, CommitsNothingThatIsNotSettled) {
+TEST_F(KafkaSource, CommitsNoUnsettledEvents) {
   kafka.produce("clicks", 0, numbered("a", 100));
   const auto from = reading();
   take(*from, 100);
@@ -95,7 +95,7 @@ TEST_F(KafkaSource, CommitsNothingThatIsNotSettled) {
   EXPECT_THAT(kafka.committed("g", "clicks"), IsEmpty());
 }
 
-TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
+TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsTrusted) {
   kafka.produce("clicks", 0, numbered("a", 100));
   kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
   from.begin({{"clicks/0", {"clicks/0", 70}}});
@@ -103,7 +103,7 @@ TEST_F(KafkaSource, LedgerThatIsAheadOfTheGroupIsBelieved) {
 }
 
 // Promise: the group's offset counts before the ledger's only with transactions (streams, Kafka).
-TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
+TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsTrustedWithTransactionsOnly) {
   kafka.produce("clicks", 0, numbered("a", 100));
   {
     const auto from = reading();
@@ -112,7 +112,7 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
   }
   ASSERT_EQ(kafka.committed("g", "clicks").at(0), 100);
   kafka.produce("clicks", 0, numbered("b", 10));
-  // As after a server has come back with less than it had answered for.
+  // As after the restart of a server that lost acknowledged data.
   for (const bool by_transactions : {true, false}) {
     kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
     if (by_transactions) from.commit_nothing();
@@ -122,7 +122,7 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheLedgerIsBelievedWithTransactionsOnly) {
   }
 }
 
-TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
+TEST_F(KafkaSource, NewGroupMayStartAtTheEnd) {
   kafka.produce("clicks", 0, numbered("old", 100));
   const auto from = reading("&start=latest");
   source_batch batch;
@@ -133,7 +133,7 @@ TEST_F(KafkaSource, NewGroupMayBeginAtTheEnd) {
 }
 
 // Promise: the starting offset of start=latest is committed before it is read (streams, Kafka).
-TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
+TEST_F(KafkaSource, StartOfALaneIsCommittedBeforeItIsRead) {
   kafka.produce("clicks", 0, numbered("old", 100));
   {
     const auto from = reading("&start=latest");
@@ -144,7 +144,7 @@ TEST_F(KafkaSource, WhereALaneBeganIsKnownBeforeItIsRead) {
   kafka.produce("clicks", 0, numbered("meanwhile", 10));
   const auto again = reading("&start=latest");
   EXPECT_THAT(values(take(*again, 10)), values(numbered("meanwhile", 10)));
-  EXPECT_EQ(again->warning_about("clicks/0"), "") << "it begins where it was asked to";
+  EXPECT_EQ(again->warning_about("clicks/0"), "") << "it begins at the configured offset";
 }
 
 // Promise: brokers of another cluster are refused (streams, Kafka).
@@ -167,7 +167,7 @@ TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
 }
 
 // Promise: a recreated topic is an error (streams, Kafka).
-TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
+TEST_F(KafkaSource, RecreatedTopicIsAnErrorAndNotASilentJump) {
   kafka.produce("clicks", 0, numbered("a", 10));
   kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
   from.begin({{"clicks/0", {"clicks/0", 5'000}}});
@@ -176,7 +176,7 @@ TEST_F(KafkaSource, TopicThatWasMadeAnewIsAnErrorAndNoSilentJump) {
 }
 
 // Promise: events that retention removed are an error, unless gap=skip (streams, Kafka).
-TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessTheyMayBePassedOver) {
+TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessGapsMayBeSkipped) {
   std::mt19937 random(1);
   std::vector<kafka_cluster::message> much(120);  // 12 MB; the mock keeps 5
   for (kafka_cluster::message& each : much)
@@ -194,8 +194,8 @@ TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessTheyMayBePassedOve
   EXPECT_EQ(taken.back().position, 119U);
 }
 
-TEST_F(KafkaSource, UnknownTopicIsReportedWithWhatToDo) {
-  kafka.create_topic("no-such-topic", 1);  // the mock makes those it is asked about
+TEST_F(KafkaSource, UnknownTopicIsReportedWithAdvice) {
+  kafka.create_topic("no-such-topic", 1);  // the mock creates requested topics
   kafka.set_topic_error("no-such-topic", 3);
   kafka_source from(parse_kafka_url(kafka.url("no-such-topic", quick())), "job");
   try {
@@ -206,7 +206,7 @@ TEST_F(KafkaSource, UnknownTopicIsReportedWithWhatToDo) {
   }
 }
 
-TEST_F(KafkaSource, NobodyThereIsReportedAfterThePatienceOfTheUrl) {
+TEST_F(KafkaSource, MissingBrokersAreReportedAfterTheTimeLimitOfTheUrl) {
   kafka_source from(parse_kafka_url("kafka://127.0.0.1:1/clicks?group=g&retry_for=1s"), "job");
   try {
     from.begin(nothing_reached);
@@ -216,7 +216,7 @@ TEST_F(KafkaSource, NobodyThereIsReportedAfterThePatienceOfTheUrl) {
   }
 }
 
-TEST_F(KafkaSource, PropertiesGoToLibrdkafkaWhichKnowsThem) {
+TEST_F(KafkaSource, PropertiesAreCheckedByLibrdkafka) {
   const auto told = [](const std::string& rest) -> std::string {
     try {
       kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
@@ -231,7 +231,7 @@ TEST_F(KafkaSource, PropertiesGoToLibrdkafkaWhichKnowsThem) {
               AllOf(HasSubstr("fetch.max.bytes"), Not(HasSubstr("hush"))));
 }
 
-TEST_F(KafkaSource, PropertiesMayStandInAFileThatOthersCannotRead) {
+TEST_F(KafkaSource, PropertiesMayBeInAFileThatOthersCannotRead) {
   const scratch_directory folder;
   const std::string path = (folder.path() / "kafka.conf").string();
   const auto told = [&](const std::string& text) -> std::string {
@@ -250,7 +250,7 @@ TEST_F(KafkaSource, PropertiesMayStandInAFileThatOthersCannotRead) {
   EXPECT_THROW(kafka_source(parse_kafka_url("kafka://h/clicks?config=/no/such/file"), "job"), storage_error);
 }
 
-TEST_F(KafkaSource, WaysToProveWhoOneIsAreCheckedBeforeAnythingIsRead) {
+TEST_F(KafkaSource, AuthenticationIsCheckedBeforeAnythingIsRead) {
   const auto told = [](const std::string& rest) -> std::string {
     try {
       kafka_source(parse_kafka_url("kafka://h/clicks?" + rest), "job");
@@ -280,7 +280,7 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
   EXPECT_EQ(from->warning_about("clicks/1"), "");
 }
 
-TEST_F(KafkaSource, RequestsThatFailAreMadeAgain) {
+TEST_F(KafkaSource, FailedRequestsAreRetried) {
   kafka.produce("clicks", 0, numbered("a", 1'000));
   kafka.fail_next(request::fetch, {-195, 6, 7, -195});
   kafka.fail_next(request::offset_fetch, {14, 16});

@@ -1,4 +1,4 @@
-// What the tests' own transactions of Kafka promise, without sockets.
+// The guarantees of the tests' own Kafka transactions, without sockets.
 
 #include "test/support/kafka/kafka_transactions.hpp"
 
@@ -38,7 +38,7 @@ struct KafkaTransactions : ::testing::Test {
   }
 };
 
-TEST_F(KafkaTransactions, ShowRecordsOnlyWhenTheyAreCommitted) {
+TEST_F(KafkaTransactions, ShowRecordsOnlyAfterTheirCommit) {
   const auto p = begin();
   EXPECT_EQ(put(p, "a", 0), error::none);
   EXPECT_THAT(seen(), IsEmpty());
@@ -46,7 +46,7 @@ TEST_F(KafkaTransactions, ShowRecordsOnlyWhenTheyAreCommitted) {
   EXPECT_THAT(seen(), ElementsAre("a"));
 }
 
-TEST_F(KafkaTransactions, NeverShowWhatWasAborted) {
+TEST_F(KafkaTransactions, NeverShowAbortedRecords) {
   const auto p = begin();
   put(p, "a", 0);
   EXPECT_EQ(all.end("count-1", p, false), error::none);
@@ -55,7 +55,7 @@ TEST_F(KafkaTransactions, NeverShowWhatWasAborted) {
   EXPECT_THAT(seen(), ElementsAre("b"));
 }
 
-TEST_F(KafkaTransactions, NextProducerOfAnIdEndsWhatTheFormerLeftOpenAndFencesIt) {
+TEST_F(KafkaTransactions, NextProducerOfAnIdAbortsAndFencesItsPredecessor) {
   const auto old = begin();
   put(old, "a", 0);
   const auto young = begin();
@@ -70,7 +70,7 @@ TEST_F(KafkaTransactions, NextProducerOfAnIdEndsWhatTheFormerLeftOpenAndFencesIt
   EXPECT_EQ(all.so_far().refused, 4);
 }
 
-TEST_F(KafkaTransactions, CountOffsetsOnlyWhenTheyAreCommittedAndHaveOthersWait) {
+TEST_F(KafkaTransactions, CountOffsetsOnlyAfterTheirCommitAndMakeOthersWait) {
   const auto p = begin();
   EXPECT_EQ(send_offset(p, 42), error::none);
   EXPECT_TRUE(all.is_unstable("g", clicks));
@@ -83,7 +83,7 @@ TEST_F(KafkaTransactions, CountOffsetsOnlyWhenTheyAreCommittedAndHaveOthersWait)
   EXPECT_EQ(all.offset("g", clicks), 42);
 }
 
-TEST_F(KafkaTransactions, RefuseOffsetsOfWhoIsNoMemberOfTheGeneration) {
+TEST_F(KafkaTransactions, RefuseOffsetsOfNonMembersOfTheGeneration) {
   const auto p = begin();
   all.joined({"g", "m1", 1});
   EXPECT_EQ(send_offset(p, 1, "m1", 1), error::none);
@@ -96,7 +96,7 @@ TEST_F(KafkaTransactions, RefuseOffsetsOfWhoIsNoMemberOfTheGeneration) {
   EXPECT_EQ(send_offset(p, 3, "m1", 2), error::unknown_member);
 }
 
-TEST_F(KafkaTransactions, TakeABatchThatIsSentAgainOnceAndRefuseAGap) {
+TEST_F(KafkaTransactions, AcceptARetriedBatchOnceAndRefuseAGap) {
   const auto p = begin();
   put(p, "a", 0);
   EXPECT_EQ(put(p, "a", 0), error::none);
@@ -105,7 +105,7 @@ TEST_F(KafkaTransactions, TakeABatchThatIsSentAgainOnceAndRefuseAGap) {
   EXPECT_THAT(seen(), ElementsAre("a"));
 }
 
-TEST_F(KafkaTransactions, TellWhoAsksAgainThatACommitIsDone) {
+TEST_F(KafkaTransactions, ConfirmACommitThatIsRetried) {
   const auto p = begin();
   put(p, "a", 0);
   all.end("count-1", p, true);
@@ -120,7 +120,7 @@ TEST_F(KafkaTransactions, RefuseRecordsOfAPartitionThatWasNotAdded) {
   EXPECT_EQ(all.produce("count-2", fresh, {p, 0, {{"", "a", 0}}}), error::unknown_producer);
 }
 
-TEST_F(KafkaTransactions, AbortWhatIsOpenForTooLongAndFenceItsProducer) {
+TEST_F(KafkaTransactions, AbortTransactionsThatTimeOutAndFenceTheirProducer) {
   const auto p = begin();
   put(p, "a", 0);
   all.expire(now + 60s);

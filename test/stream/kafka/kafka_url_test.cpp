@@ -33,7 +33,7 @@ TEST(KafkaUrl, HasBrokersTopicsAndDefaults) {
   EXPECT_EQ(url.gap, kafka_url::gap_rule::fail);
 }
 
-TEST(KafkaUrl, OptionsOfOursAreRead) {
+TEST(KafkaUrl, OwnOptionsAreRead) {
   const kafka_url url =
       parse_kafka_url("kafka://h/t?group=a%26b&start=latest&until=end&gap=skip&retry_for=5s&config=/etc/k");
   EXPECT_EQ(url.group, "a&b");
@@ -44,21 +44,21 @@ TEST(KafkaUrl, OptionsOfOursAreRead) {
   EXPECT_EQ(url.config_file, "/etc/k");
 }
 
-TEST(KafkaUrl, EverythingWithADotIsForLibrdkafka) {
+TEST(KafkaUrl, OptionsWithADotAreForLibrdkafka) {
   const kafka_url url =
       parse_kafka_url("kafka://h/t?security.protocol=ssl&ssl.ca.location=/a%20b&property.debug=broker");
   EXPECT_THAT(url.properties, ElementsAre(Pair("security.protocol", "ssl"), Pair("ssl.ca.location", "/a b"),
                                           Pair("debug", "broker")));
 }
 
-TEST(KafkaUrl, PropertiesThatThePromiseHangsOnAreRefusedWithWhatToWriteInstead) {
+TEST(KafkaUrl, PropertiesThatWouldBreakThePromiseAreRefusedWithAdvice) {
   EXPECT_THAT(refusal("kafka://h/t?enable.auto.commit=true"), HasSubstr("when their events are settled"));
   EXPECT_THAT(refusal("kafka://h/t?group.id=g"), HasSubstr("group="));
   EXPECT_THAT(refusal("kafka://h/t?isolation.level=read_uncommitted"), HasSubstr("committed messages"));
   EXPECT_THAT(refusal("kafka://h/t?property.acks=1"), HasSubstr("all replicas"));
 }
 
-TEST(KafkaUrl, WhatMakesNoSenseIsNamed) {
+TEST(KafkaUrl, InvalidPartsAreNamed) {
   EXPECT_THAT(refusal("kafka://h"), HasSubstr("topic"));
   EXPECT_THAT(refusal("kafka://h/"), HasSubstr("topic"));
   EXPECT_THAT(refusal("kafka://h/a b"), HasSubstr("topic"));

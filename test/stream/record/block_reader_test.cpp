@@ -27,7 +27,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// The texts of all blocks, each checked for what every block promises.
+/// The texts of all blocks, each checked for the guarantees of every block.
 std::vector<std::string> blocks(block_reader& reader, char separator = '\n') {
   std::vector<std::string> texts;
   for (block b; reader.next(b);) {
@@ -59,7 +59,7 @@ std::size_t open_descriptors() {
 
 // Promise: the last record of each of several files is a record, with a separator or without (dedup, Keys and
 // records).
-TEST(BlockReader, GivesFilesBackRecordByRecord) {
+TEST(BlockReader, ReturnsFilesRecordByRecord) {
   test::random_digests random(1);
   for (int round = 0; round < 200; ++round) {
     test::text_files files;
@@ -108,7 +108,7 @@ TEST(BlockReader, ReadsNothingFromEmptyFiles) {
   block_reader reader(files.paths(), {}, 100);
   block b;
   EXPECT_FALSE(reader.next(b));
-  EXPECT_FALSE(reader.next(b)) << "the end stays the end";
+  EXPECT_FALSE(reader.next(b)) << "the end remains the end";
 }
 
 TEST(BlockReader, KeepsEmptyRecordsAndCarriageReturns) {
@@ -123,7 +123,7 @@ TEST(BlockReader, SeparatesByNul) {
   EXPECT_EQ(read(files.paths(), 3, '\0'), std::string("a\nb\0c\0d\n\0", 9));
 }
 
-TEST(BlockReader, ReadsAPipeThatComesByteByByte) {
+TEST(BlockReader, ReadsAPipeThatArrivesByteByByte) {
   test::pipe pipe;
   const std::string text = "first\nsecond\n\nlast without its end";
   std::jthread writer([&] {
@@ -137,7 +137,7 @@ TEST(BlockReader, ReadsAPipeThatComesByteByByte) {
   writer.join();
 }
 
-TEST(BlockReader, HandsOutALiveRecordBeforeThePipeIsClosed) {
+TEST(BlockReader, ReturnsALiveRecordBeforeThePipeIsClosed) {
   test::pipe pipe;
   block_reader reader({pipe.path()}, {}, 1 << 20);
   pipe.write("one\ntwo\nthr");
@@ -178,7 +178,7 @@ TEST(BlockReader, ReadsStandardInputWhereNoFileIsNamed) {
   }
 }
 
-TEST(BlockReader, WaitsForStandardInputThatDoesNotBlock) {
+TEST(BlockReader, WaitsForNonBlockingStandardInput) {
   test::pipe pipe(O_NONBLOCK);
   const standard_input_from redirected(pipe.reader());
   block_reader reader({}, {}, 1000);
@@ -192,7 +192,7 @@ TEST(BlockReader, WaitsForStandardInputThatDoesNotBlock) {
   writer.join();
 }
 
-TEST(BlockReader, NamesAFileThatIsMissingBeforeAnythingIsRead) {
+TEST(BlockReader, NamesAMissingFileBeforeAnythingIsRead) {
   test::text_files files;
   const std::string good = files.make("a\n");
   const std::string missing = files.directory() + "/missing";
@@ -220,7 +220,7 @@ TEST(BlockReader, RefusesADirectoryBeforeAnythingIsRead) {
   }
 }
 
-TEST(BlockReader, HandsOutWhatItReadBeforeAReadFailed) {
+TEST(BlockReader, ReturnsDataThatItReadBeforeAReadFailed) {
   test::text_files files;
   const std::string good = files.make("a\nb\n");
   block_reader reader({good, "/proc/self/mem"}, {}, 100);  // no memory is mapped at address 0
@@ -246,7 +246,7 @@ TEST(BlockReader, ClosesItsFiles) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(BlockReader, KnowsTheSizeOfFilesAndNotOfPipes) {
+TEST(BlockReader, KnowsTheSizeOfFilesButNotOfPipes) {
   test::text_files files;
   files.make("12345\n");
   files.make("123");
@@ -257,7 +257,7 @@ TEST(BlockReader, KnowsTheSizeOfFilesAndNotOfPipes) {
   EXPECT_FALSE(mixed.estimate_records());
 }
 
-TEST(BlockReader, DoesNotBelieveAFileThatSaysItIsEmpty) {
+TEST(BlockReader, DoesNotTrustAFileThatClaimsToBeEmpty) {
   block_reader reader({"/proc/self/maps"}, {}, 100);
   EXPECT_FALSE(reader.total_bytes());
   EXPECT_FALSE(reader.estimate_records());
@@ -278,7 +278,8 @@ TEST(BlockReader, EstimatesRecords) {
   EXPECT_NEAR(static_cast<double>(estimate({even})), 50'000, 100);
   EXPECT_NEAR(static_cast<double>(estimate({even, even, "x"})), 100'000, 200);
 
-  // Lengths that differ by place: the three samples weigh the same, so a factor of two is what to expect.
+  // Lengths that differ by place: the three samples have equal weight, so a factor of two is the expected
+  // error.
   std::string uneven;
   for (int i = 0; i < 20'000; ++i) uneven += std::string(static_cast<std::size_t>(i) / 200, 'x') + '\n';
   const auto guess = static_cast<double>(estimate({uneven}));
@@ -296,7 +297,7 @@ TEST(BlockReader, EstimatesWithoutMovingTheReader) {
   EXPECT_EQ(joined(blocks(reader)), "a\nb\n");
 }
 
-TEST(BlockReader, BeginsAgainWhereItBegan) {
+TEST(BlockReader, RestartsWhereItBegan) {
   test::text_files files;
   files.make("one\ntwo\nthree");
   files.make("four\n");
@@ -312,7 +313,7 @@ TEST(BlockReader, BeginsAgainWhereItBegan) {
   EXPECT_EQ(joined(blocks(reader)), "one\ntwo\nthree\nfour\n");
 }
 
-TEST(BlockReader, CallsBackWhileAPipeIsSilent) {
+TEST(BlockReader, CallsBackWhileAPipeIsIdle) {
   test::pipe pipe;
   block_reader reader({pipe.path()}, {}, 100);
   int calls = 0;
@@ -343,7 +344,7 @@ TEST(BlockReader, CutsNoRecordOfCsvBetweenItsQuotes) {
 
 // Promise: a quotation mark that is not closed is an error, and nothing before it is lost (dedup, Keys and
 // records).
-TEST(BlockReader, HandsOutWhatStandsBeforeAQuotationMarkThatIsNotClosed) {
+TEST(BlockReader, ReturnsRecordsBeforeAnUnclosedQuotationMark) {
   test::text_files files;
   files.make("1,a\n2,b\n3,\"c\n4,d\n");
   files.make("5,e\n");
@@ -362,7 +363,7 @@ TEST(BlockReader, HandsOutWhatStandsBeforeAQuotationMarkThatIsNotClosed) {
   }
 }
 
-TEST(BlockReader, TakesTheFirstLineOfEachFileForItsHeader) {
+TEST(BlockReader, ReadsTheFirstLineOfEachFileAsItsHeader) {
   test::text_files files;
   files.make("id,name\n1,a\n");
   files.make("");
@@ -382,7 +383,7 @@ TEST(BlockReader, TakesTheFirstLineOfEachFileForItsHeader) {
   }
 }
 
-TEST(BlockReader, RefusesAFileThatNamesOtherFields) {
+TEST(BlockReader, RefusesAFileWithOtherFieldNames) {
   test::text_files files;
   files.make("id,name\n1,a\n");
   files.make("name,id\nb,2\n");
@@ -406,17 +407,17 @@ TEST(BlockReader, ReadsAHeaderOfSeveralLinesBetweenQuotes) {
   EXPECT_EQ(joined(blocks(reader)), "1,a\n");
 }
 
-TEST(BlockReader, HandsOutTheLinesThatAPipeGaveWithItsHeader) {
+TEST(BlockReader, ReturnsLinesThatAPipeDeliveredWithItsHeader) {
   test::pipe pipe;
   pipe.write("id\n1\n2\n");
   block_reader reader({pipe.path()}, with_header, 1 << 20);
   EXPECT_EQ(reader.header(), "id");
   block b;
-  ASSERT_TRUE(reader.next(b)) << "though the pipe is open and empty";
+  ASSERT_TRUE(reader.next(b)) << "although the pipe is open and empty";
   EXPECT_EQ(b.text(), "1\n2\n");
 }
 
-TEST(BlockReader, BeginsWithSmallBlocksIfTold) {
+TEST(BlockReader, StartsWithSmallBlocksOnRequest) {
   test::text_files files;
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "0123456\n";
@@ -429,7 +430,7 @@ TEST(BlockReader, BeginsWithSmallBlocksIfTold) {
   EXPECT_EQ(joined(all), text);
 }
 
-TEST(BlockReader, SaysFromWhichFileABlockIs) {
+TEST(BlockReader, NamesTheFileOfABlock) {
   test::text_files files;
   files.make("a\n");
   files.make("b\n");
@@ -452,7 +453,7 @@ TEST(BlockReader, ShowsItsFirstBlockOnce) {
   EXPECT_THAT(shown, ElementsAre("a\n"));
 }
 
-/// What a program makes of a text.
+/// The output of a program for a text.
 std::string compressed_by(const std::string& program, const std::string& text,
                           const test::text_files& files) {
   const std::string plain = files.directory() + "/plain", packed = files.directory() + "/packed";
@@ -474,10 +475,10 @@ class Compressed : public testing::TestWithParam<std::string> {
 };
 
 // Promise: compressed input is decompressed, also from a pipe (dedup, Keys and records).
-TEST_P(Compressed, IsReadAsWhatWasCompressed) {
+TEST_P(Compressed, IsReadLikeTheOriginal) {
   files_.make(packed());
   files_.make("between\n");
-  files_.make(packed() + packed());  // as cat makes of two files
+  files_.make(packed() + packed());  // like two files through cat
   EXPECT_EQ(read(files_.paths(), 4096), lines() + "between\n" + lines() + lines());
   block_reader reader(files_.paths(), {}, 4096);
   EXPECT_EQ(reader.total_bytes(), std::nullopt);
@@ -488,7 +489,7 @@ TEST_P(Compressed, IsReadAsWhatWasCompressed) {
   EXPECT_EQ(joined(blocks(reader)), lines() + "between\n" + lines() + lines());
 }
 
-TEST_P(Compressed, IsReadFromAPipeThatBeginsSlowly) {
+TEST_P(Compressed, IsReadFromAPipeThatStartsSlowly) {
   const std::string bytes = packed();
   test::pipe pipe;
   block_reader reader({pipe.path()}, {}, 4096);
@@ -505,7 +506,7 @@ TEST_P(Compressed, IsReadFromAPipeThatBeginsSlowly) {
 
 // Promise: compressed input that is cut off is an error, and nothing before it is lost (dedup, Keys and
 // records).
-TEST_P(Compressed, ThatIsCutOffIsAnError) {
+TEST_P(Compressed, TruncatedIsAnError) {
   const std::string bytes = packed();
   files_.make(bytes.substr(0, bytes.size() - 1));
   block_reader reader(files_.paths(), {}, 4096);
@@ -521,7 +522,7 @@ TEST_P(Compressed, ThatIsCutOffIsAnError) {
   EXPECT_TRUE(lines().starts_with(before));
 }
 
-TEST_P(Compressed, IsTakenAsItStandsWhereAsked) {
+TEST_P(Compressed, IsReadUnchangedOnRequest) {
   std::string bytes = packed();
   if (bytes.back() != '\n') bytes += '\n';
   files_.make(bytes);
@@ -538,13 +539,13 @@ TEST_P(Compressed, LeavesNoProcessBehindWhenItIsNotReadToItsEnd) {
     block b;
     ASSERT_TRUE(reader.next(b));
   }
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child process remains";
 }
 
 INSTANTIATE_TEST_SUITE_P(BlockReader, Compressed, testing::Values("gzip", "zstd", "bzip2", "xz", "lz4"),
                          [](const auto& program) { return program.param; });
 
-TEST(BlockReader, TakesABeginningThatIsAlmostThatOfAFormatForText) {
+TEST(BlockReader, ReadsABeginningSimilarToAMagicNumberAsText) {
   for (const std::string text : {"BZ", "BZh", "BZh9\n", "\x1f", "\x1f\x8b", "\xfd"}) {
     test::text_files files;
     files.make(text + "\n");
@@ -557,7 +558,7 @@ TEST(BlockReader, TakesABeginningThatIsAlmostThatOfAFormatForText) {
   }
 }
 
-TEST(BlockReader, NamesTheProgramThatIsNotThere) {
+TEST(BlockReader, NamesTheMissingProgram) {
   test::text_files files;
   files.make(compressed_by("gzip", "a\n", files));
   const std::string path = ::getenv("PATH");

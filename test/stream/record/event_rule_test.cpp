@@ -23,7 +23,7 @@ field_rule field(unsigned number) {
   return {field_rule::kind::delimited, number, ',', {}};
 }
 
-/// The key, and the names of all counters; or what is wrong with the record.
+/// The key, and the names of all counters; or the fault of the record.
 std::vector<std::string> read(const event_shape& shape, std::string_view record) {
   event_rule rule(shape);
   const std::string padded = std::string(record) + std::string(block_reader::padding, '"');
@@ -34,7 +34,7 @@ std::vector<std::string> read(const event_shape& shape, std::string_view record)
   return parts;
 }
 
-TEST(EventRule, TakesTheWholeRecordForTheKeyUnlessToldOtherwise) {
+TEST(EventRule, UsesTheWholeRecordAsKeyByDefault) {
   EXPECT_THAT(read({}, "any\tbytes"), ElementsAre("any\tbytes"));
 }
 
@@ -51,12 +51,12 @@ TEST(EventRule, FindsFieldsInObjectsAndArraysAtAnyDepth) {
               ElementsAre("7\x1fq\x1ftrue"));
 }
 
-TEST(EventRule, TakesTheFirstOfANameThatComesTwice) {
+TEST(EventRule, UsesTheFirstOfARepeatedName) {
   EXPECT_THAT(read({{json("/a/b")}, {}, {}}, R"({"a":{"c":1},"a":{"b":2}})"), ElementsAre("has no key"));
   EXPECT_THAT(read({{json("/a")}, {}, {}}, R"({"a":1,"a":2})"), ElementsAre("1"));
 }
 
-TEST(EventRule, MakesNoTwoKeysOfSeveralFieldsOne) {
+TEST(EventRule, KeysOfSeveralFieldsAreNeverAmbiguous) {
   const event_shape shape{{field(1), field(2)}, {}, {}};
   EXPECT_THAT(read(shape, "a,b"), ElementsAre("a\x1f"
                                               "b"));
@@ -72,7 +72,7 @@ TEST(EventRule, CountsAMissingFieldAsAnEmptyValue) {
               ElementsAre("1", "0\t"));
 }
 
-TEST(EventRule, SaysWhatIsWrongWithARecord) {
+TEST(EventRule, ReportsTheFaultOfARecord) {
   const event_shape shape{{json("/id")}, json("/time"), {{{"day", json("/at"), std::chrono::hours(24)}}}};
   EXPECT_THAT(read(shape, R"({"time":1,"at":1})"), ElementsAre("has no key"));
   EXPECT_THAT(read(shape, R"({"id":null,"time":1,"at":1})"), ElementsAre("has null for a key"));
@@ -87,7 +87,7 @@ TEST(EventRule, SaysWhatIsWrongWithARecord) {
   EXPECT_THAT(read(shape, "7"), ElementsAre("has no key"));
 }
 
-TEST(EventRule, SaysWhichFieldIsAtFault) {
+TEST(EventRule, NamesTheFaultyField) {
   event_rule rule({{json("/id")}, json("/time"), {}});
   const auto refuse = [&](std::string record) {
     const std::size_t size = record.size();
@@ -102,7 +102,7 @@ TEST(EventRule, SaysWhichFieldIsAtFault) {
   EXPECT_EQ(refuse("{no event"), "");
 }
 
-TEST(EventRule, KnowsTheFieldsToCountByThatNoRecordHad) {
+TEST(EventRule, ReportsCountedFieldsThatNoRecordHad) {
   event_rule rule({{field(1)}, {}, {{{"a", field(2)}, {"b", field(3)}}, {{"c", field(4)}}}});
   EXPECT_TRUE(rule.read("1,x"));
   EXPECT_THAT(rule.absent(), ElementsAre("3", "4"));
@@ -152,12 +152,12 @@ TEST(CounterName, IsRefusedWhereNoRuleMadeIt) {
     EXPECT_FALSE(parse_counter(name)) << name;
 }
 
-TEST(EventRule, TakesANullForAKeyOnlyIfToldTo) {
+TEST(EventRule, AcceptsANullAsKeyOnlyOnRequest) {
   EXPECT_THAT(read({{json("/id")}, {}, {}}, R"({"id":null})"), ElementsAre("has null for a key"));
   EXPECT_THAT(read({{json("/id")}, {}, {}, true}, R"({"id":null})"), ElementsAre("null"));
 }
 
-TEST(EventRule, TakesKeyAndTimeFromTheSameDocument) {
+TEST(EventRule, ReadsKeyAndTimeFromTheSameDocument) {
   event_rule rule({{json("/user")}, json("/at"), {}});
   EXPECT_FALSE(rule.whole_record_is_key());
   EXPECT_TRUE(rule.has_time());
@@ -174,7 +174,7 @@ TEST(EventRule, TakesKeyAndTimeFromTheSameDocument) {
     EXPECT_EQ(time_of(R"({"user":"cd","at":)" + std::string(none) + "}"), -1) << none;
 }
 
-TEST(EventRule, TakesTheTimeFromAFieldAndTheWholeRecordAsKey) {
+TEST(EventRule, ReadsTheTimeFromAFieldAndUsesTheWholeRecordAsKey) {
   const event_shape shape{{}, field_rule{field_rule::kind::delimited, 2, ' ', {}}, {}};
   EXPECT_FALSE(event_rule(shape).whole_record_is_key());
   EXPECT_TRUE(event_rule(event_shape{}).whole_record_is_key());

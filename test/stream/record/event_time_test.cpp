@@ -10,7 +10,7 @@
 namespace everseen {
 namespace {
 
-/// Milliseconds of a text without anything readable behind it, or nothing.
+/// Milliseconds of a text without anything readable after it, or nothing.
 std::optional<std::int64_t> ms(std::string_view text) {
   const std::vector<char> alone(text.begin(), text.end());
   const auto time = parse_event_time({alone.data(), alone.size()});
@@ -77,13 +77,13 @@ TEST(EventTime, KnowsTheCalendar) {
   EXPECT_EQ(ms("2023-01-01T23:59:61Z"), std::nullopt);
 }
 
-TEST(EventTime, TakesALeapSecondForTheFirstOfTheNextMinute) {
+TEST(EventTime, ReadsALeapSecondAsTheFirstOfTheNextMinute) {
   EXPECT_EQ(ms("2016-12-31T23:59:60Z"), ms("2017-01-01T00:00:00Z"));
   EXPECT_EQ(ms("2016-12-31T23:59:60.25Z"), ms("2017-01-01T00:00:00.25Z"));
 }
 
-TEST(EventTime, RefusesOffsetsThatAreNone) {
-  EXPECT_EQ(ms("2023-11-14T22:13:20"), std::nullopt) << "without a zone it is no moment";
+TEST(EventTime, RefusesInvalidOffsets) {
+  EXPECT_EQ(ms("2023-11-14T22:13:20"), std::nullopt) << "without a zone it is ambiguous";
   EXPECT_EQ(ms("2023-11-14T22:13:20+24:00"), std::nullopt);
   EXPECT_EQ(ms("2023-11-14T22:13:20+01:60"), std::nullopt);
   EXPECT_EQ(ms("2023-11-14T22:13:20+99:99"), std::nullopt);
@@ -93,7 +93,7 @@ TEST(EventTime, RefusesOffsetsThatAreNone) {
   EXPECT_EQ(ms("2023-11-14T22:13:20Z+01:00"), std::nullopt);
 }
 
-TEST(EventTime, RefusesEveryBeginningOfATime) {
+TEST(EventTime, RefusesEveryPrefixOfATime) {
   for (const std::string whole : {"2023-11-14T22:13:20.5+01:00", "2023-11-14 22:13:20Z"})
     for (std::size_t length = 5; length < whole.size(); ++length)
       EXPECT_EQ(ms(whole.substr(0, length)), std::nullopt) << whole.substr(0, length);

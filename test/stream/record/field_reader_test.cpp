@@ -21,7 +21,7 @@ field_rule json(std::string pointer) {
   return {kind::json, 0, '\t', std::move(pointer)};
 }
 
-/// A record with exactly the room behind it that the rule may read, filled with what misleads a parser.
+/// A record with exactly the padding that the rule may read, filled with bytes that mislead a parser.
 class padded {
  public:
   explicit padded(std::string_view record) : bytes_(record.begin(), record.end()), size_(record.size()) {
@@ -44,7 +44,7 @@ std::optional<std::string> value(const field_rule& rule, std::string_view record
 }
 
 // Promise: an empty field is a key (dedup, Keys and records).
-TEST(FieldReader, TakesAField) {
+TEST(FieldReader, ReadsAField) {
   EXPECT_EQ(value(field(1), "a\tb\tc"), "a");
   EXPECT_EQ(value(field(2), "a\tb\tc"), "b");
   EXPECT_EQ(value(field(3), "a\tb\tc"), "c");
@@ -63,12 +63,12 @@ TEST(FieldReader, RefusesFieldZero) {
 }
 
 // Promise: a JSON value other than a string is its text as it stands (dedup, Keys and records).
-TEST(FieldReader, TakesAJsonValue) {
+TEST(FieldReader, ReadsAJsonValue) {
   constexpr std::string_view record =
       R"({"id":"k1","n":12.50,"t":true,"f":false,"z":null,"big":123456789012345678901234567890,)"
       R"("user":{"id":7,"tags":["a","b",{"deep":"x"}]},"empty":"","sp": 5 ,"last":-1})";
   EXPECT_EQ(value(json("/id"), record), "k1");
-  EXPECT_EQ(value(json("/n"), record), "12.50") << "a number gives its text";
+  EXPECT_EQ(value(json("/n"), record), "12.50") << "the text of a number";
   EXPECT_EQ(value(json("/t"), record), "true");
   EXPECT_EQ(value(json("/f"), record), "false");
   EXPECT_EQ(value(json("/z"), record), "null");
@@ -92,7 +92,7 @@ TEST(FieldReader, UnescapesJsonStrings) {
   EXPECT_EQ(value(json("/a"), R"({"a":"x\"\\\/\n\u00e9\ud83d\ude00"})"), "x\"\\/\n\xc3\xa9\xf0\x9f\x98\x80");
   EXPECT_EQ(value(json("/a"), R"({"a":"\u0000"})"), std::string(1, '\0'));
   EXPECT_EQ(value(json("/a"), "{\"a\":\"\xc3\xa9\"}"), value(json("/a"), R"({"a":"\u00e9"})"));
-  EXPECT_EQ(value(json("/a"), R"({"a":"\ud83d"})"), std::nullopt) << "half a surrogate pair is no text";
+  EXPECT_EQ(value(json("/a"), R"({"a":"\ud83d"})"), std::nullopt) << "half a surrogate pair is not text";
 }
 
 TEST(FieldReader, UnescapesJsonPointers) {
@@ -103,12 +103,12 @@ TEST(FieldReader, UnescapesJsonPointers) {
   EXPECT_EQ(value(json("/a b"), R"({"a b":5})"), "5");
 }
 
-TEST(FieldReader, RefusesJsonPointersThatAreNone) {
+TEST(FieldReader, RefusesInvalidJsonPointers) {
   for (const char* pointer : {"", "a", "a/b", "/~", "/a~", "/~2", "/a/~x/b"})
     EXPECT_THROW(field_reader({json(pointer)}), parameter_error) << pointer;
 }
 
-TEST(FieldReader, KnowsNumbers) {
+TEST(FieldReader, ReadsNumbers) {
   for (const std::string number : {"0", "-0", "10", "-1.5", "0.0", "1e5", "1E+5", "1.25e-300", "1e999"})
     EXPECT_EQ(value(json("/n"), "{\"n\":" + number + "}"), number);
   for (const std::string none : {"", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x1", "1_0", "--1"})
@@ -166,7 +166,7 @@ TEST(FieldReader, ReadsLongRecords) {
   EXPECT_EQ(value(json("/id"), record), "end");
 }
 
-TEST(FieldReader, TellsFaultsApart) {
+TEST(FieldReader, DistinguishesFaults) {
   const auto fault = [](std::string_view record) {
     const auto values = field_reader({json("/id")}).read(padded(record).record());
     return values ? std::nullopt : std::optional(values.error());
@@ -181,7 +181,7 @@ TEST(FieldReader, TellsFaultsApart) {
   EXPECT_EQ(fault("\xef\xbb\xbf{\"id\":1}"), record_fault::byte_order_mark);
 }
 
-/// What a field of CSV is; "bad quotes" if the record is refused.
+/// The value of a CSV field; "bad quotes" if the record is refused.
 std::string csv(unsigned number, std::string_view record, char delimiter = ',') {
   field_reader reader({{kind::delimited, number, delimiter, {}, true}});
   const padded bytes(record);
@@ -207,7 +207,7 @@ TEST(FieldReader, ReadsQuotedFieldsOfCsv) {
   EXPECT_EQ(csv(2, "\"a;b\";c", ';'), "c");
 }
 
-TEST(FieldReader, TakesACarriageReturnForPartOfTheLineBreakOfCsv) {
+TEST(FieldReader, TreatsACarriageReturnAsPartOfTheLineBreakOfCsv) {
   EXPECT_EQ(csv(2, "a,b\r"), "b");
   EXPECT_EQ(csv(2, "a,\"b\"\r"), "b");
   EXPECT_EQ(csv(2, "a,\"b\r\"\r"), "b\r");
@@ -215,13 +215,13 @@ TEST(FieldReader, TakesACarriageReturnForPartOfTheLineBreakOfCsv) {
 }
 
 // Promise: a quotation mark where CSV allows none is an error, wherever it stands (dedup, Keys and records).
-TEST(FieldReader, RefusesQuotesThatAreNotThoseOfCsv) {
+TEST(FieldReader, RefusesInvalidQuotesOfCsv) {
   for (const std::string_view record :
        {R"(a,5" pipe)", R"("a"b,c)", R"(a,"b)", R"(")", R"(""")", R"(a"b",c)", R"("a" ,b)", R"( "a",b)"})
     for (const unsigned number : {1U, 2U, 9U}) EXPECT_EQ(csv(number, record), "bad quotes") << record;
 }
 
-TEST(FieldReader, ReadsSeveralQuotedFieldsAtOnce) {
+TEST(FieldReader, ReadsSeveralQuotedFieldsTogether) {
   field_reader reader({{kind::delimited, 3, ',', {}, true}, {kind::delimited, 1, ',', {}, true}});
   const padded first(R"("x""1",y,"z""2")");
   const auto values = reader.read(first.record());

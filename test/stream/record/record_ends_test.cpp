@@ -31,7 +31,7 @@ ends find(std::string_view text, char separator) {
   return found;
 }
 
-/// The text alone in a heap block of its size, so that AddressSanitizer sees a read beyond it.
+/// The text alone in a heap block of its size, so that AddressSanitizer detects a read past its end.
 std::vector<char> tight(std::string_view text) {
   return {text.begin(), text.end()};
 }
@@ -60,7 +60,7 @@ TEST(RecordEnds, AgreesWithANaiveSearch) {
     }
 }
 
-TEST(RecordEnds, AppendsToWhatIsThere) {
+TEST(RecordEnds, AppendsToExistingEnds) {
   ends found = {7, 9};
   find_record_ends("a\nb\n" + std::string(100, 'c') + "\n", {}, found);
   EXPECT_THAT(found, ElementsAre(7, 9, 1, 3, 104));
@@ -79,7 +79,7 @@ ends naive_csv(std::string_view text) {
 }
 
 // Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
-TEST(RecordEnds, PassesOverSeparatorsBetweenQuotes) {
+TEST(RecordEnds, SkipsSeparatorsBetweenQuotes) {
   ends found;
   find_record_ends("a,\"b\nc\"\nd,\"e\"\"\n\"\"\"\n\n", csv, found);
   EXPECT_THAT(found, ElementsAre(7, 18, 19));
@@ -109,7 +109,7 @@ TEST(RecordEnds, AgreesWithANaiveSearchAmongQuotes) {
     }
 }
 
-TEST(RecordEnds, FindsNothingInNothing) {
+TEST(RecordEnds, FindsNothingInAnEmptyText) {
   EXPECT_THAT(find({}, '\n'), ElementsAre());
 }
 

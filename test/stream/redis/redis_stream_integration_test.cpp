@@ -59,7 +59,7 @@ TEST_F(RedisStream, EntriesAreJsonObjectsOfTheirFieldsInOrder) {
   EXPECT_EQ(taken[3].lane, "clicks/g/w");
 }
 
-TEST_F(RedisStream, FieldThatIsNamedIsTheRecord) {
+TEST_F(RedisStream, NamedFieldIsTheRecord) {
   add(1);
   server.run({"XADD", "clicks", "2-0", "other", "x"});
   const auto taken = take(*reading("w&field=id"), 2);
@@ -79,7 +79,7 @@ TEST_F(RedisStream, EntriesArePendingUntilTheyAreSettled) {
   EXPECT_EQ(pending(), "0");
 }
 
-TEST_F(RedisStream, WorkerThatComesBackBeginsWithWhatItLeftPending) {
+TEST_F(RedisStream, ReturningWorkerStartsWithItsPendingEntries) {
   add(100);
   {
     const auto first = reading("w");
@@ -105,7 +105,7 @@ TEST_F(RedisStream, WorkersShareTheEntries) {
 }
 
 // Promise: the pending entries of a dead worker are read in its lane (streams, Redis streams).
-TEST_F(RedisStream, DeadWorkersEntriesAreReadInItsLane) {
+TEST_F(RedisStream, EntriesOfACrashedWorkerAreReadInItsLane) {
   add(10);
   EXPECT_EQ(take(*reading("dead"), 10).size(), 10U);
   const auto heir = reading("heir");
@@ -123,7 +123,7 @@ TEST_F(RedisStream, DeadWorkersEntriesAreReadInItsLane) {
              "the lane of the dead is left");
 }
 
-TEST_F(RedisStream, LivingWorkersEntriesAreItsOwn) {
+TEST_F(RedisStream, EntriesOfALiveWorkerAreItsOwn) {
   add(10);
   const auto alive = reading("alive");
   take(*alive, 10);
@@ -135,7 +135,7 @@ TEST_F(RedisStream, LivingWorkersEntriesAreItsOwn) {
   }
 }
 
-TEST_F(RedisStream, TwoWorkersOfOneNameAreAnErrorThatSaysSo) {
+TEST_F(RedisStream, TwoWorkersOfOneNameAreAnError) {
   add(10);
   const auto first = reading("w");
   std::atomic<bool> ends = false;
@@ -154,7 +154,7 @@ TEST_F(RedisStream, TwoWorkersOfOneNameAreAnErrorThatSaysSo) {
 }
 
 // Promise: a slow worker gets its lane back (streams, Redis streams).
-TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBackInAnotherTurn) {
+TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBack) {
   add(10);
   const auto slow = reading("slow");
   const auto before = take(*slow, 10);
@@ -194,7 +194,7 @@ TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
   }
 }
 
-TEST_F(RedisStream, ConsumerThatAskedAMomentAgoIsNobodysHeir) {
+TEST_F(RedisStream, ConsumerOfAMomentAgoHasNoHeir) {
   add(10);
   redis_stream_source ours(parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=2s&consumer=ours"),
                            redis::parse_redis_url(server.url()));
@@ -205,7 +205,7 @@ TEST_F(RedisStream, ConsumerThatAskedAMomentAgoIsNobodysHeir) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(ours.next(batch, 100ms), source::state::nothing_yet);
 }
 
-TEST_F(RedisStream, ConsumersOfOneWorkerTakeTurns) {
+TEST_F(RedisStream, ConsumersOfOneWorkerAlternate) {
   add(2'500);
   take(*reading("z-dead"), 1'000);
   std::this_thread::sleep_for(400ms);
@@ -221,7 +221,7 @@ TEST_F(RedisStream, ConsumersOfOneWorkerTakeTurns) {
       "both are read");
 }
 
-TEST_F(RedisStream, TrimmedEntriesThatNobodyReadAreAnErrorUnlessTheyMayBePassedOver) {
+TEST_F(RedisStream, TrimmedUnreadEntriesAreAnErrorUnlessGapsMayBeSkipped) {
   add(100);
   {
     const auto first = reading("w");
@@ -241,13 +241,13 @@ TEST_F(RedisStream, TrimmedEntriesThatNobodyReadAreAnErrorUnlessTheyMayBePassedO
   EXPECT_EQ(take(*reading("w&gap=skip"), 30).size(), 30U);
 }
 
-TEST_F(RedisStream, EndsWhenAllWasReadIfToldTo) {
+TEST_F(RedisStream, EndsWhenAllWasReadOnRequest) {
   add(10);
   const auto from = reading("w&until=end");
   EXPECT_EQ(take(*from, 1'000).size(), 10U);
 }
 
-TEST_F(RedisStream, StreamThatWasMadeAnewIsAnErrorAndNoSilentJump) {
+TEST_F(RedisStream, RecreatedStreamIsAnErrorAndNotASilentJump) {
   add(10);
   const auto from = reading("w", false);
   from->begin({{"clicks/g/w", {"clicks/g/w", *redis_stream::position_of("500-0")}}});
@@ -255,7 +255,7 @@ TEST_F(RedisStream, StreamThatWasMadeAnewIsAnErrorAndNoSilentJump) {
   EXPECT_THROW(static_cast<void>(from->next(batch, 1s)), parameter_error);
 }
 
-TEST_F(RedisStream, UnknownStreamIsReportedWithWhatToDo) {
+TEST_F(RedisStream, UnknownStreamIsReportedWithAdvice) {
   try {
     reading("w");
     FAIL();
@@ -280,7 +280,7 @@ TEST_F(RedisStream, LostRepliesLoseNoEntries) {
     ASSERT_EQ(taken[i].position, *redis_stream::position_of(std::to_string(i + 1) + "-0"));
 }
 
-/// Records of a lane, all fresh, from a position on.
+/// Consecutive records of a lane, all fresh, from a position on.
 struct fresh_batch {
   fresh_batch(std::uint64_t from, std::uint64_t count, std::string lane = "a") {
     batch.lane = std::move(lane);
@@ -322,7 +322,7 @@ TEST_F(RedisStream, SinkKeepsLanesApart) {
   EXPECT_EQ(server.run({"XLEN", "fresh"}), "20");
 }
 
-TEST_F(RedisStream, SinkPutsOutWhatGoesOutAndNothingElse) {
+TEST_F(RedisStream, SinkWritesOutputAndNothingElse) {
   auto sink = sink_at(server.url());
   fresh_batch batch(0, 4);
   batch.verdicts = {verdict::seen, verdict::fresh, verdict::late, verdict::unknown};
@@ -330,13 +330,13 @@ TEST_F(RedisStream, SinkPutsOutWhatGoesOutAndNothingElse) {
   EXPECT_EQ(server.run({"XLEN", "fresh"}), "2");
 }
 
-TEST_F(RedisStream, SinkTrimsIfToldTo) {
+TEST_F(RedisStream, SinkTrimsOnRequest) {
   auto sink = sink_at(server.url(), "?maxlen=500");
   sink.put(fresh_batch(0, 5'000).view());
   EXPECT_LT(std::stoi(server.run({"XLEN", "fresh"})), 1'000);
 }
 
-TEST_F(RedisStream, SinkRefusesAKeyThatIsNoStream) {
+TEST_F(RedisStream, SinkRefusesAKeyThatIsNotAStream) {
   server.run({"SET", "fresh", "x"});
   auto sink = sink_at(server.url());
   EXPECT_THROW(sink.begin(""), parameter_error);

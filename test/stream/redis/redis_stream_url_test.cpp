@@ -37,12 +37,12 @@ TEST(RedisStreamUrl, HasAStreamItsOptionsAndItsServer) {
   EXPECT_EQ(url.server->db, 2U);
 }
 
-TEST(RedisStreamUrl, ServerIsTheStoresUnlessItIsNamed) {
+TEST(RedisStreamUrl, ServerIsThatOfTheStoreUnlessItIsNamed) {
   EXPECT_FALSE(parse_redis_stream_url("redis-stream:clicks").server);
   EXPECT_EQ(parse_redis_stream_url("redis-stream:fresh?maxlen=1000").max_length, 1000U);
 }
 
-TEST(RedisStreamUrl, WhatMakesNoSenseIsNamed) {
+TEST(RedisStreamUrl, InvalidPartsAreNamed) {
   EXPECT_THAT(refusal("redis-stream:"), HasSubstr("name of the stream"));
   EXPECT_THAT(refusal("redis-stream:a?gruop=g"), HasSubstr("group, consumer"));
   EXPECT_THAT(refusal("redis-stream:a?group"), HasSubstr("NAME=VALUE"));

@@ -29,7 +29,7 @@ std::vector<std::string> command_of(const matrix_world& world, const matrix_sour
   return words;
 }
 
-/// Makes something happen some time after a job began, unless the job has ended before. end() rethrows its
+/// Triggers something some time after a job began, unless the job has ended before. end() rethrows its
 /// exceptions.
 class mishap {
  public:
@@ -66,7 +66,7 @@ class mishap {
   std::thread thread_{};
 };
 
-/// One attempt: its job, perhaps a second one, and their disasters.
+/// One attempt: its job, possibly a second one, and their disasters.
 class attempt {
  public:
   attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to, const disaster& d,
@@ -79,7 +79,7 @@ class attempt {
     if (d_.second != disaster::beside::nobody && !d_.second_after) start(other);
     mishap second(d_.second_after, job, [&] { start(other); });
     mishap kill(d_.kill_after, job, [&] { job.send(SIGKILL); });
-    mishap stop(d_.stop_after, job, [&] { stand_still(job); });
+    mishap stop(d_.stop_after, job, [&] { pause_job(job); });
     mishap halt(d_.stop_at.empty() ? disaster::time{} : milliseconds(0), job,
                 [&] { wait_for_halt(job, other); });
     mishap store(d_.kill_store_after, job, [&] { restart_store(); });
@@ -116,7 +116,7 @@ class attempt {
   void start(std::optional<running_program>& other) {
     other.emplace(command(d_.second == disaster::beside::a_worker ? 1 : 0), setup({}, {}));
   }
-  void stand_still(running_program& job) const {
+  void pause_job(running_program& job) const {
     job.send(SIGSTOP);
     std::this_thread::sleep_for(d_.stop_for);
     job.send(SIGCONT);
@@ -150,7 +150,7 @@ class attempt {
 };
 
 /// With several partitions, so that a crash may find a claim in only some of them. On Redis the seed selects
-/// who judges: two of four seeds the server, two the clients.
+/// the judge: in two of four seeds the server, in two the clients.
 void create_filter(const matrix_world& world, std::uint64_t seed) {
   std::vector<std::string> words = {
       world.on.program, "create", world.filter,   "--store", world.store_url(), "--error-rate", "1e-12",
@@ -163,7 +163,7 @@ void create_filter(const matrix_world& world, std::uint64_t seed) {
 }
 
 /// Late events are written to a side file, at least once.
-std::string fault_of_late_ones(const matrix_world& world) {
+std::string fault_of_late_events(const matrix_world& world) {
   std::set<std::string> written;
   std::ifstream in(world.path("late.jsonl"));
   for (std::string line; std::getline(in, line);) written.insert(line);
@@ -205,7 +205,7 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
   for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // ends a truncated line
   const program_result last = run({}, on.last_worker);
   if (last.exit_code == 0)
-    outcome.fault += to.fault(world, printed + last.out) + fault_of_late_ones(world);
+    outcome.fault += to.fault(world, printed + last.out) + fault_of_late_events(world);
   else
     outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
   return outcome;

@@ -50,7 +50,7 @@ struct matrix_world {
 /// The source of a run's events.
 struct matrix_source {
   std::string name;
-  /// Puts the events where the job finds them; called once, before the first attempt.
+  /// Stores the events where the job finds them; called once, before the first attempt.
   std::function<void(const matrix_world&)> prepare;
   /// The words of the command line that name it.
   /// @param worker  0, or 1 for the second of two workers
@@ -62,11 +62,11 @@ struct matrix_source {
 struct matrix_sink {
   std::string name;
   std::function<std::vector<std::string>(const matrix_world&, int worker)> words;
-  /// What is wrong with the output; empty if nothing.
+  /// The fault of the output; empty if there is none.
   /// @param printed  standard output of all attempts, concatenated
   std::function<std::string(const matrix_world&, const std::string& printed)> fault;
   std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not reach
-  /// What must hold after every attempt, even if a worker never returns; null: nothing.
+  /// A check after every attempt, even if a worker never returns; null: none.
   std::function<std::string(const matrix_world&)> early_fault{};
 };
 /// For the names of tests.
@@ -114,7 +114,7 @@ struct disaster {
   return {.stop_at = std::move(point), .store_dies_at_stop = true, .stop_for = std::chrono::milliseconds(20)};
 }
 
-/// What happened in one or several runs.
+/// The results of one or several runs.
 struct matrix_outcome {
   std::string fault{};  ///< what is wrong at the end; empty if nothing
   int attempts = 0;

@@ -86,7 +86,7 @@ std::string union_of_files(const matrix_world& world) {
 }
 
 /// A killed job may have left half a line, which it will complete.
-std::string fault_of_doubles(const std::string& text) {
+std::string fault_of_duplicates(const std::string& text) {
   std::map<std::string, int> times;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) ++times[line];
@@ -106,7 +106,7 @@ matrix_sink to_files() {
             return fault_of_lines(world.clicks, union_of_files(world), false);
           },
           {"half_put", "half_shown"},
-          [](const matrix_world& world) { return fault_of_doubles(union_of_files(world)); }};
+          [](const matrix_world& world) { return fault_of_duplicates(union_of_files(world)); }};
 }
 
 matrix_sink to_standard_output() {

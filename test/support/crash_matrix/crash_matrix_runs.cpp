@@ -42,8 +42,8 @@ click_shape shape_of(const matrix_run& run) {
 matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
   matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
   stage.last_worker = run.last_worker;
-  // A Redis stream is read a thousand entries at a time. A worker that stands still may have read six batches
-  // ahead: the other one must have had events on time before the first late one.
+  // A Redis stream is read a thousand entries at a time. A worker that stops may have read six batches ahead:
+  // the other one must have had events on time before the first late one.
   if (run.pair.from_name == "redis_stream") stage.events = run.in_window ? 10'000 : 4'000;
   if (run.in_window) stage.words = {"--window", "10m", "--slices", "10"};
   matrix_outcome outcome;

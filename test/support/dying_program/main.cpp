@@ -1,4 +1,4 @@
-// everseen, of the same objects as the program that users run, but one that can be made to die.
+// everseen, of the same objects as the program that users run, but with crashes on demand.
 //
 // EVERSEEN_DIE_AT=claimed:3 kills the process when it reaches `claimed` for the third time, as by kill -9.
 // EVERSEEN_STOP_AT=claimed:3 stops it there, as by kill -STOP, until it is continued. The steps:

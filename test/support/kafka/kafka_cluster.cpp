@@ -3,7 +3,7 @@
 #include <array>
 #include <stdexcept>
 
-// The mock's header needs this one first.
+// The mock's header requires this one first.
 #include <librdkafka/rdkafka.h>
 // This comment stops clang-format from merging the blocks.
 #include <librdkafka/rdkafka_mock.h>

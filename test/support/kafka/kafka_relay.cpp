@@ -78,7 +78,7 @@ void reset_at_close(int fd) {
 
 /// Waits until a mock has noticed every connection to it that is closed by now. The mock checks all
 /// connections on one thread, so a later connection is answered after that.
-void have_it_notice(std::uint16_t broker_port) {
+void wait_until_noticed(std::uint16_t broker_port) {
   const int s = connect_to(broker_port);
   if (s < 0) return;  // a broker that is down
   peer witness(s);
@@ -96,16 +96,16 @@ void have_it_notice(std::uint16_t broker_port) {
 }
 
 /// The mock aborts if a member sends JoinGroup or SyncGroup while an earlier one of the same member waits for
-/// its answer. Kafka allows that, and it happens when the connection is cut and the member comes back on
+/// its answer. Kafka allows that, and it happens when the connection is cut and the member reconnects on
 /// another. Such a request waits until the mock has noticed the cut; while the earlier connection lives, it
-/// is told to join again.
+/// gets the answer to join again.
 class group_gate {
  public:
   [[nodiscard]] bool lets_through(const kafka_request& asked, const connection& by) {
     const auto who = member_that_waits(asked);
     if (!who) return true;
     if (const auto before = waiting_.find(*who); before != waiting_.end() && before->second.by == nullptr) {
-      have_it_notice(before->second.broker_port);
+      wait_until_noticed(before->second.broker_port);
       waiting_.erase(before);
     }
     return waiting_.try_emplace(*who, asking{&by, by.broker_port}).second;

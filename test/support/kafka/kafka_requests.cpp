@@ -62,11 +62,11 @@ writer begin_answer(const kafka_request& asked) {
 
 constexpr std::int32_t not_throttled = 0;
 
-struct who_asks {
+struct offset_sender {
   std::string id;
   kafka_transactions::producer producer;
 };
-who_asks read_producer(reader& in) {
+offset_sender read_producer(reader& in) {
   std::string id(in.string());
   const auto number = in.int64();
   return {std::move(id), {number, in.int16()}};
@@ -93,7 +93,7 @@ std::optional<std::string> init_producer(kafka_transactions& all, const kafka_re
 
 std::string add_partitions(kafka_transactions& all, const kafka_request& asked, moment now) {
   reader in(asked.body);
-  const who_asks who = read_producer(in);
+  const offset_sender who = read_producer(in);
   const auto went = [&] {
     std::vector<topic_answer> told;
     in.array([&] {  // partitions are bare numbers here
@@ -114,14 +114,14 @@ std::string add_partitions(kafka_transactions& all, const kafka_request& asked, 
 
 std::string add_offsets(kafka_transactions& all, const kafka_request& asked, moment now) {
   reader in(asked.body);
-  const who_asks who = read_producer(in);
+  const offset_sender who = read_producer(in);
   const error how = all.add_group(who.id, who.producer, std::string(in.string()), now);
   return begin_answer(asked).int32(not_throttled).int16(code(how)).text();
 }
 
 std::string end_transaction(kafka_transactions& all, const kafka_request& asked) {
   reader in(asked.body);
-  const who_asks who = read_producer(in);
+  const offset_sender who = read_producer(in);
   const error how = all.end(who.id, who.producer, in.number<std::uint8_t>() != 0);
   return begin_answer(asked).int32(not_throttled).int16(code(how)).text();
 }

@@ -31,8 +31,8 @@ struct click_stream {
 };
 [[nodiscard]] click_stream make_clicks(std::uint64_t seed, std::size_t count, const click_shape& shape = {});
 
-/// What is wrong with the output: each fresh event must be there once, or at least once (`may_repeat`), as
-/// its first line. Empty if nothing is wrong.
+/// The fault of the output; empty if there is none. Each fresh event must occur once, or at least once
+/// (`may_repeat`), as its first line.
 [[nodiscard]] std::string fault_of_lines(const click_stream& clicks, const std::string& text,
                                          bool may_repeat);
 
