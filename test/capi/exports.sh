@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: exports.sh LIBRARY HEADER
-# The library exports the functions that its header declares, and nothing else: the interface of its SONAME.
+# Checks that the library exports exactly the functions that its header declares: the interface of its SONAME.
 set -euo pipefail
 
 exported=$(nm --dynamic --defined-only --format=posix "$1" | awk '$2 != "A" { sub(/@.*/, "", $1); print $1 }' | sort -u)

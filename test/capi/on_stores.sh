@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: on_stores.sh COMMAND...
-# Runs a test in memory, in files, and on a Redis server of its own: COMMAND... URL
+# Runs a test in memory, in files, and on a private Redis server: COMMAND... URL
 set -euo pipefail
 
 folder=$(mktemp -d)

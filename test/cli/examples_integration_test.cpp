@@ -12,10 +12,10 @@
 namespace everseen::cli {
 namespace {
 
-/// The examples of help and manual, each in an empty directory after its scene.
+/// The examples of help and manual, each in an empty directory with its own setup.
 class Examples : public test::Shell {
  protected:
-  /// What is for Redis alone gets a server, without a key of the example before.
+  /// An example for Redis alone gets a server, without keys of the previous example.
   std::string store_for(const verb& v) const {
     constexpr std::array<std::string_view, 5> redis_alone = {"attach", "bench", "link", "stream", "counts"};
     if (std::ranges::find(redis_alone, v.name) == redis_alone.end()) return "";
@@ -27,7 +27,7 @@ class Examples : public test::Shell {
   test::redis_server server_;
 };
 
-TEST_F(Examples, OfEveryVerbDoWhatTheySay) {
+TEST_F(Examples, OfEveryVerbWorkAsDocumented) {
   for (const verb& v : all_verbs())
     for (const example& e : v.examples) {
       SCOPED_TRACE(e.command);
@@ -40,7 +40,7 @@ TEST_F(Examples, OfEveryVerbDoWhatTheySay) {
     }
 }
 
-TEST_F(Examples, AreThereForEveryVerbAndCallIt) {
+TEST_F(Examples, ExistForEveryVerbAndCallIt) {
   for (const verb& v : all_verbs()) {
     EXPECT_FALSE(v.examples.empty()) << v.name;
     for (const example& e : v.examples)
@@ -48,7 +48,7 @@ TEST_F(Examples, AreThereForEveryVerbAndCallIt) {
   }
 }
 
-TEST_F(Examples, StandInTheHelpOfTheirVerb) {
+TEST_F(Examples, AppearInTheHelpOfTheirVerb) {
   for (const verb& v : all_verbs()) {
     const test::program_result help = sh("everseen " + std::string(v.name) + " --help");
     EXPECT_THAT(help, test::Prints(testing::HasSubstr("usage: everseen " + std::string(v.name))));

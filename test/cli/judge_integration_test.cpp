@@ -30,7 +30,7 @@ class Judge : public Shell {
   redis_server server_;
 };
 
-TEST_F(Judge, ByClientsPrintsWhatARunInMemoryPrints) {
+TEST_F(Judge, ByClientsPrintsTheSameAsARunInMemory) {
   given("everseen gen words --count 200000 > words; everseen dedup words > in-memory");
   EXPECT_THAT(on_redis("everseen dedup --filter f --judge client words > shared"), Prints(IsEmpty()));
   EXPECT_EQ(contents("shared"), contents("in-memory"));
@@ -58,24 +58,24 @@ TEST_F(Judge, ByClientsStreamCountsEachEventOnce) {
   const std::string count =
       "everseen stream --from clicks --filter f --judge client --key-json /id --count ''";
   EXPECT_EQ(on_redis(count).exit_code, 0);
-  EXPECT_EQ(on_redis(count).exit_code, 0) << "the same events once more";
+  EXPECT_EQ(on_redis(count).exit_code, 0) << "the same events again";
   EXPECT_THAT(on_redis("everseen counts f --format csv | tail -1 > counted"), Prints(IsEmpty()));
   EXPECT_EQ(contents("counted"), contents("exact"));
   EXPECT_THAT(on_redis("everseen jobs f"), Prints(HasSubstr("stream")));
 }
 
-TEST_F(Judge, IsAskedOfServersAlone) {
+TEST_F(Judge, OptionIsForServersOnly) {
   EXPECT_THAT(sh("everseen create f --judge client"), Complains(2, "--judge", "redis://"));
   EXPECT_THAT(sh("everseen dedup --judge client < /dev/null"), Complains(2, "--judge", "redis://"));
 }
 
-TEST_F(Judge, StaysWhatTheFilterWasMadeWith) {
+TEST_F(Judge, StaysAsTheFilterWasCreated) {
   given("everseen create f -q --store " + server_.url());
   EXPECT_THAT(on_redis("everseen dedup --filter f --judge client < /dev/null"),
               Complains(2, "--judge does not fit the filter 'f'", "server"));
 }
 
-TEST_F(Judge, ByClientsGoesFromServerToFileAndBack) {
+TEST_F(Judge, ByClientsIsCopiedFromServerToFileAndBack) {
   EXPECT_THAT(on_redis("everseen create f --judge client -q && everseen add f a b c"),
               Prints("3 fresh, 0 seen\n"));
   EXPECT_THAT(

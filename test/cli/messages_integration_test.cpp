@@ -1,5 +1,4 @@
-// What the verbs say about input that they refuse: each message names the file, the record, the field and its
-// value, and says what to do.
+// Messages about refused input: each names the file, the record, the field and its value, and gives advice.
 
 #include <fstream>
 #include <string>
@@ -75,7 +74,7 @@ TEST_F(Messages, OfAMissingKeyNameTheRecordTheFieldAndTheRemedy) {
            {"line 2 of rows.csv has no key: there is no field 2; it is '2'"}}});
 }
 
-TEST_F(Messages, OfWhatIsNotJsonSaySo) {
+TEST_F(Messages, OfInvalidJsonSaySo) {
   for (const std::string text : {"not json", "{\"id\":", "{\"x\":1} {\"id\":2}", "12 13", "[1,2] x",
                                  "\"a\" \"b\"", "{\"x\":1}]", "nul", ""})
     expect({{"dedup --key /id events.json",
@@ -113,7 +112,7 @@ TEST_F(Messages, OfATimeNameItsFieldAndItsValue) {
        {"add f a --time 2025-01-01T00:00:00Z", "", 2, {"--time", "without a window"}}});
 }
 
-TEST_F(Messages, OfAKeyThatTheFilterCannotTakeSayWhyAndWhere) {
+TEST_F(Messages, OfAKeyThatTheFilterRefusesSayWhyAndWhere) {
   const std::string why = "the key 'x' is not a whole number of 64 bits";
   expect(
       {{"dedup --filter num nums",
@@ -150,7 +149,7 @@ TEST_F(Messages, OfCsvNameTheRecord) {
            {"the first line names no such field", "did you mean user?"}}});
 }
 
-TEST_F(Messages, OfFilesThatAreNoFilterNameTheFile) {
+TEST_F(Messages, OfFilesThatAreNotFiltersNameTheFile) {
   expect({{"import g events.json", two, 4, {"events.json: ", "everseen export"}},
           {"import g --from guava events.json", two, 4, {"events.json: not a Guava filter"}},
           {"import g --from redisbloom events.json", two, 4, {"events.json: not a file of BF.LOADCHUNK"}},
@@ -161,7 +160,7 @@ TEST_F(Messages, OfFilesThatAreNoFilterNameTheFile) {
           {"rebuild f < nums", "", 2, {"no keys are given", "--empty"}}});
 }
 
-TEST_F(Messages, AreCountedApartFromLinesThatHaveNoKey) {
+TEST_F(Messages, AreCountedSeparatelyFromLinesWithoutAKey) {
   std::ofstream(directory() / "events.json") << "{\"id\":1}\n{}\nbroken\n{\"id\":\n";
   EXPECT_THAT(sh("everseen dedup --key /id --missing-key drop --stats=s events.json; "
                  "jq -c '[.lines, .fresh, .without_key, .malformed]' s")

@@ -30,7 +30,7 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
   return lines;
 }
 
-/// Lines of which most come twice, once in each half of the text.
+/// Lines of which most occur twice, once in each half of the text.
 std::string two_halves(int lines) {
   std::string text;
   for (int half = 0; half < 2; ++half)
@@ -58,7 +58,7 @@ class SharedRun : public Shell {
     return with_pipe;
   }
 
-  /// Both halves at the same moment: what the two print, one behind the other.
+  /// Runs on both halves concurrently. Returns their concatenated output.
   std::vector<std::string> run_both(const std::string& url, const std::string& text) const {
     const std::string first = text.substr(0, text.size() / 2);
     running_program a(command(url), setup(first));
@@ -101,7 +101,7 @@ TEST_F(SharedRun, PrintsEachKeyOnceOnACluster) {
   EXPECT_EQ(sorted(run_both(cluster.url(), text)), each_once(text));
 }
 
-TEST_F(SharedRun, HoldsLinesWhileTheServerIsAwayAndGoesOnAsIfNothingHadHappened) {
+TEST_F(SharedRun, HoldsLinesDuringAnOutageAndContinuesUndisturbed) {
   redis_server server(lasting());
   running_program dedup(command(server.url("?retry_for=100ms"), {"--on-outage", "hold", "--stats"}), piped());
   dedup.write("a\nb\n");
@@ -121,7 +121,7 @@ TEST_F(SharedRun, HoldsLinesWhileTheServerIsAwayAndGoesOnAsIfNothingHadHappened)
                                 HasSubstr("the store is back after"), HasSubstr("\"unknown\": 0")));
 }
 
-// A paused server reads what it was sent when it goes on, though nobody waits for the reply any more.
+// A paused server reads earlier requests when it continues, although nobody waits for the reply any more.
 // Promise: held lines get the answer of their first attempt (dedup, Outages).
 TEST_F(SharedRun, GivesHeldLinesTheAnswerOfTheirFirstAttempt) {
   redis_server server;
@@ -142,7 +142,7 @@ TEST_F(SharedRun, GivesHeldLinesTheAnswerOfTheirFirstAttempt) {
 }
 
 // Promise: under hold no line is lost or doubled, however often the server is killed (dedup, Outages).
-TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledAgainAndAgain) {
+TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledRepeatedly) {
   redis_server server(lasting());
   const std::string text = two_halves(400'000);
   std::ofstream(directory() / "in.txt") << text;
@@ -160,7 +160,7 @@ TEST_F(SharedRun, LosesAndRepeatsNoLineWhenTheServerIsKilledAgainAndAgain) {
 }
 
 // Promise: a signal ends the wait (dedup, Outages).
-TEST_F(SharedRun, HeldEndsAtOnceByASignal) {
+TEST_F(SharedRun, SignalEndsAHeldRunImmediately) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
 #endif
@@ -179,7 +179,7 @@ TEST_F(SharedRun, HeldEndsAtOnceByASignal) {
   EXPECT_THAT(result.err, HasSubstr("may remember some of the lines without an answer"));
 }
 
-/// A server, and a replica that has its first copy and is in step.
+/// A server, and a replica that has its first copy and is in sync.
 class SharedRunOnReplicas : public SharedRun {
  protected:
   SharedRunOnReplicas() {
@@ -199,7 +199,7 @@ class SharedRunOnReplicas : public SharedRun {
 };
 
 // Promise: under hold missing replicas are waited for, and no line is lost or doubled (dedup, Outages).
-TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheReplicaThatMustHaveThemIsAway) {
+TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheirReplicaIsUnavailable) {
   const std::string url = server_.url("?wait=1&timeout=400ms&retry_for=100ms");
   running_program dedup(command(url, {"--on-outage", "hold", "--stats"}), piped());
   dedup.write("a\nb\n");
@@ -222,7 +222,7 @@ TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheReplicaThatMustHaveThemIsAway) {
   EXPECT_THAT(run.err, HasSubstr("\"unknown\": 0"));
 }
 
-TEST_F(SharedRunOnReplicas, StreamCountsEachEventOnceAlthoughTheReplicaWasAway) {
+TEST_F(SharedRunOnReplicas, StreamCountsEachEventOnceAlthoughTheReplicaWasUnavailable) {
   const std::string url = server_.url("?wait=1&timeout=400ms&retry_for=100ms");
   replica_.pause();
   running_program stream({EVERSEEN_PROGRAM, "stream", "--from", "-", "--store", url, "--filter", "events",
@@ -236,7 +236,7 @@ TEST_F(SharedRunOnReplicas, StreamCountsEachEventOnceAlthoughTheReplicaWasAway) 
   EXPECT_THAT(run.err, AllOf(HasSubstr("10,000 fresh, 10,000 seen"), Not(HasSubstr("judged before"))));
 }
 
-TEST_F(SharedRunOnReplicas, PassingTakesNoOtherAnswerForThatOfTheReplica) {
+TEST_F(SharedRunOnReplicas, PassingNeverTreatsAnotherAnswerAsThatOfTheReplica) {
   const std::string url = server_.url("?wait=1&timeout=200ms&retry_for=100ms");
   running_program dedup(command(url, {"--on-outage", "pass"}), piped());
   dedup.write("a\n");
@@ -255,9 +255,9 @@ TEST_F(SharedRunOnReplicas, PassingTakesNoOtherAnswerForThatOfTheReplica) {
   replica_.resume();
 }
 
-// What was added and not acknowledged would be dropped by the next run.
+// Keys that were added and not acknowledged would be dropped by the next run.
 // Promise: under hold missing replicas are waited for, and no line is lost or doubled (dedup, Outages).
-TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
+TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaDisconnectsAndReturns) {
   const std::string text = two_halves(60'000);
   running_program dedup(
       command(server_.url("?wait=1&timeout=400ms&retry_for=100ms"), {"--on-outage", "hold"}), setup(text));
@@ -269,7 +269,7 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
     };
     wait_until([&] { return says("held until"); }, "the run is held");
     replica_.resume();
-    wait_until([&] { return says("is back after"); }, "the run goes on");
+    wait_until([&] { return says("is back after"); }, "the run continues");
   }
   const auto run = dedup.wait();
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -277,7 +277,7 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaComesAndGoes) {
 }
 
 // Promise: pass never drops a line whose verdict is unknown, and counts it (dedup, Outages).
-TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
+TEST_F(SharedRun, PassesLinesDuringAnOutageAndCountsThem) {
   redis_server server(lasting());
   running_program dedup(
       command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats", "--judge", "server"}),
@@ -297,7 +297,7 @@ TEST_F(SharedRun, PassesLinesWhileTheServerIsAwayAndCountsThem) {
   EXPECT_THAT(result.err, HasSubstr("\"unknown\": 2"));
 }
 
-TEST_F(SharedRun, CountsWhatItPassedThoughTheServerIsAwayAtTheEnd) {
+TEST_F(SharedRun, CountsPassedLinesThoughTheServerIsUnavailableAtTheEnd) {
   redis_server server;
   running_program dedup(
       command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats", "--judge", "server"}),
@@ -315,7 +315,7 @@ TEST_F(SharedRun, CountsWhatItPassedThoughTheServerIsAwayAtTheEnd) {
 }
 
 // Promise: pass waits once for a server that stays unavailable (dedup, Outages).
-TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
+TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysUnavailable) {
   redis_server server;
   const std::string text = two_halves(200'000);
   std::ofstream(directory() / "in.txt") << text;
@@ -336,7 +336,7 @@ TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysAway) {
 
 // Promise: where a server stays unavailable, the first line without an answer is named (dedup, Runs that end
 // early).
-TEST_F(SharedRun, EndsAtAnOutageAndSaysWhereUnlessToldOtherwise) {
+TEST_F(SharedRun, EndsAtAnOutageByDefaultAndReportsWhere) {
   redis_server server(lasting());
   running_program dedup(command(server.url("?retry_for=100ms")), piped());
   dedup.write("a\nb\n");

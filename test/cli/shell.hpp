@@ -12,7 +12,7 @@
 
 namespace everseen::test {
 
-/// An empty directory, a store of its own, and `everseen` in PATH: what a user has who begins.
+/// An empty directory, a private store, and `everseen` in PATH: the environment of a new user.
 class Shell : public testing::Test {
  protected:
   [[nodiscard]] program_setup setup(std::string input = {}) const {
@@ -26,12 +26,12 @@ class Shell : public testing::Test {
             false};
   }
 
-  /// Runs a command line of a shell that knows pipefail.
+  /// Runs a command line of a shell with pipefail.
   program_result sh(const std::string& line, std::string input = {}) const {
     return run_program({"bash", "-o", "pipefail", "-c", line}, setup(std::move(input)));
   }
 
-  /// Runs what a test needs first.
+  /// Runs the setup of a test.
   void given(const std::string& line) const {
     const program_result result = sh(line);
     ASSERT_EQ(result.exit_code, 0) << line << '\n' << result.err;
@@ -43,13 +43,13 @@ class Shell : public testing::Test {
   scratch_directory scratch_;
 };
 
-/// What a command line begins with whose everseen dies when it first reaches a step.
+/// The beginning of a command line whose everseen crashes when it first reaches a step.
 inline std::string dying_at(const std::string& step) {
   const std::string programs = std::filesystem::path(EVERSEEN_DYING_PROGRAM).parent_path();
   return "export EVERSEEN_DIE_AT=" + step + ":1 PATH='" + programs + "':\"$PATH\"; ";
 }
 
-/// The program ended with this code, and its complaint is one line that holds all the words.
+/// The program exited with this code, and its message is one line that contains all the words.
 template <typename... Words>
 auto Complains(int exit_code, Words... words) {
   using namespace testing;
@@ -58,7 +58,7 @@ auto Complains(int exit_code, Words... words) {
                      AllOf(StartsWith("everseen: "), MatchesRegex("[^\n]*\n"), HasSubstr(words)...)));
 }
 
-/// The program did what was asked, without complaint, and printed this.
+/// The program succeeded without a message, and printed this.
 template <typename Matcher>
 auto Prints(Matcher text, int exit_code = 0) {
   using namespace testing;

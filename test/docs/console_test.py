@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the console blocks of a document against a redis-server and compares what they print. A block that names
-localhost:8080 has a server of everseen's own there.
+"""Runs the console blocks of a document against a redis-server and compares their output. A block that names
+localhost:8080 gets an everseen server there.
 
 usage: console_test.py DOCUMENT PROGRAM [MODULE]
 """
@@ -20,7 +20,7 @@ blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def start(command_at):
-    """A server at a free port, and the port."""
+    """A server on a free port, and the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -45,7 +45,7 @@ def everseen_at(port):
 
 
 def run(block, ports):
-    """What a terminal would show: each command behind its prompt, then what it prints."""
+    """The content of a terminal: each command after its prompt, then its output."""
     script = f'redis-cli() {{ command redis-cli -p {ports["localhost:6379"]} "$@"; }}\n'
     for line in block.splitlines():
         if line.startswith("$ "):

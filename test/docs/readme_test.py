@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does what README.md says: runs its shell blocks, compiles and runs its programs, compares its verbs.
+"""Follows README.md: runs its shell blocks, compiles and runs its programs, compares its verbs.
 
 usage: readme_test.py README PROGRAM COMPILER [COMPILER_ARGUMENT...]
 """
@@ -53,9 +53,9 @@ class Readme(unittest.TestCase):
         return (self.directory / name).read_text(encoding="utf-8").splitlines()
 
     def assert_each_once(self, got, lines):
-        """All first occurrences in order, but for the few new lines that a filter may take for repeats.
+        """All first occurrences in order, except the few new lines that may be false positives.
 
-        At the rate of 1e-6 that the README leaves as it is, the largest of its inputs (a million lines) loses 0.2
+        At the default rate of 1e-6, the largest of its inputs (a million lines) loses 0.2
         lines on average; more than 6 in less than one run of ten million.
         """
         expected = first_occurrences(lines)
@@ -66,7 +66,7 @@ class Readme(unittest.TestCase):
         self.assertLessEqual(len(expected) - len(got), 6)
 
     def start_redis(self):
-        """A server of the test's own. Returns its port."""
+        """A private server. Returns its port."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -85,9 +85,9 @@ class Readme(unittest.TestCase):
         self.assertLessEqual({language for language, _ in blocks}, {"sh", "cpp", "python"})
         self.assertEqual(2 * len(blocks), text.count("```"))
 
-    def test_shell_blocks_do_what_they_say(self):
+    def test_shell_blocks_have_the_documented_effect(self):
         shared = f"localhost:{self.start_redis()}"
-        # Each in a shell of its own, as a reader may paste any of them.
+        # Each block runs in its own shell, as a reader may paste any of them.
         for block in blocks_in("sh"):
             self.sh(block.replace("localhost:6379", shared))
         self.assert_each_once(self.lines_of("once.txt"), self.lines_of("words.txt"))
@@ -114,7 +114,7 @@ class Readme(unittest.TestCase):
 
     @unittest.skipUnless((pathlib.Path(program).parent / "python").is_dir(), "the Python package was not built")
     @unittest.skipIf(any(word.startswith("-fsanitize") for word in compiler), "the interpreter is not sanitized")
-    def test_python_prints_what_it_says(self):
+    def test_python_prints_the_documented_output(self):
         self.environment["PYTHONPATH"] = f"{pathlib.Path(program).parent}/python"
         shared = f"localhost:{self.start_redis()}"
         for block in blocks_in("python"):
@@ -124,7 +124,7 @@ class Readme(unittest.TestCase):
             for got, promise in zip(printed, said):
                 self.assertTrue(promise.startswith(got), f"{got} is not {promise}")
 
-    def test_names_exactly_the_verbs_that_there_are(self):
+    def test_names_exactly_the_existing_verbs(self):
         table = text[text.index("| verb |") :].split("\n\n")[0].splitlines()[2:]
         named = [verb for row in table for verb in re.findall("`([^`]+)`", row.split("|")[1])]
         listed = self.run_here(program, "--help").split("Verbs:\n")[1].split("\n\n")[0]

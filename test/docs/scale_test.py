@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the tables of doc/scale.md to what `everseen plan` computes.
+"""Compares the tables of doc/scale.md with the results of `everseen plan`.
 
 usage: scale_test.py DOCUMENT PROGRAM [--write]
 
-A table stands between `<!-- table NAME -->` and `<!-- end -->`; a block of kind `console` is a command and what it prints.
-With --write the document is brought up to date instead.
+A table is between `<!-- table NAME -->` and `<!-- end -->`; a block of kind `console` is a command and its output.
+With --write the document is updated instead.
 """
 
 import json
@@ -21,7 +21,7 @@ text = path.read_text(encoding="utf-8")
 KEYS = ["1e9", "1e10", "1e12"]
 EVENTS = ["1e5", "1e6", "1e7", "1e8"]
 POWERS = {"1e5": "10⁵", "1e6": "10⁶", "1e7": "10⁷", "1e8": "10⁸", "1e9": "10⁹", "1e10": "10¹⁰", "1e12": "10¹²"}
-# What stands in why_not, and what a table says.
+# Maps the text of why_not to the wording of the tables.
 LIMITS = {"would keep": "memory of a client", "cores": "cores of a client", "its network": "network of a client",
           "journal": "order of a journal", "more than": "number of servers", "would read": "events of a client"}
 
@@ -72,7 +72,7 @@ def servers(d):
 
 
 def needs(name):
-    """What one design takes, for all numbers of keys and events."""
+    """The requirements of one design, for all numbers of keys and events."""
     body = []
     for keys in KEYS:
         for events in EVENTS:
@@ -112,14 +112,14 @@ def repeats():
 
 
 def most_events(wanted, *options):
-    """The largest number of events a second, to three digits, for which `wanted` holds of the plan for clients that judge."""
+    """The largest number of events a second, to three digits, for which the plan for clients that judge satisfies `wanted`."""
     def holds(events):
         return wanted(design("client", "--keys", "1e9", "--per-second", str(events), *options))
     low, high = 1, 10**10
     while high / low > 1.001:
         middle = int((low * high) ** 0.5) + 1
         low, high = (middle, high) if holds(middle) else (low, middle)
-    # What stops it just above, where something does at all.
+    # The first limit above, where there is one.
     return low, design("client", "--keys", "1e9", "--per-second", str(int(low * 1.002) + 1), *options)
 
 
@@ -135,7 +135,7 @@ def clients():
 
 
 def batches():
-    """At 10⁹ keys, all fresh, on one server, where nothing else costs anything: what the order of a partition allows."""
+    """At 10⁹ keys, all fresh, on one server, where nothing else has a cost: the limit by the order of a partition."""
     body = []
     with tempfile.NamedTemporaryFile("w+", suffix=".json") as file:
         for batch in (1, 100, 1000, 50_000):
@@ -180,5 +180,5 @@ if wishes == ["--write"]:
 elif now != text:
     for was, is_now in zip(text.splitlines(), now.splitlines()):
         if was != is_now:
-            print(f"{document} says\n{was}\nbut this is what everseen plan computes:\n{is_now}", file=sys.stderr)
+            print(f"{document} says\n{was}\nbut everseen plan computes:\n{is_now}", file=sys.stderr)
     sys.exit(f"bring it up to date by {sys.argv[0]} {document} PROGRAM --write")

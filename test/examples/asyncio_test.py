@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds examples/python/asyncio_visits.py to what it says. usage: asyncio_test.py SOURCE_FOLDER"""
+"""Tests examples/python/asyncio_visits.py. usage: asyncio_test.py SOURCE_FOLDER"""
 
 import asyncio
 import pathlib
@@ -15,7 +15,7 @@ from asyncio_visits import Gathered  # noqa: E402
 
 
 class Counting:
-    """A filter that counts calls, and fails while it is told to."""
+    """A filter that counts calls, and fails on request."""
 
     def __init__(self, **options):
         self.filter, self.calls, self.fails = everseen.memory(**options), 0, False
@@ -59,7 +59,7 @@ class Visits(unittest.TestCase):
         self.assertEqual([type(error) for error in failed], [everseen.BackendError] * 2)
         self.assertTrue(answer)
 
-    def test_keys_without_room_fail_and_others_have_their_answers(self):
+    def test_keys_without_room_fail_and_others_get_their_answers(self):
         counting = Counting(capacity=100, growth="refuse")
 
         async def run():
@@ -82,7 +82,7 @@ class Visits(unittest.TestCase):
 
         self.assertEqual(asyncio.run(run()), (True, False))  # the batch was judged nevertheless
 
-    def test_the_program_says_who_is_new(self):
+    def test_the_program_reports_new_users(self):
         run = subprocess.run([sys.executable, source / "examples/python/asyncio_visits.py", "mem:", "alice", "bob", "alice"],
                              capture_output=True, text=True, check=True)
         self.assertEqual(run.stdout, "alice is new\nbob is new\nalice was here before\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: languages.sh SOURCE-FOLDER BUILD-FOLDER PYTHON
-# The examples that use libeverseen.so from other languages, over one filter on a Redis server: each sees what the ones
-# before have added.
+# Runs the examples that use libeverseen.so from other languages, over one filter on a Redis server: each sees
+# the keys that the earlier ones added.
 set -euo pipefail
 
 source=$1 build=$2 python=$3
@@ -48,4 +48,4 @@ printf 'user,n\nerin,1\nfrank,2\nerin,3\n' > "$folder/1.csv"
 printf 'user,n\ngrace,4\nfrank,5\n' > "$folder/2.csv"
 expect pandas "$("$python" "$source/examples/pandas/new_rows.py" "$url" user "$folder/1.csv" "$folder/2.csv")" \
   $'user,n\nerin,1\nfrank,2\ngrace,4'
-echo "all examples print what they should"
+echo "all examples print the expected output"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds examples/lua to the documents, and to everseen over the same filters.
+"""Compares examples/lua with the documents, and with everseen over the same filters.
 
 usage: lua_test.py SOURCE_FOLDER PROGRAM
 """
@@ -46,7 +46,7 @@ class Script(unittest.TestCase):
         return name
 
     def verdicts(self, name, keys):
-        """What everseen knows, as the script answers."""
+        """The verdicts of everseen, in the form of the script."""
         lines = self.everseen("check", name, keys=keys)
         self.assertEqual(len(lines), len(keys))
         return ["1" if line.startswith("seen") else "0" for line in lines]
@@ -56,7 +56,7 @@ class Script(unittest.TestCase):
         self.assertEqual(re.findall(r"^```lua\n(.*?)^```$", document, re.MULTILINE | re.DOTALL), [SCRIPT])
         self.assertIn(f"`{hashlib.sha1(SCRIPT.encode()).hexdigest()}`", document)
 
-    # Promise: positions are those of the worked example, whoever computes them (hashing, Worked example).
+    # Promise: the script computes the positions of the worked example (hashing, Worked example).
     def test_positions_are_those_of_the_worked_example(self):
         document = (source / "doc/hashing.md").read_text(encoding="utf-8")
         low, high = (re.search(rf"{name}\s*= 0x([0-9A-F]{{16}})", document)[1] for name in ("low", "high"))
@@ -112,7 +112,7 @@ class Script(unittest.TestCase):
         visit.Filter(self.server, "counted").judge("add", keys_of(range(30)))
         self.assertIn("keys 30", " ".join(" ".join(self.everseen("info", "counted")).split()))
 
-    def test_a_full_filter_gets_room_by_everseen(self):
+    def test_everseen_gives_a_full_filter_more_room(self):
         self.made("full", "--partitions", "1", "--capacity", "100", "--error-rate", "1e-9")
         self.everseen("add", "full", keys=keys_of([0]))
         f = visit.Filter(self.server, "full")
@@ -125,7 +125,7 @@ class Script(unittest.TestCase):
         self.everseen("add", "over", keys=keys_of([0]))
         self.assertEqual(visit.Filter(self.server, "over").judge("add", keys_of(range(150))).count("3"), 0)
 
-    def test_each_key_is_fresh_once_for_all_who_add_it_at_the_same_time(self):
+    def test_each_key_is_fresh_once_for_concurrent_clients(self):
         self.made("race", "--partitions", "1", "--capacity", "100k")
         self.everseen("add", "race", keys=[b"first"])
         keys = keys_of(range(3000))
@@ -143,7 +143,7 @@ class Script(unittest.TestCase):
         self.assertLessEqual(sum(fresh), 3000)
         self.assertGreater(sum(fresh), 2990)
 
-    def test_what_it_cannot_do_is_refused_and_changes_nothing(self):
+    def test_unsupported_calls_are_refused_and_change_nothing(self):
         self.made("good", "--partitions", "1")
         self.everseen("add", "good", keys=keys_of([0]))
         base = visit.Filter(self.server, "good").base
@@ -172,7 +172,7 @@ class Script(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 visit.Filter(self.server, name)
 
-    def test_the_readme_does_what_it_says(self):
+    def test_the_readme_has_the_documented_output(self):
         readme = (source / "examples/lua/README.md").read_text(encoding="utf-8")
         block, = re.findall(r"^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
         block = block.replace("redis://localhost", self.url).replace("python3", sys.executable)

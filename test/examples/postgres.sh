@@ -21,7 +21,7 @@ trap '"${as[@]}" "$bin/pg_ctl" -D "$here/data" -m immediate stop >/dev/null 2>&1
 "${as[@]}" "$bin/pg_ctl" -D data -w -l "$here/data/log" -o "-k $here -c listen_addresses=''" start >start.log
 conninfo="host=$here user=everseen dbname=postgres"
 
-# Visits whose ids come again, near or far.
+# Visits whose ids are repeated, near or far.
 awk 'BEGIN { srand(1); for (i = 0; i < 100000; ++i) {
   id = rand() < 0.4 && i > 0 ? int(rand() * i) : i; print "visit-" id " site-" id % 7 } }' >visits.txt
 sort -u visits.txt | awk '{ ++n[$2] } END { for (site in n) print site "|" n[site] }' | sort >expected.txt
@@ -30,8 +30,8 @@ kills=0
 while true; do
   "$count_visits" "file:$here/filters" "$conninfo" visits.txt &
   job=$!
-  # The first runs hardly begin, however fast the machine; later ones get further, so that all of them together get
-  # through.
+  # The first runs end shortly after their start, however fast the machine is. Later runs get further, so that
+  # together they finish.
   sleep "0.0$((RANDOM % 3))"
   ((kills < 6)) || sleep "$(awk -v kills=$kills 'BEGIN { print kills / 200 }')"
   if kill -9 $job 2>/dev/null; then kills=$((kills + 1)); fi

@@ -1,4 +1,4 @@
-"""A Redis server of the test's own, which ends with it."""
+"""A private Redis server, which ends with the test."""
 
 import contextlib
 import pathlib
@@ -11,7 +11,7 @@ import redis
 
 @contextlib.contextmanager
 def private_redis():
-    """Gives the path of the server's socket."""
+    """Returns the path of the server's socket."""
     with tempfile.TemporaryDirectory(prefix="everseen-example-") as folder:
         socket = pathlib.Path(folder) / "redis"
         server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: readme.sh SOURCE_FOLDER EXAMPLE PYTHON PROGRAM
-# Runs the shell block of an example's README, as its reader would with everything installed. The example itself compares
-# with the exact answer.
+# Runs the shell block of an example's README, as its reader would with everything installed. The example
+# itself compares with the exact answer.
 set -euo pipefail
 
 cd "$1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does what doc/library.md says, with an installed package alone: builds and runs each of its programs.
+"""Follows doc/library.md, with an installed package alone: builds and runs each of its programs.
 
 usage: library_test.py LIBRARY_MD PREFIX CXX_COMPILER
 """
@@ -26,7 +26,7 @@ def blocks_in(language):
 
 
 def program(block):
-    """A block that is not a whole program is the body of one."""
+    """A block that is not a whole program becomes the body of a program."""
     if re.search(r"\bmain\(", block):
         return block
     lines = block.splitlines(keepends=True)
@@ -53,7 +53,7 @@ class Library(unittest.TestCase):
         shutil.rmtree(self.directory / "filters", ignore_errors=True)
         return self.run_here(path, **more)
 
-    def test_cpp_programs_print_what_they_say(self):
+    def test_cpp_programs_print_the_documented_output(self):
         for block in blocks_in("cpp"):
             with self.subTest(block=block):
                 self.write("main.cpp", program(block))

@@ -23,7 +23,7 @@ cmake --build "$work/build"
 echo "== pkg-config everseen"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name everseen.pc)")
 export PKG_CONFIG_PATH
-# pkg-config escapes blanks for a shell to read, so a shell has to read them.
+# pkg-config escapes blanks for a shell, so a shell has to read its output.
 flags=()
 eval "flags=($(pkg-config --cflags --libs everseen))"
 "$compiler" -std=c++20 -o "$work/outside" "$outside/main.cpp" "${flags[@]}"
@@ -41,7 +41,7 @@ cat "$outside/main.cpp" >>"$work/every_header.cpp"
 "$compiler" -std=c++20 -o "$work/every_header" "$work/every_header.cpp" "${flags[@]}"
 "$work/every_header"
 
-echo "== everseen::embedded has mem: and file:, and nothing of Redis"
+echo "== everseen::embedded has mem: and file:, but no Redis"
 cmake -S "$outside/embedded" -B "$work/build_embedded" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" \
   -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/build_embedded"
@@ -49,7 +49,7 @@ eval "flags=($(pkg-config --cflags --libs everseen-embedded))"
 "$compiler" -std=c++20 -o "$work/embedded" "$outside/embedded/main.cpp" "${flags[@]}"
 for program in "$work/build_embedded/embedded" "$work/embedded"; do
   "$program" "$work/filters of $(basename "$(dirname "$program")")"
-  # The functions of hiredis, OpenSSL, Asio, and of our own layer. The whole library has them all.
+  # The functions of hiredis, OpenSSL, Asio, and of our own layer. The whole library has all of them.
   redis='\bredis[A-Z]|\bSSL_|boost::asio|everseen::redis::'
   if nm --demangle "$program" | grep -E "$redis"; then exit 1; fi
   nm --demangle "$work/outside" | grep -E "$redis" >"$work/redis"
@@ -83,7 +83,7 @@ cpack --config "$build_tree/CPackConfig.cmake" -B "$work/package" >"$work/cpack.
 unpacked="$work/unpacked"
 dpkg-deb --extract "$work"/package/everseen_*.deb "$unpacked"
 needed=$(dpkg-deb --field "$work"/package/everseen_*.deb Depends | sed 's/ ([^)]*)//g')
-# Every one of them is in Debian 12 and in what follows it, under this name.
+# All of them are in Debian 12 and later, under this name.
 [[ $needed == "libc6, libgcc-s1, librdkafka1, libssl3, libstdc++6" ]] || { echo "it depends on $needed"; exit 1; }
 test -s "$unpacked/usr/lib/redis/modules/everseen.so"
 test -s "$unpacked/usr/share/doc/everseen/doc/module.md"
@@ -98,7 +98,7 @@ print("everseen", everseen.__version__, "by", everseen._everseen.__file__)
 assert list(everseen.dedup(["a", "b", "a"])) == ["a", "b"]'
 fi
 
-echo "== what makes an image of it"
+echo "== the files for a container image"
 examples="$unpacked/usr/share/doc/everseen/examples"
 test -s "$examples/$(sed -n 's/^ *dockerfile: //p' "$examples/compose.yaml")"
 (cd "$work/package" && compgen -G "$(sed -n 's/^COPY \(.*\) [^ ]*$/\1/p' "$examples/Containerfile")")
@@ -108,10 +108,10 @@ mkdir "$work/moved"
 tar --directory "$work/moved" --extract --gzip --file "$work"/package/everseen-*.tar.gz
 moved=$(echo "$work"/moved/everseen-*)
 [[ $(printf 'a\nb\na\n' | "$moved/bin/everseen" dedup) == $'a\nb' ]]
-# Of the system it takes the C library alone.
+# It needs only the C library from the system.
 foreign=$(ldd "$moved/bin/everseen" "$moved/lib/libeverseen.so" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
   grep -v -E '^lib(c|m|dl|rt|pthread|resolv)\.so\.' || true)
-[[ -z $foreign ]] || { echo "it does not carry $foreign"; exit 1; }
+[[ -z $foreign ]] || { echo "it does not contain $foreign"; exit 1; }
 grep -q '^ExecStart=/opt/everseen/bin/everseen ' "$moved/lib/systemd/system/everseen.service"
 for directory in include/everseen lib/cmake/everseen lib/redis/modules share/man/man1 share/bash-completion/completions \
   share/zsh/site-functions share/fish/vendor_completions.d share/doc/everseen/licences; do

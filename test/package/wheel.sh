@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: wheel.sh BUILD_TREE PYTHON...
-# Makes the wheel, holds it to its tag, and installs it with pip and without a network for each PYTHON, one of which may
-# be later than the one that it was built for.
+# Makes the wheel, checks it against its tag, and installs it with pip and without a network for each PYTHON, which may
+# be later than the one it was built for.
 set -euo pipefail
 
 build_tree=$1
@@ -27,7 +27,7 @@ newest=$(grep -oE 'GLIBC_2\.[0-9]+' <<<"$versions" | sort -V | tail -n 1)
 [[ $(nm --dynamic --defined-only --format=just-symbols "$module") == PyInit__everseen ]]
 test -s "$work"/unpacked/everseen-*.dist-info/licenses/libssl-dev
 
-# Built against the limited API: a function outside of it may be missing in another version.
+# Built against the limited API: other functions may be missing in another version.
 for python in "$@"; do
   echo "== $("$python" --version), $(basename "$wheel")"
   rm -rf "$work/venv"

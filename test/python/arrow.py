@@ -5,7 +5,7 @@ import ctypes
 
 
 class ArrowArray:
-    """Arrow's C data interface over bytes, as pyarrow and polars offer it: __arrow_c_array__ gives two capsules."""
+    """Arrow's C data interface over bytes, as pyarrow and polars offer it: __arrow_c_array__ returns two capsules."""
 
     class Schema(ctypes.Structure):
         _fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),

@@ -47,7 +47,7 @@ class Filters(unittest.TestCase):
         self.assertTrue(f.add(b"a\0"))
         self.assertNotIn(b"a", f)
 
-    def test_a_member_of_an_enumeration_of_numbers_is_its_number(self):
+    def test_a_member_of_a_numeric_enumeration_is_its_number(self):
         class Country(int, enum.Enum):
             FRANCE = 33
 
@@ -90,7 +90,7 @@ class Filters(unittest.TestCase):
         self.assertEqual(list(f.add_many(ArrowArray([b"ab", b"cd", b"ab"], b"w:2"))), [FRESH, FRESH, SEEN])
         self.assertIn("cd", f)
 
-    def test_arrow_arrays_that_are_no_keys_are_refused(self):
+    def test_arrow_arrays_of_other_types_are_refused(self):
         f = self.made()
         with self.assertRaisesRegex(ValueError, "key 1 is null"):
             f.add_many(ArrowArray([b"a", b"", b"c"], nulls=[1]))
@@ -98,7 +98,7 @@ class Filters(unittest.TestCase):
             f.add_many(ArrowArray([b"12345678"], b"l"))
         self.assertNotIn("a", f)
 
-    def test_arrow_arrays_that_cannot_be_are_refused(self):
+    def test_invalid_arrow_arrays_are_refused(self):
         f = self.made()
         for form in (b"w:-1", b"w:", b"w: 2", b"w:2x", b"w:9223372036854775808", b"w:18446744073709551615", None):
             keys = ArrowArray([b"ab"], b"w:2")
@@ -159,7 +159,7 @@ class Filters(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "key 1 is of type NoneType"):
             f.fresh(pandas.Series(["x", None]))
 
-    def test_a_window_forgets_and_calls_old_keys_late(self):
+    def test_a_window_forgets_and_reports_old_keys_as_late(self):
         f = self.made(window=datetime.timedelta(minutes=1))
         now = datetime.datetime(2025, 1, 1, tzinfo=datetime.timezone.utc)
         self.assertTrue(f.add("a", time=now))
@@ -169,7 +169,7 @@ class Filters(unittest.TestCase):
         with self.assertRaisesRegex(everseen.InvalidError, "2 times for 3 keys"):
             f.add_many(["a", "b", "c"], time=[1, 2])
 
-    def test_a_full_filter_says_which_keys_it_did_not_take(self):
+    def test_a_full_filter_reports_the_keys_without_room(self):
         f = self.made(capacity=100, growth="refuse")
         with self.assertRaisesRegex(everseen.FullError, "full") as caught:
             f.add_many(range(1000))
@@ -178,7 +178,7 @@ class Filters(unittest.TestCase):
         self.assertEqual(verdicts[0], FRESH)
         self.assertEqual(verdicts[999], UNKNOWN)
 
-    def test_errors_have_a_class_each(self):
+    def test_each_kind_of_error_has_a_class(self):
         with self.assertRaisesRegex(everseen.InvalidError, "nowhere"):
             everseen.open("nowhere:", "f")
         for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}):
@@ -208,7 +208,7 @@ class Filters(unittest.TestCase):
                 everseen.create(URL, name)
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
-    def test_a_filter_that_was_created_otherwise_is_refused(self):
+    def test_a_filter_with_other_options_is_refused(self):
         name = f"f{random.getrandbits(48)}"
         everseen.open(URL, name, capacity=5000, error_rate=1e-4).close()
         everseen.open(URL, name).close()
@@ -217,7 +217,7 @@ class Filters(unittest.TestCase):
             everseen.open(URL, name, capacity=6000)
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
-    def test_what_is_not_asked_for_may_be_anything_and_each_default_can_be_asked_for(self):
+    def test_omitted_options_match_any_filter_and_each_default_can_be_requested(self):
         name = f"f{random.getrandbits(48)}"
         everseen.create(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
         everseen.open(URL, name, window=24).close()
@@ -259,7 +259,7 @@ class Filters(unittest.TestCase):
             self.assertEqual(list(job.claim("clicks/0", keys, positions)), [FRESH, FRESH, SEEN])
         with self.assertRaisesRegex(ValueError, "closed"):
             job.settled("clicks/0")
-        with f.job("count") as job:  # as if the process had ended and another began
+        with f.job("count") as job:  # as if the process had crashed and another started
             self.assertEqual(list(job.claim("clicks/0", keys, positions)), [FRESH, FRESH, SEEN])
             job.settle("clicks/0", 16)
             self.assertEqual(job.settled("clicks/0"), 16)
@@ -287,7 +287,7 @@ class Filters(unittest.TestCase):
         rows = [(i % 3000, i) for i in range(10_000)]
         self.assertEqual(list(everseen.dedup(rows, key=lambda row: row[0])), rows[:3000])
 
-    def test_dedup_adds_only_keys_of_items_that_were_asked_for(self):
+    def test_dedup_adds_only_keys_of_requested_items(self):
         f = self.made()
         items = everseen.dedup(iter("abcdef"), filter=f)
         self.assertEqual([next(items), next(items)], ["a", "b"])

@@ -1,4 +1,4 @@
-"""Calls everything of the Python package many times, also where it fails, and compares memory and references."""
+"""Calls everything in the Python package many times, including failures, and compares memory and references."""
 
 import array
 import gc
@@ -75,7 +75,7 @@ def use_everything(f, full):
 
 class Memory(unittest.TestCase):
     @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "a sanitizer keeps freed memory for a while")
-    def test_rounds_of_all_calls_need_no_more_memory(self):
+    def test_repeated_calls_need_no_more_memory(self):
         f, full = everseen.memory(capacity=100_000), everseen.memory(capacity=100, growth="refuse")
         for _ in range(100):
             use_everything(f, full)
@@ -84,9 +84,9 @@ class Memory(unittest.TestCase):
         for _ in range(400):
             use_everything(f, full)
         gc.collect()
-        self.assertLess(resident() - before, 2 << 20)  # a key a round that is kept is 20 MB
+        self.assertLess(resident() - before, 2 << 20)  # a retained key in each round is 20 MB
 
-    def test_references_to_keys_and_buffers_are_given_back(self):
+    def test_references_to_keys_and_buffers_are_released(self):
         f, full = everseen.memory(capacity=100_000), everseen.memory(capacity=100, growth="refuse")
         times = array.array("q", [0])
         watched = [KEYS, KEYS[0], NUMBERS, NUMBERS[-1], everseen.FullError, everseen.InvalidError]
@@ -99,7 +99,7 @@ class Memory(unittest.TestCase):
         self.assertEqual([sys.getrefcount(each) for each in watched], before)
         times.append(1)  # BufferError if it were still exported
 
-    def test_threads_that_open_use_and_close_filters_at_the_same_time(self):
+    def test_threads_that_open_use_and_close_filters_concurrently(self):
         shared, failures = everseen.memory(capacity=10_000), []
         full = everseen.memory(capacity=100, growth="refuse")
 

@@ -1,4 +1,4 @@
-"""A program that type checkers must accept as it is; each line with `type: ignore` they must refuse (mypy --strict)."""
+"""A program that type checkers must accept; without `type: ignore` they must refuse the lines that have it (mypy --strict)."""
 
 import datetime
 from typing import Iterator, Optional, assert_type

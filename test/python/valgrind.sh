@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: valgrind.sh PYTHON
-# Calls everything of the package under valgrind, one round and four. No access may be invalid, and more rounds may lose
-# no more memory: what an interpreter loses once, when it imports modules, is not ours.
+# Calls everything in the package under valgrind, in one round and in four. No access may be invalid, and more rounds
+# may lose no more memory: memory that an interpreter loses once, when it imports modules, does not count.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

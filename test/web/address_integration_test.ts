@@ -32,7 +32,7 @@ async function shared(page: Page, body: (other: Page) => Promise<void>): Promise
   const other = await Visitor.come(server.address, { language: "zh" });
   await body(await other.follow(page.url().slice(server.address.length)));
   await other.leave();
-  await page.bringToFront();  // a page behind another one need not draw, and then does not scroll
+  await page.bringToFront();  // a hidden page need not draw, and then does not scroll
 }
 
 const inView = (page: Page, chapter: string): Promise<unknown> =>
@@ -57,7 +57,7 @@ moving("a link leads to the chapter that is read", async (page) => {
   await inView(page, "line");
   await page.waitForURL(/#learn\/line$/);
   await shared(page, (other) => inView(other, "line").then(() => undefined));
-  // Also to one that the reader has scrolled to.
+  // Also to a section that the reader has scrolled to.
   await page.evaluate(() => document.getElementById("chapter-growth")!.scrollIntoView());
   await page.waitForURL(/#learn\/growth$/);
   await page.evaluate(() => scrollTo(0, 0));
@@ -104,7 +104,7 @@ moving("a link has the inputs of a plan, and going back brings them back", async
   }
 });
 
-test("an address with nonsense shows what is shown at first", async () => {
+test("an invalid address shows the initial view", async () => {
   const visitor = await Visitor.come(server.address);
   const page = await visitor.follow("/?lang=xx#plan?find=all&keys=-5&error_rate=2&bits=x&probes=1e9&layout=round");
   await page.locator(".command").filter({ hasText: "--capacity 10000000 --error-rate 0.001" }).waitFor();

@@ -70,7 +70,7 @@ const onColors = axe
   .filter(({ tags }) => tags.includes("cat.color") && !tags.includes("experimental"))
   .map(({ ruleId }) => ruleId);
 
-// A theme changes colours alone, so that in the dark only the rules on colours can answer otherwise.
+// A theme changes only colours, so in the dark only the rules on colours can have another result.
 for (const name of pages)
   for (const language of ["en", "zh"] as const)
     test(`${name} has no accessibility fault that axe knows, wide or narrow, light or dark (${language})`, async () => {
@@ -118,7 +118,7 @@ test("every page can be reached and used by keyboard alone", async () => {
   for (let i = 0; i < 3; ++i) await page.keyboard.press("Tab");
   assert.equal(await focused(), "Plan");
   await page.keyboard.press("Enter");
-  // The heading gets the focus once it is there, a moment after it appears.
+  // The heading gets the focus once it exists, a moment after the page appears.
   await page.locator("h1:focus", { hasText: "Plan a filter" }).waitFor();
   // The four quantities to find are one stop.
   for (let i = 0; i < 2; ++i) await page.keyboard.press("Tab");
@@ -134,7 +134,7 @@ test("every page can be reached and used by keyboard alone", async () => {
   await visitor.leave();
 });
 
-test("every slider says its value in words", async () => {
+test("every slider announces its value in words", async () => {
   const visitor = await Visitor.come(server.address);
   for (const name of pages.slice(0, 2)) {
     const page = await visitor.open(name);
@@ -145,14 +145,14 @@ test("every slider says its value in words", async () => {
   await visitor.leave();
 });
 
-test("nothing moves for those who want no motion", async () => {
+test("nothing moves for users who request reduced motion", async () => {
   const visitor = await Visitor.come(server.address);
   const page = await filled(visitor, "learn");
   assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
   await visitor.leave();
 });
 
-test("the page lets nothing in from outside, and browsers keep what never changes", async () => {
+test("the page loads nothing from outside, and browsers cache immutable files", async () => {
   const head = await printed("curl", ["-sSfI", `${server.address}/`]);
   assert.match(head, /content-security-policy: default-src 'self'/i);
   assert.match(head, /cache-control: no-cache/i);
@@ -166,12 +166,12 @@ test("the page lets nothing in from outside, and browsers keep what never change
   assert.equal(await printed("curl", [...again, `${server.address}${script}`]), "304");
 });
 
-test("names the licences of all that is in the page", async () => {
+test("names the licences of everything in the page", async () => {
   const licences = await printed("curl", ["-sSf", `${server.address}/licences.txt`]);
   for (const name of ["preact", "uplot", "atkinson-hyperlegible"]) assert.match(licences, new RegExp(name));
 });
 
-test("whoever takes no gzip gets the same bytes", async () => {
+test("clients without gzip get the same bytes", async () => {
   const plain = await printed("curl", ["-sSf", "-H", "Accept-Encoding: identity", `${server.address}/`]);
   assert.equal(await printed("curl", ["-sSf", "--compressed", `${server.address}/`]), plain);
   const refusing = ["-sSfI", "-H", "Accept-Encoding: gzip;q=0, identity", `${server.address}/`];

@@ -1,4 +1,4 @@
-// What dedup has from uniq, sort and xargs: counts, records that end with NUL, quiet.
+// Features that dedup shares with uniq, sort and xargs: counts, records that end with NUL, quiet.
 
 #include "test/cli/shell.hpp"
 
@@ -42,7 +42,7 @@ TEST_F(DedupHabits, CountsWithoutAFilter) {
       HasSubstr("[3,2,1,null]"));
 }
 
-TEST_F(DedupHabits, EndsRecordsWithNulByEachOfTheNamesForThat) {
+TEST_F(DedupHabits, EndsRecordsWithNulByAnyOfTheOptionNames) {
   for (const char* name : {"-z", "-0", "--zero", "--null"})
     EXPECT_THAT(sh("everseen dedup "s + name, "a\nb\0c\0a\nb\0"s), Prints("a\nb\0c\0"s)) << name;
   given("mkdir d; touch d/a \"$(printf 'd/two\\nlines')\"");
@@ -53,20 +53,20 @@ TEST_F(DedupHabits, EndsRecordsWithNulByEachOfTheNamesForThat) {
   EXPECT_THAT(sh("find d -type f -print0 | everseen check -0 f | tr -cd '\\0' | wc -c"), Prints("2\n"));
 }
 
-TEST_F(DedupHabits, SaysNothingOfOdditiesWhereItIsQuiet) {
+TEST_F(DedupHabits, ReportsNothingUnusualWhereItIsQuiet) {
   const std::string late = "everseen dedup --window 1m --key 2 --time 1 --delimiter , ";
   const std::string lines = "2025-01-01T00:10:00Z,a\n2025-01-01T00:00:00Z,b\n";
   EXPECT_THAT(sh(late, lines).err, HasSubstr("older than the window"));
   EXPECT_THAT(sh(late + "-q", lines).err, "");
 }
 
-TEST_F(DedupHabits, KnowTheOtherVerbsByTheirOtherNames) {
+TEST_F(DedupHabits, KnowTheOtherVerbsByTheirAliases) {
   for (const auto& [typed, meant] :
        {std::pair("insert", "add"), {"exists", "check"}, {"delete", "drop"}, {"rm", "drop"}, {"ls", "list"}})
     EXPECT_THAT(sh("everseen "s + typed + " f"), Complains(2, "did you mean '"s + meant + "'?")) << typed;
 }
 
-TEST_F(DedupHabits, AskForTheVersionByEitherName) {
+TEST_F(DedupHabits, PrintTheVersionByEitherName) {
   EXPECT_EQ(sh("everseen -V").out, sh("everseen --version").out);
 }
 

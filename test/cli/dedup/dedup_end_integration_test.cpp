@@ -1,4 +1,4 @@
-// How `everseen dedup` ends: files it cannot read, outputs that take no more, stores without room, signals.
+// How `everseen dedup` ends: unreadable files, outputs that fail, full stores, signals.
 
 #include <csignal>
 #include <cstring>
@@ -28,8 +28,8 @@ class DedupEnd : public test::Shell {
     with_pipe.piped_input = true;
     return with_pipe;
   }
-  /// Runs a command for which the modes of files hold, though the tests may run as root.
-  test::program_result as_mortal(const std::string& command, std::string input = {}) const {
+  /// Runs a command that is subject to file permissions, even if the tests run as root.
+  test::program_result without_root(const std::string& command, std::string input = {}) const {
     const std::string prefix =
         ::geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all " : "";
     return sh(prefix + command, std::move(input));
@@ -41,38 +41,38 @@ class DedupEnd : public test::Shell {
 
 // ---- inputs
 
-TEST_F(DedupEnd, NamesTheFileThatIsMissing) {
+TEST_F(DedupEnd, NamesAMissingFile) {
   EXPECT_THAT(sh("everseen dedup - nowhere.txt", "a\n"),
               AllOf(Complains(3, "nowhere.txt", "No such file"), Field(&test::program_result::out, "")));
 }
 
-TEST_F(DedupEnd, NamesTheDirectoryThatIsNoFile) {
+TEST_F(DedupEnd, NamesADirectory) {
   EXPECT_THAT(sh("mkdir folder; everseen dedup folder"), Complains(3, "folder", "Is a directory"));
   EXPECT_THAT(sh("everseen dedup < folder"), Complains(3, "standard input", "Is a directory"));
 }
 
-TEST_F(DedupEnd, NamesTheFileThatMayNotBeRead) {
+TEST_F(DedupEnd, NamesAnUnreadableFile) {
   given("echo a > secret; chmod 000 secret");
-  EXPECT_THAT(as_mortal("everseen dedup secret"), Complains(3, "secret", "Permission denied"));
+  EXPECT_THAT(without_root("everseen dedup secret"), Complains(3, "secret", "Permission denied"));
 }
 
-TEST_F(DedupEnd, SaysThatStandardInputIsClosed) {
+TEST_F(DedupEnd, ReportsClosedStandardInput) {
   EXPECT_THAT(sh("everseen dedup <&-"), Complains(3, "standard input"));
 }
 
 // ---- outputs
 
-TEST_F(DedupEnd, SaysThatTheDiskOfTheOutputIsFull) {
+TEST_F(DedupEnd, ReportsAFullDiskOfTheOutput) {
   EXPECT_THAT(sh("everseen dedup > /dev/full", "a\n"), Complains(3, "standard output", "No space left"));
   EXPECT_THAT(sh("everseen dedup --stats 2> /dev/full", "a\n").exit_code, 3);
 }
 
-TEST_F(DedupEnd, SaysThatTheOutputExceedsTheLimitOfAFile) {
+TEST_F(DedupEnd, ReportsThatTheOutputExceedsTheFileSizeLimit) {
   given("everseen gen ids --count 10k > ids");
   EXPECT_THAT(sh("ulimit -f 1; everseen dedup ids > out"), Complains(3, "standard output", "ulimit -f"));
 }
 
-TEST_F(DedupEnd, WritesTheCountsOfARunThatFailed) {
+TEST_F(DedupEnd, WritesTheCountsOfAFailedRun) {
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter , --stats=counts", "1,a\n2,a\n3\n"),
               Complains(4, "3"));
   EXPECT_THAT(
@@ -82,11 +82,11 @@ TEST_F(DedupEnd, WritesTheCountsOfARunThatFailed) {
   EXPECT_THAT(sh("grep '\"fresh\": 1,' counts"), Prints(HasSubstr("fresh")));
 }
 
-TEST_F(DedupEnd, SaysThatStandardOutputIsClosed) {
+TEST_F(DedupEnd, ReportsClosedStandardOutput) {
   EXPECT_THAT(sh("everseen dedup >&-", "a\n"), Complains(3, "standard output"));
 }
 
-TEST_F(DedupEnd, EndsQuicklyBySigpipeWhenNobodyReadsOn) {
+TEST_F(DedupEnd, EndsQuicklyBySigpipeWhenItsReaderExits) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(
       sh(R"(everseen gen ids --count 1T | everseen dedup | head -n 1 > first; echo "${PIPESTATUS[*]}")"),
@@ -109,31 +109,31 @@ class DedupReader : public DedupEnd {
 
 // Promise: a filter that is kept remembers at most one block that its reader has not taken (dedup, Runs that
 // end early).
-TEST_F(DedupReader, ThatWantsALineCostsTheFirstBlocksAtMost) {
+TEST_F(DedupReader, OfOneLineCostsAtMostTheFirstBlocks) {
   given("everseen dedup --filter f ids 2> note | head -n 1 > first || true");
-  EXPECT_LE(keys_of("f"), lines_in(4096 + 8192)) << "what head has read, and a block more";
+  EXPECT_LE(keys_of("f"), lines_in(4096 + 8192)) << "the bytes that head has read, and one more block";
   EXPECT_THAT(text_of("note"), HasSubstr("remembers lines that were not printed"));
 }
 
-TEST_F(DedupReader, ThatIsKilledCostsTheBlockThatItDidNotRead) {
+TEST_F(DedupReader, KilledCostsAtMostTheBlockThatItDidNotRead) {
   given("mkfifo pipe");
   test::running_program dedup({"bash", "-c", "exec everseen dedup --filter f ids > pipe"}, setup());
   test::running_program reader({"bash", "-c", "exec < pipe; head -c 1000000; exec sleep 60"}, setup());
   ASSERT_TRUE(reader.waits_to_say(test::first_occurrences(text_of("ids")).substr(990'000, 9000)));
-  std::this_thread::sleep_for(500ms);  // the program judges what it may
+  std::this_thread::sleep_for(500ms);  // the program judges as much as it may
   reader.send(SIGKILL);
   EXPECT_EQ(dedup.wait().exit_code, 128 + SIGPIPE);
   constexpr std::size_t block = (512 << 10) / 4;
   EXPECT_LE(keys_of("f"), lines_in(1'000'000 + 65'536 + block));
 }
 
-TEST_F(DedupReader, MayTakeItsTime) {
+TEST_F(DedupReader, MayBeSlow) {
   EXPECT_THAT(
       sh("everseen dedup --error-rate 1e-12 --filter f ids | (sleep 1; cat) | cmp - <(awk '!s[$0]++' ids)"),
       Prints(""));
 }
 
-TEST_F(DedupReader, ThatStandsStillDoesNotHoldASignalBack) {
+TEST_F(DedupReader, StalledDoesNotDelayASignal) {
   given("mkfifo pipe");
   test::running_program reader({"bash", "-c", "exec 3< pipe; read -r line <&3; echo \"$line\"; sleep 60"},
                                setup());
@@ -149,7 +149,7 @@ TEST_F(DedupEnd, ClosesTheFilterBeforeItEndsBySigpipe) {
   EXPECT_THAT(sh("everseen dedup --filter ids first"), Prints(""));
 }
 
-TEST_F(DedupEnd, NoticesThatNobodyReadsOnAlsoWhereNothingIsLeftToWrite) {
+TEST_F(DedupEnd, NoticesThatItsReaderExitedAlsoWhereNothingIsLeftToWrite) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(sh(R"(yes | everseen dedup | head -n 1; echo "${PIPESTATUS[*]}")"), Prints("y\n141 141 0\n"));
   EXPECT_THAT(sh(R"((echo y; sleep 2) | everseen dedup | head -n 1; echo "${PIPESTATUS[1]}")"),
@@ -159,7 +159,7 @@ TEST_F(DedupEnd, NoticesThatNobodyReadsOnAlsoWhereNothingIsLeftToWrite) {
 }
 
 // Promise: a run says that its filter remembers lines that were not printed (dedup, Runs that end early).
-TEST_F(DedupEnd, SaysThatAKeptFilterRemembersLinesThatWereNotPrinted) {
+TEST_F(DedupEnd, ReportsThatAKeptFilterRemembersLinesThatWereNotPrinted) {
   EXPECT_THAT(sh("everseen dedup --filter f > /dev/full", "a\n"),
               Complains(3, "standard output", "the filter 'f' remembers lines that were not printed",
                         "everseen import"));
@@ -170,7 +170,7 @@ TEST_F(DedupEnd, SaysThatAKeptFilterRemembersLinesThatWereNotPrinted) {
 
 TEST_F(DedupEnd, WaitsForASlowReaderWhenTheOutputDoesNotBlock) {
   given("everseen gen ids --count 200k > ids");
-  // Whoever shares a pipe may have made it so.
+  // Another process that shares the pipe may have made it non-blocking.
   EXPECT_THAT(sh(R"(python3 -c '
 import os, subprocess, time
 reader, writer = os.pipe()
@@ -197,35 +197,35 @@ TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
 
 // ---- stores
 
-TEST_F(DedupEnd, SaysThatTheStoreMayNotBeWritten) {
+TEST_F(DedupEnd, ReportsAReadOnlyStore) {
   given("mkdir readonly; chmod 500 readonly");
-  EXPECT_THAT(as_mortal("everseen dedup --filter f --store file:readonly", "a\n"),
+  EXPECT_THAT(without_root("everseen dedup --filter f --store file:readonly", "a\n"),
               AllOf(Complains(3, "readonly", "Permission denied"), Field(&test::program_result::out, "")));
-  EXPECT_THAT(as_mortal("everseen dedup --filter f --store file:readonly/below", "a\n"),
+  EXPECT_THAT(without_root("everseen dedup --filter f --store file:readonly/below", "a\n"),
               Complains(3, "readonly", "Permission denied"));
 }
 
-TEST_F(DedupEnd, SaysThatAFilterMayNotBeWritten) {
+TEST_F(DedupEnd, ReportsAReadOnlyFilter) {
   given("echo a | everseen dedup --filter f && chmod -R a-w store");
-  EXPECT_THAT(as_mortal("everseen dedup --filter f", "b\n"), Complains(3, "Permission denied"));
+  EXPECT_THAT(without_root("everseen dedup --filter f", "b\n"), Complains(3, "Permission denied"));
   given("chmod -R u+w store");
   EXPECT_THAT(sh("everseen dedup --filter f", "a\nb\n"), Prints("b\n"));
 }
 
-TEST_F(DedupEnd, SaysThatAFileIsWhereTheStoreShouldBe) {
+TEST_F(DedupEnd, ReportsAFileInPlaceOfTheStore) {
   EXPECT_THAT(sh("touch taken; everseen dedup --filter f --store file:taken", "a\n"), Complains(3, "taken"));
 }
 
-TEST_F(DedupEnd, KeepsWhatItPrintedWhenTheStoreIsFull) {
+TEST_F(DedupEnd, KeepsPrintedLinesWhenTheStoreIsFull) {
   given("everseen create f --capacity 10k --error-rate 1e-12 && everseen gen ids --count 100k > ids");
-  // The first layer is reserved; the next ones do not fit.
+  // The first layer is reserved; later ones do not fit.
   const auto full = sh("(ulimit -f 160; everseen dedup --filter f ids) | cat");
   EXPECT_THAT(full, Complains(3, "store", "ulimit -f"));
   EXPECT_FALSE(full.out.empty());
   EXPECT_EQ(full.out + sh("everseen dedup --filter f ids | cat").out, text_of("ids"));
 }
 
-TEST_F(DedupEnd, NamesTheFileOfAFilterThatIsDamaged) {
+TEST_F(DedupEnd, NamesTheFileOfADamagedFilter) {
   given("echo a | everseen dedup --filter f && find store/f -type f -exec truncate -s 10 {} +");
   EXPECT_THAT(sh("everseen dedup --filter f", "a\n"),
               AllOf(Complains(4, "store/f"), Field(&test::program_result::out, "")));
@@ -235,10 +235,10 @@ TEST_F(DedupEnd, NamesTheFileOfAFilterThatIsDamaged) {
 
 class DedupSignal : public DedupEnd, public testing::WithParamInterface<int> {};
 
-TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsWhatWasPrinted) {
+TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsPrintedLines) {
 #ifdef __SANITIZE_THREAD__
-  // The kernel gives the signal to the main thread, which mostly waits for the mutex of the thread that
-  // reads; ThreadSanitizer runs the handler only once it has it, so not before the next line arrives.
+  // The kernel delivers the signal to the main thread, which mostly waits for the mutex of the reading
+  // thread; ThreadSanitizer runs the handler only once it has the mutex, so not before the next line arrives.
   GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
 #endif
   test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--filter", "f"}, live());
@@ -253,7 +253,7 @@ TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
   given("everseen gen ids --count 300k --range 1..10M > ids; mkfifo pipe");
   const std::string command = "everseen dedup --error-rate 1e-12 --filter f ids";
   test::running_program dedup({"bash", "-c", "exec " + command + " > pipe"}, setup());
-  // The reader comes late, so that the signal finds the program at work.
+  // The reader starts late, so that the signal interrupts work.
   test::running_program reader({"bash", "-c", "exec < pipe; sleep 0.5; cat"}, setup());
   std::this_thread::sleep_for(300ms);
   dedup.send(GetParam());
@@ -267,7 +267,7 @@ TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
 INSTANTIATE_TEST_SUITE_P(Of, DedupSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
                          [](const auto& of) { return "Signal"s + sigabbrev_np(of.param); });
 
-TEST_F(DedupEnd, GoesOnAfterAHangUpThatNohupSwitchedOff) {
+TEST_F(DedupEnd, ContinuesAfterAHangUpThatNohupIgnores) {
   test::running_program dedup({"bash", "-c", "trap '' HUP; exec everseen dedup"}, live());
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));

@@ -47,7 +47,7 @@ TEST_F(DedupFilter, SharesItsFilterWithTheOtherVerbs) {
   EXPECT_EQ(sh("everseen check urls b").exit_code, 0);
 }
 
-TEST_F(DedupFilter, TakesTheStoreThatIsNamed) {
+TEST_F(DedupFilter, UsesTheNamedStore) {
   EXPECT_THAT(sh("everseen dedup --filter urls --store file:elsewhere", "a\n"), Prints("a\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls", "a\n"), Prints("a\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls --store file:elsewhere", "a\n"), Prints(""));
@@ -63,7 +63,7 @@ TEST_F(DedupFilter, RefusesToKeepAFilterInAStoreThatEndsWithTheRun) {
   EXPECT_THAT(sh("EVERSEEN_STORE=mem: everseen dedup", "a\n"), Prints("a\n"));
 }
 
-TEST_F(DedupFilter, KeepsTheSecretOfAFilterForStrangersKeys) {
+TEST_F(DedupFilter, UsesAKeyedHashForUntrustedKeys) {
   EXPECT_THAT(sh("everseen dedup --filter urls --hash siphash", "a\nb\na\n"), Prints("a\nb\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls --hash siphash", "b\nc\n"), Prints("c\n"));
 }
@@ -77,7 +77,7 @@ TEST_F(DedupFilter, NamedLikeAPathLeavesNothingOutsideItsStore) {
               Prints("a\nstore\n"));
 }
 
-TEST_F(DedupFilter, OfTwoRunsOnOneFilterRefusesTheSecondAndSaysWhatToDo) {
+TEST_F(DedupFilter, RefusesTheSecondOfTwoRunsOnOneFilterWithAdvice) {
   auto waiting = setup();
   waiting.piped_input = true;
   test::running_program first({EVERSEEN_PROGRAM, "dedup", "--filter", "urls"}, waiting);
@@ -112,7 +112,7 @@ TEST_F(DedupFilter, RefusesOptionsThatContradictTheWindowOfTheFilter) {
   EXPECT_THAT(sh(again, "a\nb\n"), Prints(""));
 }
 
-TEST_F(DedupFilter, LeavesNoFilterBehindWhenOptionsMakeNoSense) {
+TEST_F(DedupFilter, LeavesNoFilterBehindWhenOptionsAreInvalid) {
   for (const char* options : {"--time-field 1", "--slices 4", "--key-json id", "--key-json /a~b",
                               "--key-field 1 --key-json /id", "--window 1h --time-json /a~b"}) {
     EXPECT_EQ(sh("everseen dedup --filter urls " + std::string(options), "a\n").exit_code, 2) << options;
@@ -142,13 +142,13 @@ TEST_F(DedupFilter, LeavesNoFilterBehindWhenItsFirstRunAddedNothing) {
   EXPECT_TRUE(exists("f")) << "it was there before this run";
 }
 
-TEST_F(DedupFilter, MakesAKeptFilterForMoreThanASmallFirstFile) {
+TEST_F(DedupFilter, CreatesAKeptFilterForMoreThanASmallFirstFile) {
   EXPECT_THAT(sh("everseen dedup --filter urls", "a\n"), Prints("a\n"));
   given("everseen gen ids --count 200k > ids && everseen dedup --filter urls ids > once");
   EXPECT_THAT(sh("everseen info urls"), Prints(HasSubstr("layers at most 1")));
 }
 
-TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterThatMayNotGrowIsFull) {
+TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterWithoutGrowthIsFull) {
   given("everseen create urls --capacity 100 --growth refuse");
   given("everseen gen ids --count 1000 > ids");
   const auto full = sh("everseen dedup --filter urls --stats=counts.json ids");
@@ -159,7 +159,7 @@ TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterThatMayNotGrowIsFull) {
 
 // ---- sizes
 
-TEST_F(DedupFilter, TakesLittleTimeAndMemoryForFewLinesWhateverTheCapacity) {
+TEST_F(DedupFilter, NeedsLittleTimeAndMemoryForFewLinesWhateverTheCapacity) {
   given("everseen gen ids --count 20k > ids");
   const auto expected = sh("everseen dedup ids | md5sum").out;
   for (const char* command :
@@ -172,7 +172,7 @@ TEST_F(DedupFilter, TakesLittleTimeAndMemoryForFewLinesWhateverTheCapacity) {
   }
 }
 
-TEST_F(DedupFilter, RefusesACapacityForWhichThereWillNeverBeRoom) {
+TEST_F(DedupFilter, RefusesACapacityThatNeverFits) {
   EXPECT_THAT(sh("cat | everseen dedup --capacity 1e14", "a\n"),
               Complains(2, "100,000,000,000,000 keys", "has room for"));
   EXPECT_THAT(sh("everseen dedup --capacity 1e14", "a\n"), Prints("a\n"))
@@ -213,7 +213,7 @@ TEST_F(DedupFilter, ReadsTheTimeAtAJsonPointer) {
               Prints(first + "\n" + later + "\n"));
 }
 
-TEST_F(DedupFilter, PrintsNoEventThatIsOlderThanTheWindowAndCountsItAsLate) {
+TEST_F(DedupFilter, PrintsNoEventOlderThanTheWindowAndCountsItAsLate) {
   const auto result = sh("everseen dedup --window 10m --time-field 1 --key-field 2 --stats",
                          "1700010000\ta\n1700000000\tb\n1700009999\tc\n");
   EXPECT_EQ(result.out, "1700010000\ta\n1700009999\tc\n");
@@ -230,12 +230,12 @@ TEST_F(DedupFilter, TreatsALineWithoutAReadableTimeLikeOneWithoutAKey) {
   EXPECT_THAT(sh(command + " --missing-key drop", "yesterday\ta\n"), Prints(""));
 }
 
-TEST_F(DedupFilter, TakesTheClockWhereNoTimeIsGiven) {
+TEST_F(DedupFilter, UsesTheClockWhereNoTimeIsGiven) {
   EXPECT_THAT(sh("everseen dedup --window 1h", "a\nb\na\n"), Prints("a\nb\n"));
 }
 
 // Promise: a line without a time has the clock's time when its block was read (dedup, Lines without times).
-TEST_F(DedupFilter, LetsTheClockGoOnWhileAPipeIsOpen) {
+TEST_F(DedupFilter, LetsTheClockAdvanceWhileAPipeIsOpen) {
   auto live = setup();
   live.piped_input = true;
   test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--window", "500ms", "--slices", "1"}, live);

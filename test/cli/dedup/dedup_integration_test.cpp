@@ -1,4 +1,4 @@
-// What `everseen dedup` prints and counts.
+// The output and the counts of `everseen dedup`.
 
 #include <cmath>
 #include <fstream>
@@ -32,7 +32,7 @@ class Dedup : public test::Shell {
 
 // ---- records
 
-TEST_F(Dedup, PrintsEachLineTheFirstTimeInTheOrderOfTheInput) {
+TEST_F(Dedup, PrintsTheFirstOccurrenceOfEachLineInTheOrderOfTheInput) {
   EXPECT_THAT(sh("everseen dedup", "b\na\nb\nc\na\nb\n"), Prints("b\na\nc\n"));
 }
 
@@ -46,18 +46,18 @@ TEST_F(Dedup, ReadsSeveralFilesAsOneStream) {
   EXPECT_THAT(sh("everseen dedup 1 2 1"), Prints("a\nb\nc\n"));
 }
 
-TEST_F(Dedup, ReadsStandardInputWhereTheDashStands) {
+TEST_F(Dedup, ReadsStandardInputAtThePlaceOfTheDash) {
   write("1", "a\nb\n");
   write("2", "c\nd\n");
   EXPECT_THAT(sh("everseen dedup 1 - 2", "b\nx\nc\n"), Prints("a\nb\nx\nc\nd\n"));
 }
 
-TEST_F(Dedup, TakesWordsAfterTwoDashesForFiles) {
+TEST_F(Dedup, TreatsWordsAfterTwoDashesAsFiles) {
   write("--zero", "a\na\n");
   EXPECT_THAT(sh("everseen dedup -- --zero"), Prints("a\n"));
 }
 
-TEST_F(Dedup, GivesALastLineWithoutNewlineOne) {
+TEST_F(Dedup, AddsAMissingNewlineToTheLastLine) {
   EXPECT_THAT(sh("everseen dedup", "a\nb"), Prints("a\nb\n"));
   EXPECT_THAT(sh("everseen dedup", "a\nb\na"), Prints("a\nb\n"));
 }
@@ -68,11 +68,11 @@ TEST_F(Dedup, DoesNotJoinALineWithoutNewlineToTheNextFile) {
   EXPECT_THAT(sh("everseen dedup 1 2"), Prints("a\nb\nc\n"));
 }
 
-TEST_F(Dedup, TakesACarriageReturnForPartOfItsLine) {
+TEST_F(Dedup, TreatsACarriageReturnAsPartOfItsLine) {
   EXPECT_THAT(sh("everseen dedup", "a\r\na\na\r\n"), Prints("a\r\na\n"));
 }
 
-TEST_F(Dedup, TakesNulBytesForPartOfTheirLine) {
+TEST_F(Dedup, TreatsNulBytesAsPartOfTheirLine) {
   EXPECT_THAT(sh("everseen dedup", "a\0b\na\0c\na\0b\n\0\n\0\0\n"s), Prints("a\0b\na\0c\n\0\n\0\0\n"s));
 }
 
@@ -88,18 +88,18 @@ TEST_F(Dedup, PrintsNothingForEmptyInput) {
   EXPECT_THAT(sh("cat | everseen dedup"), Prints(""));
 }
 
-TEST_F(Dedup, TakesAnEmptyLineForALine) {
+TEST_F(Dedup, TreatsAnEmptyLineAsALine) {
   EXPECT_THAT(sh("everseen dedup", "\n\na\n\n"), Prints("\na\n"));
 }
 
-TEST_F(Dedup, KeepsApartLinesOfOneByteEach) {
+TEST_F(Dedup, DistinguishesLinesOfOneByteEach) {
   std::string every_byte;
   for (int c = 0; c < 256; ++c)
     if (c != '\n') every_byte.append(1, static_cast<char>(c)) += '\n';
   EXPECT_THAT(sh("everseen dedup", every_byte + every_byte), Prints(every_byte));
 }
 
-TEST_F(Dedup, ComparesLinesThatAreLongerThanABlockToTheirLastByte) {
+TEST_F(Dedup, ComparesLinesLongerThanABlockToTheirLastByte) {
   const std::string line(3 * dedup_block_bytes + 7, 'x');
   const std::string input = line + "1\n" + line + "2\n" + line + "1\n" + "short\n" + line + "2";
   const auto result = sh("everseen dedup | md5sum", input);
@@ -127,13 +127,13 @@ TEST_F(Dedup, PrintsTheSameWithAnyNumberOfThreads) {
   for (const char* threads : {"2", "3", "4"}) EXPECT_EQ(printed_by(threads), one) << threads;
 }
 
-TEST_F(Dedup, WithRepeatedPrintsWhatIsDroppedOtherwise) {
+TEST_F(Dedup, WithRepeatedPrintsTheLinesThatAreOtherwiseDropped) {
   EXPECT_THAT(sh("everseen dedup --repeated", "a\nb\na\na\nc\n"), Prints("a\na\n"));
 }
 
 // ---- numbers
 
-TEST_F(Dedup, RefusesNumbersOutOfBoundsAndSaysTheBounds) {
+TEST_F(Dedup, RefusesNumbersOutOfBoundsAndNamesTheBounds) {
   for (const char* value : {"2", "0", "1e-40", "nan", "-5", "1e30", "''", "1e-400"})
     EXPECT_THAT(sh("everseen dedup --error-rate "s + value, "a\n"),
                 Complains(2, "--error-rate", value, "1e-15 to 0.5"))
@@ -179,7 +179,7 @@ TEST_F(Dedup, WithStatsAndAFileWritesTheCountsThere) {
   EXPECT_EQ(nlohmann::json::parse(text_of("counts.json")).at("seen"), 1);
 }
 
-TEST_F(Dedup, DoesNotTakeTheFileAfterStatsForItsValue) {
+TEST_F(Dedup, DoesNotReadTheFileAfterStatsAsItsValue) {
   write("words", "a\na\n");
   const auto result = sh("everseen dedup --stats words");
   EXPECT_EQ(result.out, "a\n");
@@ -187,7 +187,7 @@ TEST_F(Dedup, DoesNotTakeTheFileAfterStatsForItsValue) {
   EXPECT_EQ(text_of("words"), "a\na\n");
 }
 
-TEST_F(Dedup, ExpectsAsManyFalseDropsAsTheFormulasSay) {
+TEST_F(Dedup, ExpectsAsManyFalsePositivesAsTheFormulas) {
   given("everseen gen ids --count 500k --range 1..1T > ids");
   given("everseen dedup --error-rate 1e-3 --capacity 100k --stats=counts.json ids > once");
   const auto stats = nlohmann::json::parse(text_of("counts.json"));
@@ -197,7 +197,7 @@ TEST_F(Dedup, ExpectsAsManyFalseDropsAsTheFormulasSay) {
   EXPECT_NEAR(dropped, expected, 6 * std::sqrt(expected + 1));
 }
 
-TEST_F(Dedup, RefusesAFileForCountsThatCannotBeWrittenBeforeItReadsAnything) {
+TEST_F(Dedup, RefusesAnUnwritableFileForCountsBeforeItReadsAnything) {
   EXPECT_THAT(sh("everseen dedup --stats=nowhere/counts.json", "a\n"),
               AllOf(Complains(3, "nowhere/counts.json", "No such file"),
                     testing::Field(&test::program_result::out, "")));
@@ -215,7 +215,7 @@ TEST_F(Dedup, DecompressesItsInput) {
 }
 
 // Promise: dedup -o replaces a file only once all went well, also one that it reads (dedup, The output).
-TEST_F(Dedup, WritesToAFileOnceAllWentWell) {
+TEST_F(Dedup, WritesToAFileAfterSuccess) {
   given("printf 'b\\na\\nb\\n' > lines; chmod 640 lines; umask 022");
   EXPECT_THAT(sh("everseen dedup -o once lines && cat once && stat -c %a once"), Prints("b\na\n644\n"));
   EXPECT_THAT(sh("everseen dedup -o lines lines && cat lines && stat -c %a lines"), Prints("b\na\n640\n"));

@@ -1,4 +1,4 @@
-// What `everseen dedup` takes for the key of a line, and what becomes of lines without one.
+// Keys of lines for `everseen dedup`, and its handling of lines without a key.
 
 #include "test/cli/dedup/exact_dedup.hpp"
 #include "test/cli/shell.hpp"
@@ -21,13 +21,13 @@ class DedupKeys : public test::Shell {
 
 // ---- keys
 
-TEST_F(DedupKeys, ComparesTheFieldBetweenTabsThatWasAskedFor) {
+TEST_F(DedupKeys, ComparesTheRequestedFieldBetweenTabs) {
   EXPECT_THAT(sh("everseen dedup --key-field 2", "1\tx y\n2\tx y\n3\tx\n"), Prints("1\tx y\n3\tx\n"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter tab", "1\tx\n2\tx\n"), Prints("1\tx\n"));
   EXPECT_THAT(sh(R"(everseen dedup --key-field 2 --delimiter '\t')", "1\tx\n2\tx\n"), Prints("1\tx\n"));
 }
 
-TEST_F(DedupKeys, ComparesTheFieldBetweenTheDelimitersThatWereAskedFor) {
+TEST_F(DedupKeys, ComparesTheRequestedFieldBetweenOtherDelimiters) {
   const std::string input = "1,x,p\n2,x,q\n3,,r\n4,,s\n5,y\n";
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter ,", input), Prints("1,x,p\n3,,r\n5,y\n"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter=';'", "1;x\n2;x\n"), Prints("1;x\n"));
@@ -73,7 +73,7 @@ TEST_F(DedupKeys, ComparesSeveralFields) {
               Prints("{\"a\":1,\"b\":2}\n"));
 }
 
-TEST_F(DedupKeys, KnowsFieldsByTheNamesInTheFirstLine) {
+TEST_F(DedupKeys, FindsFieldsByTheNamesInTheFirstLine) {
   EXPECT_THAT(sh("everseen dedup --header --key user", "id\tuser\n1\ta\n2\ta\n3\tb\n"),
               Prints("id\tuser\n1\ta\n3\tb\n"));
   EXPECT_THAT(sh("everseen dedup --header --key nobody", "id\tuser\n1\ta\n"),
@@ -86,7 +86,7 @@ TEST_F(DedupKeys, KnowsFieldsByTheNamesInTheFirstLine) {
               Prints("id,user\n1,a\n3,b\n"));
 }
 
-TEST_F(DedupKeys, NamesFileAndRecordOfQuotesThatAreNotThoseOfCsv) {
+TEST_F(DedupKeys, NamesFileAndRecordOfInvalidCsvQuotes) {
   EXPECT_THAT(sh("printf '1,a\\n2,5\" pipe\"\\n3,b\\n' > f; everseen dedup --csv --key 2 f"),
               AllOf(testing::Field(&test::program_result::out, "1,a\n"),
                     Complains(4, "record 2 of f", "quotation mark", "5\" pipe\"")));
@@ -101,7 +101,7 @@ TEST_F(DedupKeys, WarnsWhereCsvIsReadAsIfItHadNoQuotes) {
   EXPECT_THAT(sh("everseen dedup --delimiter , --key 2 2>&1", "1,a\n"), Prints("1,a\n"));
 }
 
-TEST_F(DedupKeys, RefusesARuleForKeysThatCannotBe) {
+TEST_F(DedupKeys, RefusesAnInvalidRuleForKeys) {
   EXPECT_THAT(sh("everseen dedup --key-field 0", "a\n"), Complains(2, "--key-field", "0", "1 to"));
   EXPECT_THAT(sh("everseen dedup --key-json id", "{}\n"), Complains(2, "--key-json", "id", "/user/id"));
   EXPECT_THAT(sh("everseen dedup --key-field 1 --key-json /id", "{}\n"),
@@ -136,7 +136,7 @@ TEST_F(DedupKeys, EndsAtDamagedJsonAndAtJsonWithoutTheKey) {
               Complains(4, "line 1", "byte order mark", "sed"));
 }
 
-TEST_F(DedupKeys, SaysWhatIsWrongWithATimeInJson) {
+TEST_F(DedupKeys, ExplainsAnInvalidTimeInJson) {
   const auto fault = [&](const std::string& line) {
     return sh("everseen dedup --key-json /id --window 10m --time-json /at", line + "\n");
   };
@@ -153,7 +153,7 @@ TEST_F(DedupKeys, ComparesJsonValuesByTheirText) {
               Prints("{\"id\":null}\n{\"id\":1}\n{\"id\":1.0}\n"));
 }
 
-TEST_F(DedupKeys, KnowsNoQuotesAroundFieldsUnlessTheInputIsCsv) {
+TEST_F(DedupKeys, IgnoresQuotesAroundFieldsUnlessTheInputIsCsv) {
   EXPECT_THAT(sh("everseen dedup --key-field 2 --delimiter ,", "1,\"a,b\"\n2,\"a,c\"\n"),
               testing::Field(&test::program_result::out, "1,\"a,b\"\n"));
 }
@@ -177,7 +177,7 @@ TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {
   }
 }
 
-TEST_F(DedupKeys, RemembersNothingThatStandsBehindALineWithoutAKey) {
+TEST_F(DedupKeys, RemembersNothingAfterALineWithoutAKey) {
   given("(echo x 1; echo odd; everseen gen ids --count 200k | sed 's/^/x /') > lines");
   EXPECT_THAT(sh("everseen dedup --filter f --key-field 2 --delimiter ' ' --threads 4 lines > first"),
               Complains(4, "line 2"));
@@ -187,7 +187,7 @@ TEST_F(DedupKeys, RemembersNothingThatStandsBehindALineWithoutAKey) {
   EXPECT_EQ(text_of("second"), test::first_occurrences(text_of("lines")).substr(4));
 }
 
-TEST_F(DedupKeys, PassesOrDropsLinesWithoutAKeyWhereAsked) {
+TEST_F(DedupKeys, PassesOrDropsLinesWithoutAKeyOnRequest) {
   const std::string input = "odd\n1\tx\nodd\n2\tx\n3\ty\n";
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key pass", input), Prints("odd\n1\tx\nodd\n3\ty\n"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key drop", input), Prints("1\tx\n3\ty\n"));

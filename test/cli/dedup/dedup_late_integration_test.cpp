@@ -1,4 +1,4 @@
-// Lines whose times lie outside of what the window can judge: too old, or too far ahead.
+// Lines whose times the window cannot judge: too old, or too far in the future.
 
 #include <ctime>
 #include <string>
@@ -25,7 +25,7 @@ class DedupLate : public test::Shell {
 };
 
 // Promise: late lines are dropped with a note, or as --late says (dedup, Late lines).
-TEST_F(DedupLate, IsDroppedWithANoteUnlessToldOtherwise) {
+TEST_F(DedupLate, LineIsDroppedWithANoteByDefault) {
   for (const char* options : {"", "--late drop"}) {
     const auto result = dedup(options);
     EXPECT_EQ(result.exit_code, 0);
@@ -35,19 +35,19 @@ TEST_F(DedupLate, IsDroppedWithANoteUnlessToldOtherwise) {
   }
 }
 
-TEST_F(DedupLate, IsPrintedOnDemand) {
+TEST_F(DedupLate, LineIsPrintedOnRequest) {
   const auto result = dedup("--late pass");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, with_a_late_line);
   EXPECT_THAT(result.err, AllOf(HasSubstr("1 of 3 lines"), HasSubstr("printed"), HasSubstr("line 2")));
 }
 
-TEST_F(DedupLate, IsNoRepeat) {
+TEST_F(DedupLate, LineIsNotARepeat) {
   EXPECT_EQ(dedup("--late pass --repeated").out, "");
 }
 
 // Promise: --late fail ends the run with all other lines judged and printed (dedup, Late lines).
-TEST_F(DedupLate, EndsTheRunOnDemandWithAllOtherLinesPrinted) {
+TEST_F(DedupLate, LineEndsTheRunOnRequestWithAllOtherLinesPrinted) {
   for (const char* threads : {"1", "4"}) {
     const auto result = dedup(std::string("--late fail --threads ") + threads);
     EXPECT_THAT(result, Complains(4, "line 2", "older than the window"));
@@ -55,11 +55,11 @@ TEST_F(DedupLate, EndsTheRunOnDemandWithAllOtherLinesPrinted) {
   }
 }
 
-TEST_F(DedupLate, IsNotNotedWhereTheCountsAreAnyway) {
+TEST_F(DedupLate, LineIsNotNotedWhereTheCountsAreAnyway) {
   EXPECT_EQ(dedup("--stats").err.front(), '{');
 }
 
-TEST_F(DedupLate, HasNoMeaningWithoutAWindow) {
+TEST_F(DedupLate, OptionHasNoMeaningWithoutAWindow) {
   EXPECT_THAT(sh("everseen dedup --late pass", "a\n"), Complains(2, "--late", "--window"));
 }
 
@@ -73,17 +73,17 @@ TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
 }
 
 // Promise: times ahead of the clock by no more than the window are accepted (dedup, Times in the future).
-TEST_F(DedupLate, BelievesTimesAheadOfTheClockByAsMuchAsTheWindow) {
+TEST_F(DedupLate, AcceptsTimesAheadOfTheClockByAsMuchAsTheWindow) {
   const std::string soon = in_seconds(500);
   const std::string input = soon + "\ta\n" + in_seconds(0) + "\tb\n";
-  EXPECT_THAT(dedup("", input), Prints(input)) << "and what happens now is not late then";
+  EXPECT_THAT(dedup("", input), Prints(input)) << "and the present is not late then";
   EXPECT_THAT(dedup("--max-ahead 5m", input), Complains(4, "line 1", "ahead"));
   const std::string later = in_seconds(3000) + "\ta\n";
   EXPECT_THAT(dedup("", later), Complains(4, "line 1", "ahead"));
   EXPECT_THAT(dedup("--max-ahead 1h", later), Prints(later));
 }
 
-TEST_F(DedupLate, GuardsOnlyTimesThatStandInTheLines) {
+TEST_F(DedupLate, GuardsOnlyTimesFromTheLines) {
   EXPECT_THAT(sh("everseen dedup --window 1h --max-ahead 1m", "a\n"), Complains(2, "--max-ahead", "--time"));
 }
 

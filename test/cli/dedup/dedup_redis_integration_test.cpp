@@ -1,4 +1,4 @@
-// `everseen dedup --filter` where the filter lives on a Redis server: what it makes, and what it says.
+// `everseen dedup --filter` with a filter on a Redis server: created filters and messages.
 
 #include "test/cli/shell.hpp"
 #include "test/support/redis_server.hpp"
@@ -29,16 +29,17 @@ class DedupRedis : public Shell {
   redis_server server_;
 };
 
-TEST_F(DedupRedis, WarnsAsCreateDoesWhereItMakesTheFilter) {
+TEST_F(DedupRedis, WarnsAsCreateDoesWhereItCreatesTheFilter) {
   server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   const auto first = on_redis("printf 'a\\nb\\na\\n' | everseen dedup --filter urls");
   EXPECT_THAT(first, Notes(AllOf(HasSubstr("warning: "), HasSubstr("allkeys-lru"), HasSubstr("noeviction"))));
   EXPECT_EQ(first.out, "a\nb\n");
-  EXPECT_THAT(on_redis("printf 'b\\nc\\n' | everseen dedup --filter urls"), Prints("c\n")) << "not each time";
+  EXPECT_THAT(on_redis("printf 'b\\nc\\n' | everseen dedup --filter urls"), Prints("c\n"))
+      << "not every time";
 }
 
 // Promise: dedup creates no filter in place of a lost one (redis, What holds for all filters on Redis).
-TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
+TEST_F(DedupRedis, CreatesNoNewFilterInPlaceOfALostOne) {
   for (const std::string judge : {"server", "client"}) {
     ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge " + judge).exit_code, 0);
     const std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
@@ -53,7 +54,7 @@ TEST_F(DedupRedis, MakesNoNewFilterInThePlaceOfALostOne) {
   }
 }
 
-TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
+TEST_F(DedupRedis, CreatesNoNewFilterWhereTheNamesOfAllWereLost) {
   ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
   ASSERT_EQ(server_.run({"DEL", "everseen:{names}"}), "1");
   for (const std::string run :
@@ -66,7 +67,7 @@ TEST_F(DedupRedis, MakesNoNewFilterWhereTheNamesOfAllWereLost) {
 }
 
 // Promise: dedup says that a filter has ended and a new one begins (redis, The end of a filter).
-TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
+TEST_F(DedupRedis, ReportsThatAnOldFilterHasEndedAndANewOneBegins) {
   ASSERT_EQ(on_redis("everseen create urls -q --expire 1s && everseen add urls -q a").exit_code, 0);
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
   const auto next = on_redis("echo a | everseen dedup --filter urls");
@@ -76,7 +77,7 @@ TEST_F(DedupRedis, SaysThatAnOldFilterHasEndedAndANewOneBegins) {
 }
 
 // Promise: pass says that a server is full (dedup, Outages).
-TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
+TEST_F(DedupRedis, PassingReportsAFullServerAndNotAnUnavailableOne) {
   program_setup with_pipe = setup();
   with_pipe.piped_input = true;
   running_program dedup(
@@ -85,8 +86,8 @@ TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));
   server_.run({"CONFIG", "SET", "maxmemory", "1"});
-  // Both new: whether a repeat is passed, too, depends on the filter's random seed. It is known without the
-  // server if its partition is asked before the first refusal.
+  // Both are new: whether a repeat is passed, too, depends on the filter's random seed. It is known without
+  // the server if its partition is asked before the first refusal.
   dedup.write("b\nc\n");
   dedup.close_input();
   const auto full = dedup.wait();
@@ -96,7 +97,7 @@ TEST_F(DedupRedis, PassingSaysThatTheServerIsFullAndNotThatItIsAway) {
 }
 
 // Promise: --existing creates no filter where one must be there (dedup, Several processes, one filter).
-TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
+TEST_F(DedupRedis, CreatesNoFilterWhereOneMustExist) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"),
               Complains(4, "the filter 'urls' is not there", "--existing"));
   EXPECT_THAT(on_redis("everseen list"), Prints(""));
@@ -107,7 +108,7 @@ TEST_F(DedupRedis, MakesNoFilterWhereOneMustBeThere) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --existing"), Complains(2, "--filter"));
 }
 
-TEST_F(DedupRedis, PassingSaysThatReplicasAreMissingAndNotThatTheServerIsAway) {
+TEST_F(DedupRedis, PassingReportsMissingReplicasAndNotAnUnavailableServer) {
   ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls").exit_code, 0);
   const auto alone = on_redis("echo b | everseen dedup --filter urls --on-outage pass",
                               "?wait=1&timeout=20s&retry_for=100ms");

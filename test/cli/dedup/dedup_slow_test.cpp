@@ -9,7 +9,7 @@ using test::Prints;
 
 class DedupSlow : public test::Shell {};
 
-TEST_F(DedupSlow, TakesALineOf300MB) {
+TEST_F(DedupSlow, AcceptsALineOf300MB) {
   const std::string line = "(head -c 300000000 /dev/zero | tr '\\0' x; echo)";
   given(line + " > long");
   const std::string expected = sh("(echo a; cat long) | md5sum").out;
@@ -19,7 +19,7 @@ TEST_F(DedupSlow, TakesALineOf300MB) {
 
 // Promise: without memory for a long record, all before it is printed and no part of it (dedup, Runs that end
 // early).
-TEST_F(DedupSlow, PrintsNoPartOfALineForWhichThereIsNoMemory) {
+TEST_F(DedupSlow, PrintsNoPartOfALineThatExceedsMemory) {
   const std::string limit = "ulimit -v 500000; ";
   if (sh(limit + "everseen --version").exit_code != 0) GTEST_SKIP() << "a sanitizer needs more";
   given("(echo a; head -c 300000000 /dev/zero | tr '\\0' x; echo) > long");
@@ -31,7 +31,7 @@ TEST_F(DedupSlow, PrintsNoPartOfALineForWhichThereIsNoMemory) {
 
 TEST_F(DedupSlow, NeedsMemoryForTheFilterAndNotForTheLines) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer takes memory of its own";
+  GTEST_SKIP() << "a sanitizer needs its own memory";
 #endif
   // Five million different lines of 11 bytes; a hash set of them takes 300 MB and more.
   const auto result =
@@ -45,7 +45,7 @@ TEST_F(DedupSlow, NeedsMemoryForTheFilterAndNotForTheLines) {
 
 TEST_F(DedupSlow, AgreesWithSortOnMillionsOfWords) {
   given("everseen gen words --count 3M --repeats 10% > words");
-  // sort knows no order of occurrence; comm tells apart what either lacks.
+  // sort loses the order of occurrence; comm shows the lines that only one output has.
   EXPECT_THAT(sh("export LC_ALL=C; comm -3 <(everseen dedup --error-rate 1e-12 words | sort) "
                  "<(sort -u words) | wc -l"),
               Prints("0\n"));

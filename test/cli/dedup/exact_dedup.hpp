@@ -8,7 +8,7 @@
 
 namespace everseen::test {
 
-/// The records of a text, without their separators; a last one may lack its own.
+/// The records of a text, without their separators; the last one may lack its separator.
 inline std::vector<std::string_view> records_of(std::string_view text, char separator = '\n') {
   std::vector<std::string_view> records;
   while (!text.empty()) {
@@ -19,7 +19,7 @@ inline std::vector<std::string_view> records_of(std::string_view text, char sepa
   return records;
 }
 
-/// What `everseen dedup` prints when it makes no mistake, by a set that makes none.
+/// The exact output of `everseen dedup`, computed with a set.
 /// @param key_of  the part of a record that is compared
 template <typename KeyOf>
 std::string first_occurrences(std::string_view text, KeyOf key_of) {

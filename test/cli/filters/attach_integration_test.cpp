@@ -15,7 +15,7 @@ using testing::Not;
 
 class Attach : public Shell {
  protected:
-  /// With the server as the store, and its client at hand.
+  /// With the server as the store, and a client for it.
   program_result on_redis(const std::string& line) const {
     return sh("export EVERSEEN_STORE=" + server_.url() + "; cli() { redis-cli -p " +
               std::to_string(server_.port()) + " \"$@\"; }; " + line);
@@ -71,7 +71,7 @@ TEST_F(Attach, EveryVerbUsesAFilterOfRedisson) {
   EXPECT_THAT(on_redis("everseen drop mails --yes"), Prints("forgot mails; mails stays as it is\n"));
 }
 
-TEST_F(Attach, RedissonIsAskedForItsSizes) {
+TEST_F(Attach, SizesOfRedissonAreReadFromItsHash) {
   EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails"),
               Complains(2, "there is no hash {mails}:config"));
   EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails --bits 100"),
@@ -112,7 +112,7 @@ TEST_F(Attach, InfoForProgramsNamesStringsAndDoubts) {
   EXPECT_THAT(info["warnings"].dump(), HasSubstr("1000 times as often"));
 }
 
-TEST_F(Attach, GuavaIsAttachedByWhatItsProgramGaveToCreate) {
+TEST_F(Attach, GuavaIsAttachedByTheArgumentsOfItsCreate) {
   EXPECT_THAT(on_redis("everseen attach m --as guava64 --insertions 500 --rate 0.03 --key mails --create"),
               Prints(HasSubstr("5 probes in 3712 bits")));
   EXPECT_THAT(
@@ -122,7 +122,7 @@ TEST_F(Attach, GuavaIsAttachedByWhatItsProgramGaveToCreate) {
   EXPECT_THAT(on_redis("everseen check n 1"), Prints("seen\t1\n")) << "the others were judged";
 }
 
-TEST_F(Attach, LinesThatTheFunnelCannotTakeAreLinesWithoutAKey) {
+TEST_F(Attach, LinesThatTheFunnelRefusesAreLinesWithoutAKey) {
   ASSERT_EQ(
       on_redis("everseen attach n --as guava64 --funnel long --bits 3712 --probes 5 --key ids --create -q")
           .exit_code,
@@ -134,7 +134,7 @@ TEST_F(Attach, LinesThatTheFunnelCannotTakeAreLinesWithoutAKey) {
 }
 
 // Promise: verbs that judge warn of a key that is gone (foreign-filters, Attached filters).
-TEST_F(Attach, KeyThatIsGoneIsMissedByEveryVerbThatJudges) {
+TEST_F(Attach, MissingKeyIsReportedByEveryVerbThatJudges) {
   ASSERT_EQ(on_redis("cli SETBIT bloom:uids 5 1 && everseen attach uids --as gozero --bits 1000000 --key "
                      "bloom:uids && everseen add uids alice -q && cli DEL bloom:uids")
                 .exit_code,
@@ -146,13 +146,13 @@ TEST_F(Attach, KeyThatIsGoneIsMissedByEveryVerbThatJudges) {
   EXPECT_THAT(on_redis("everseen add uids bob"), Prints("1 fresh, 0 seen\n"));
 }
 
-TEST_F(Attach, CreateHidesNoDoubtButThatTheKeyIsMissing) {
+TEST_F(Attach, CreateHidesNoDoubtExceptThatTheKeyIsMissing) {
   EXPECT_THAT(on_redis("everseen attach c --as bkdr-php --bits 1000003 --probes 16 --key clicks --create"),
               testing::Field(&program_result::err,
                              AllOf(HasSubstr("1000 times as often"), Not(HasSubstr("does not exist")))));
 }
 
-TEST_F(Attach, ItsBitsAreCopiedAsTheyAre) {
+TEST_F(Attach, ItsBitsAreCopiedUnchanged) {
   ASSERT_EQ(on_redis(std::string(gozero) + " && seq 100 | everseen add uids -q").exit_code, 0);
   EXPECT_THAT(
       on_redis("everseen export uids --to raw -o ours && cli --raw GET bloom:uids | head -c -1 | cmp - "
@@ -163,7 +163,7 @@ TEST_F(Attach, ItsBitsAreCopiedAsTheyAre) {
               Complains(2, "attached"));
 }
 
-TEST_F(Attach, DropForgetsWhatCannotBeOpened) {
+TEST_F(Attach, DropRemovesFiltersThatCannotBeOpened) {
   ASSERT_EQ(on_redis(gozero).exit_code, 0);
   const std::string by_module = " --store 'redis://" + server_.address() + "?commands=module'";
   EXPECT_THAT(on_redis("everseen check uids one" + by_module), Complains(2, "commands=script"));
@@ -171,7 +171,7 @@ TEST_F(Attach, DropForgetsWhatCannotBeOpened) {
               Prints("forgot uids; bloom:uids stays as it is\n"));
 }
 
-TEST_F(Attach, ShardsLieOnTheServersOfTheUrl) {
+TEST_F(Attach, ShardsAreOnTheServersOfTheUrl) {
   const redis_server other;
   const std::string both = " --store redis://" + server_.address() + "," + other.address();
   EXPECT_THAT(
@@ -184,7 +184,7 @@ TEST_F(Attach, ShardsLieOnTheServersOfTheUrl) {
               Prints("seen\tone\n"));
 }
 
-TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
+TEST_F(Attach, ImpossibleCombinationsAreRefusedInALine) {
   EXPECT_THAT(on_redis("everseen attach a --bits 10 --key k"), Complains(2, "--as"));
   EXPECT_THAT(on_redis("everseen attach a --as gozero --key k"), Complains(2, "--bits"));
   EXPECT_THAT(on_redis("everseen attach a --as gozero --bits 10"), Complains(2, "--key"));
@@ -203,7 +203,7 @@ TEST_F(Attach, WhatCannotBeIsRefusedInALine) {
               Complains(4, "no string"));
 }
 
-TEST_F(Attach, ANewFilterMayAskIt) {
+TEST_F(Attach, NewFilterMayAskIt) {
   ASSERT_EQ(
       on_redis(std::string(gozero) + " && everseen add uids alice -q && everseen create uids2 -q").exit_code,
       0);

@@ -18,7 +18,7 @@ TEST_F(Export, IsImportedAsTheSameFilter) {
   EXPECT_THAT(sh("diff <(seq 9000 | everseen check f) <(seq 9000 | everseen check g)"), Prints(IsEmpty()));
 }
 
-TEST_F(Export, GoesThroughAPipe) {
+TEST_F(Export, WorksThroughAPipe) {
   given("everseen create f --window 10m && everseen add f -q a");
   EXPECT_THAT(sh("everseen export f | everseen import g --store file:other"), Prints("imported g: 1 key\n"));
   EXPECT_THAT(sh("everseen check g a --store file:other"), Prints("seen\ta\n"));
@@ -37,13 +37,13 @@ TEST_F(Export, ReplacesAFileOnlyWhenItIsComplete) {
   EXPECT_THAT(sh("everseen export f -o nowhere/f"), Complains(3, "nowhere/f"));
 }
 
-TEST_F(Export, LeavesAUsersFileNamedPartAlone) {
+TEST_F(Export, LeavesAUsersFileWithASimilarNameAlone) {
   given("everseen create f && echo mine > f.stream.part");
   EXPECT_THAT(sh("everseen export f -o f.stream; cat f.stream.part; ls -A"),
               Prints("mine\nf.stream\nf.stream.part\nstore\n"));
 }
 
-TEST_F(Export, MayBeReadByItsOwnerOnlyBecauseItHoldsTheSecret) {
+TEST_F(Export, IsReadableByItsOwnerOnlyBecauseItContainsTheSecret) {
   given("everseen create f && umask 022 && everseen export f -o f.stream");
   EXPECT_THAT(sh("stat -c %a f.stream"), Prints("600\n"));
 }
@@ -55,8 +55,8 @@ TEST_F(Export, ThroughALinkReplacesTheFileAndNotTheLink) {
               Prints("far/f\nimported g: 0 keys\nf\n"));
 }
 
-// Promise: an import refuses bytes behind the stream (format, Export stream).
-TEST_F(Export, ThatMoreBytesFollowIsRefused) {
+// Promise: an import refuses bytes after the stream (format, Export stream).
+TEST_F(Export, WithTrailingBytesIsRefused) {
   given("everseen create f && everseen export f -o f.stream && (cat f.stream; echo) > longer");
   given("cat f.stream f.stream > twice");
   for (const auto* file : {"longer", "twice"}) {
@@ -65,7 +65,7 @@ TEST_F(Export, ThatMoreBytesFollowIsRefused) {
   }
 }
 
-TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
+TEST_F(Export, DamagedLeavesNothingBehind) {
   given("everseen create f && everseen add f -q a && everseen export f -o good");
   given(
       "head -c -1 good > short; (head -c 300 good; printf X; tail -c+302 good) > changed; echo hello > text");
@@ -75,7 +75,7 @@ TEST_F(Export, ThatIsDamagedLeavesNothingBehind) {
   }
 }
 
-TEST_F(Export, DoesNotGoToATerminal) {
+TEST_F(Export, IsNotWrittenToATerminal) {
   given("everseen create f");
   const program_result result = sh("script -qec 'everseen export f' /dev/null < /dev/null");
   EXPECT_EQ(result.exit_code, 2);
@@ -87,7 +87,7 @@ TEST_F(Export, ReplacesNoFilter) {
   EXPECT_THAT(sh("everseen import g f.stream"), Complains(2, "'g' exists already"));
 }
 
-TEST_F(Export, FromAFileThatIsNotThereSaysSo) {
+TEST_F(Export, FromAMissingFileIsReported) {
   EXPECT_THAT(sh("everseen import g nope"), Complains(3, "nope", "No such file"));
 }
 

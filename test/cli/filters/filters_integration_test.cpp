@@ -17,7 +17,7 @@ class Filters : public Shell {
   nlohmann::json json(const std::string& line) const { return nlohmann::json::parse(sh(line).out); }
 };
 
-TEST_F(Filters, AreCreatedAsAskedFor) {
+TEST_F(Filters, AreCreatedAsRequested) {
   given(
       "everseen create f --capacity 10M --error-rate 1e-4 --layout classic --probes 9 --hash siphash "
       "--growth overfill --window 1h30m --slices 9 --partitions 3");
@@ -56,14 +56,14 @@ TEST_F(Filters, AreShownAsTheyAreTyped) {
   EXPECT_THAT(sh("ls ran *f 2>/dev/null"), Prints(IsEmpty(), 2));
 }
 
-TEST_F(Filters, SayWhatWasCreatedUnlessQuiet) {
+TEST_F(Filters, CreatedFiltersAreReportedUnlessQuiet) {
   EXPECT_THAT(sh("everseen create f --capacity 10k"),
               Prints(StartsWith("created f: 10,000 keys at an error rate of 1.0e-06")));
   EXPECT_THAT(sh("everseen create g --window 10m"), Prints(HasSubstr("a slice of 1m")));
   EXPECT_THAT(sh("everseen create h --quiet"), Prints(IsEmpty()));
 }
 
-TEST_F(Filters, AreNotCreatedFromNonsense) {
+TEST_F(Filters, AreNotCreatedFromInvalidOptions) {
   EXPECT_THAT(sh("everseen create f --capacity 0"), Complains(2, "--capacity 0", "from 1 to"));
   EXPECT_THAT(sh("everseen create f --capacity -5"), Complains(2, "--capacity -5", "from 1 to"));
   EXPECT_THAT(sh("everseen create f --capacity 1e30"), Complains(2, "--capacity 1e30", "too large"));
@@ -89,7 +89,7 @@ TEST_F(Filters, AreCreatedOnce) {
   EXPECT_THAT(sh("everseen create f"), Complains(2, "'f' exists already"));
 }
 
-TEST_F(Filters, ThatAreNotThereAreNamed) {
+TEST_F(Filters, MissingFiltersAreNamed) {
   for (const auto* verb : {"info", "check", "add", "drop", "export", "explain"})
     EXPECT_THAT(sh(std::string("everseen ") + verb + " nope key"), Complains(2)) << verb;
   EXPECT_THAT(sh("everseen info nope"), Complains(2, "no filter named 'nope'"));
@@ -133,7 +133,7 @@ TEST_F(Filters, AreListed) {
   EXPECT_EQ(list[0]["keys"], 2);
 }
 
-TEST_F(Filters, OfADirectoryThatIsNotThereAreNotListed) {
+TEST_F(Filters, OfAMissingDirectoryAreNotListed) {
   for (const char* how : {"", "--names", "--json"})
     EXPECT_THAT(sh(std::string("everseen list --store file:nonexist ") + how),
                 Complains(3, "nonexist", "No such file or directory", "everseen create"))
@@ -153,7 +153,7 @@ TEST_F(Filters, AreDropped) {
   EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
 }
 
-TEST_F(Filters, AreDroppedAtATerminalOnlyAfterAYes) {
+TEST_F(Filters, AreDroppedAtATerminalOnlyAfterConfirmation) {
   given("everseen create f");
   EXPECT_EQ(sh("echo n | script -qec 'everseen drop f' /dev/null").exit_code, 1);
   EXPECT_THAT(sh("everseen list --names"), Prints("f\n"));
@@ -201,7 +201,7 @@ TEST_F(Filters, OfAMistypedNameAreSuggested) {
   EXPECT_THAT(sh("everseen drop other"), Complains(2, "everseen list shows those that there are"));
 }
 
-TEST_F(Filters, MayAskAnOlderOneFirst) {
+TEST_F(Filters, MayAskAnOlderFilterFirst) {
   given("everseen create old && everseen add old alice && everseen create new");
   EXPECT_THAT(sh("everseen link old new --for 30d"), Prints("new asks old first, for 30d\n"));
   EXPECT_THAT(sh("everseen add new alice bob"), Prints("1 fresh, 1 seen\n"));

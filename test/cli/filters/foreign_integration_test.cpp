@@ -1,5 +1,5 @@
-// Filters of other systems from the shell: there and back, with those systems as the judges where they are at
-// hand.
+// Filters of other systems from the shell: imported and exported, and compared with those systems where they
+// are installed.
 
 #include <fstream>
 
@@ -30,9 +30,10 @@ class Foreign : public Shell {
   }
 };
 
-/// Made empty here, half filled, exported, imported, filled on: Guava itself must have the same in the end.
+/// Created empty here, half filled, exported, imported, filled further: Guava itself must have the same in
+/// the end.
 // Promise: a filter of Guava continues bit for bit, in every store (foreign-filters, Imported filters).
-TEST_F(Foreign, FilterOfGuavaIsWhatGuavaWouldHaveWritten) {
+TEST_F(Foreign, FilterOfGuavaMatchesTheOneThatGuavaWrites) {
   given(
       "(seq -300 599) > keys.numbers; (seq 890; printf 'a\\né\\nna\\xc3\\xafve\\n布滤\\n😀\\n\\n') > "
       "keys.words");
@@ -55,13 +56,13 @@ TEST_F(Foreign, FilterOfGuavaIsWhatGuavaWouldHaveWritten) {
   EXPECT_THAT(sh("java -XX:TieredStopAtLevel=1 -cp /usr/share/java/guava.jar " + peer + " . 2>&1"),
               Prints(expected));
   EXPECT_THAT(sh("for f in *.theirs; do cmp $f ${f%.theirs}.ours; done"), Prints(IsEmpty()));
-  // And what Java wrote is read, whatever wrote it.
+  // And a file from Java is read, whichever version wrote it.
   EXPECT_THAT(sh("everseen import java --from guava --funnel long long64.theirs && everseen check java -q < "
                  "keys.numbers"),
               Prints(HasSubstr("imported java: ")));
 }
 
-TEST_F(Foreign, FilterOfRedisBloomIsWhatRedisBloomWouldHaveDumped) {
+TEST_F(Foreign, FilterOfRedisBloomMatchesTheOneThatRedisBloomDumps) {
   auto theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
   for (int i = 1; i <= 1'000; ++i) theirs.add(std::to_string(i));
   given(
@@ -73,8 +74,8 @@ TEST_F(Foreign, FilterOfRedisBloomIsWhatRedisBloomWouldHaveDumped) {
   EXPECT_TRUE(content("ids.dump") == commands_of(theirs));
 }
 
-/// A list takes the same words as BF.LOADCHUNK, so that a server without RedisBloom can say what arrived.
-TEST_F(Foreign, FileOfRedisBloomIsWhatAServerUnderstands) {
+/// A list accepts the same words as BF.LOADCHUNK, so that a server without RedisBloom can show what arrived.
+TEST_F(Foreign, FileOfRedisBloomIsReadableForAServer) {
   redis_server::options renamed;
   renamed.config = {"--rename-command", "RPUSH", "BF.LOADCHUNK"};
   const redis_server server(renamed);
@@ -133,16 +134,16 @@ TEST_F(Foreign, FiltersThatAreTooLargeForARedisStringAreRefused) {
               Complains(2, "512 MiB"));
 }
 
-TEST_F(Foreign, KeysThatAFunnelCannotTakeAreUsageErrors) {
+TEST_F(Foreign, KeysThatAFunnelRefusesAreUsageErrors) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q");
   EXPECT_THAT(sh("everseen add users x7"), Complains(2, "'x7'", "64 bits"));
   EXPECT_THAT(sh("everseen check users x7"), Complains(2, "'x7'"));
 }
 
-/// More lines than are read or judged at a time, and words among them.
+/// More lines than are read or judged together, and words among them.
 // Promise: add and check judge all keys but those that the funnel cannot take, and name the first
 // (foreign-filters, Imported filters).
-TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
+TEST_F(Foreign, KeysThatAFunnelRefusesDoNotAffectTheVerdictsOfOthers) {
   given(
       "everseen create users --as guava64 --capacity 200k --funnel long -q; (seq 60000; echo oops; seq 60001 "
       "120000; echo 1x) > lines");
@@ -157,7 +158,7 @@ TEST_F(Foreign, KeysThatAFunnelCannotTakeLeaveTheOthersTheirVerdicts) {
               AllOf(testing::Field(&program_result::out, "seen\t1\nseen\t2\n"), Complains(2, "'oops'")));
 }
 
-TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
+TEST_F(Foreign, RebuildWithAKeyThatAFunnelRefusesLeavesTheFilterUnchanged) {
   given("everseen create users --as guava64 --capacity 100 --funnel long -q; everseen add users -q 1");
   EXPECT_THAT(
       sh("printf '2\\noops\\n' | everseen rebuild users"),
@@ -165,7 +166,7 @@ TEST_F(Foreign, RebuildWithAKeyThatAFunnelCannotTakeLeavesTheFilterAsItWas) {
   EXPECT_THAT(sh("everseen check users 1"), Prints("seen\t1\n"));
 }
 
-TEST_F(Foreign, RebuiltChainOfPowersOfTwoStaysOne) {
+TEST_F(Foreign, RebuiltChainOfPowersOfTwoRemainsOne) {
   write("ids.dump", commands_of(chain_of_powers_of_two()));
   given(
       "everseen import ids --from redisbloom ids.dump && everseen rebuild ids --capacity 1000 -q --empty "
@@ -175,7 +176,7 @@ TEST_F(Foreign, RebuiltChainOfPowersOfTwoStaysOne) {
 }
 
 // Promise: a filter whose bits are all set is reported (foreign-filters, Imported filters).
-TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
+TEST_F(Foreign, FilterWhoseBitsAreAllSetIsReportedAsFull) {
   write("full.bloom", std::string("\x01\x05\x00\x00\x00\x10", 6) + std::string(128, '\xff'));
   EXPECT_THAT(sh("everseen import f --from guava full.bloom"),
               Prints("imported f: full, all of its bits are set\n"));
@@ -187,7 +188,7 @@ TEST_F(Foreign, FilterWhoseBitsAreAllSetIsCalledFull) {
 }
 
 // Promise: a line that the funnel cannot take is a record without a key (foreign-filters, Imported filters).
-TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
+TEST_F(Foreign, LinesThatAFunnelRefusesAreLinesWithoutAKey) {
   given(
       "everseen create users --as guava64 --capacity 100 --funnel long -q; printf '1\\n2\\nx7\\n1\\n3\\n' > "
       "lines");
@@ -205,17 +206,17 @@ TEST_F(Foreign, LinesThatAFunnelCannotTakeAreLinesWithoutAKey) {
               Prints("1\n2\n3\n"));
 }
 
-TEST_F(Foreign, FilesThatAreNoneAreDamagedDataAndLeaveNothing) {
+TEST_F(Foreign, InvalidFilesAreDamagedDataAndLeaveNothing) {
   write("noise", std::string(1'000, 'x'));
   write("empty", "");
   for (const std::string from : {"guava", "redisbloom"})
     for (const std::string file : {"noise", "empty"})
       EXPECT_THAT(sh("everseen import f --from " + from + " " + file), Complains(4, "not a "))
           << from << ' ' << file;
-  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the folder of the store was made";
+  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the directory of the store was created";
 }
 
-TEST_F(Foreign, OptionsThatMeanNothingAreUsageErrors) {
+TEST_F(Foreign, MeaninglessOptionsAreUsageErrors) {
   write("f.bloom", "");
   EXPECT_THAT(sh("everseen import f --funnel int f.bloom"), Complains(2, "--from guava"));
   EXPECT_THAT(sh("everseen import f --from redisbloom --capacity 5 f.bloom"), Complains(2, "--from guava"));
@@ -233,7 +234,7 @@ TEST_F(Foreign, OptionsThatMeanNothingAreUsageErrors) {
 
 class Migrate : public Shell {};
 
-TEST_F(Migrate, MakesAFilterOfTheKeysAndLeavesTheOldOneAlone) {
+TEST_F(Migrate, CreatesAFilterFromTheKeysAndLeavesTheOldOneAlone) {
   given(
       "seq 1000 > ids; everseen create old --as guava64 --capacity 1000 --error-rate 0.03 && everseen add "
       "old -q < "
@@ -247,7 +248,7 @@ TEST_F(Migrate, MakesAFilterOfTheKeysAndLeavesTheOldOneAlone) {
   EXPECT_THAT(sh("everseen export old --to guava | cmp - before"), Prints(IsEmpty()));
 }
 
-TEST_F(Migrate, TellsHowManyKeysTheOldFilterDoesNotKnow) {
+TEST_F(Migrate, ReportsHowManyKeysTheOldFilterDoesNotKnow) {
   given(
       "seq 1000 > ids; everseen create old --capacity 1000 && everseen add old -q < ids; seq 991 1010 > "
       "other");
@@ -260,7 +261,7 @@ TEST_F(Migrate, TellsHowManyKeysTheOldFilterDoesNotKnow) {
   EXPECT_THAT(sh("everseen list | grep -c new"), Prints("2\n"));
 }
 
-TEST_F(Migrate, MakesNothingOfAWrongFileIfAskedToBeStrict) {
+TEST_F(Migrate, CreatesNothingFromAWrongFileIfStrict) {
   given("everseen create old && everseen add -q old a b; printf 'a\\nb\\nc\\n' > keys");
   EXPECT_THAT(sh("everseen migrate old new --keys keys --strict"),
               Complains(1, "does not know 1 of the 3 keys"));
@@ -269,7 +270,7 @@ TEST_F(Migrate, MakesNothingOfAWrongFileIfAskedToBeStrict) {
               Prints(HasSubstr("2 keys given")));
 }
 
-TEST_F(Migrate, KeepsTheRateAndTheWindowUnlessToldOtherwise) {
+TEST_F(Migrate, KeepsTheRateAndTheWindowUnlessSpecifiedOtherwise) {
   given(
       "everseen create old --error-rate 1e-4 --growth refuse --window 10m && everseen add -q old a; echo a > "
       "keys");
@@ -281,10 +282,10 @@ TEST_F(Migrate, KeepsTheRateAndTheWindowUnlessToldOtherwise) {
   EXPECT_THAT(sh("everseen info bloom"), Prints(HasSubstr("redisbloom")));
 }
 
-TEST_F(Migrate, GoesToAnotherStoreAndToAnotherSystem) {
+TEST_F(Migrate, WritesToAnotherStoreAndToAnotherSystem) {
   const redis_server server;
   given("seq 500 > ids; everseen create old && everseen add -q old < ids");
-  server.run({"CONFIG", "SET", "appendonly", "yes"});  // or there is a warning
+  server.run({"CONFIG", "SET", "appendonly", "yes"});  // otherwise there is a warning
   EXPECT_THAT(sh("everseen migrate old new --keys ids --into " + server.url()),
               Prints(HasSubstr("500 keys")));
   EXPECT_THAT(sh("everseen check new -q --store " + server.url() + " < ids"), Prints(IsEmpty()));
@@ -296,9 +297,9 @@ TEST_F(Migrate, GoesToAnotherStoreAndToAnotherSystem) {
               Prints(IsEmpty()));
 }
 
-/// The feeder is only done with its lines when all but what a pipe holds was read.
+/// The feeder finishes its lines only when all except the content of a pipe was read.
 // Promise: a migration that is killed leaves nothing visible (foreign-filters, Migrated filters).
-TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
+TEST_F(Migrate, KilledWhileItReadsLeavesNothingBehind) {
   given("everseen create old && mkfifo keys");
   EXPECT_THAT(
       sh("(seq 200000; touch was_read; sleep 60) > keys & feeder=$!; everseen migrate old new --keys keys "
@@ -307,9 +308,9 @@ TEST_F(Migrate, ThatIsKilledWhileItReadsLeavesNothingBehind) {
       testing::Field(&program_result::out, AllOf(HasSubstr("old"), Not(HasSubstr("new")))));
 }
 
-/// Where the kill came late, NEW is whole, and the next one may come earlier.
+/// Where the kill was too late, NEW is complete, and the next kill may be earlier.
 // Promise: a migration that is killed leaves nothing visible (foreign-filters, Migrated filters).
-TEST_F(Migrate, ThatIsKilledWhileItWritesMakesNothingVisible) {
+TEST_F(Migrate, KilledWhileItWritesMakesNothingVisible) {
   given("everseen create old; seq 1000 > keys; everseen add old -q < keys");
   EXPECT_THAT(sh("for i in $(seq 100); do"
                  "  everseen migrate old new --keys keys --capacity 10M -q 2> /dev/null & pid=$!;"
@@ -349,7 +350,7 @@ TEST_F(Migrate, KeepsTheFunnelAndTheHash) {
   EXPECT_THAT(sh("everseen info moved"), Prints(HasSubstr("siphash")));
 }
 
-TEST_F(Migrate, TakesAKeyThatTheOldOneCannotForOneThatItDoesNotKnow) {
+TEST_F(Migrate, CountsAKeyThatTheOldFilterRefusesAsUnknownToIt) {
   given(
       "everseen create old --as guava64 --capacity 500 --funnel long -q && everseen add old -q 1 2; printf "
       "'id\\n1\\n2\\n' > ids");
@@ -360,7 +361,7 @@ TEST_F(Migrate, TakesAKeyThatTheOldOneCannotForOneThatItDoesNotKnow) {
   EXPECT_THAT(sh("everseen list | grep -c other; true"), Prints("0\n"));
 }
 
-TEST_F(Migrate, RefusesWhatCannotBe) {
+TEST_F(Migrate, RefusesImpossibleMigrations) {
   given("everseen create old && everseen create new && echo a > keys");
   EXPECT_THAT(sh("everseen migrate old new --keys keys"), Complains(2, "'new'", "exists"));
   EXPECT_THAT(sh("everseen migrate nope other --keys keys"), Complains(2, "'nope'"));

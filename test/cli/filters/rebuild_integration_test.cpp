@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// A filter `f` with 1,000 keys, in each kind of store, and what a store keeps.
+/// A filter `f` with 1,000 keys, in each kind of store, and the keys or files of that store.
 class RebuildWithFewKeys : public Shell, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
@@ -55,21 +55,21 @@ TEST_P(RebuildWithFewKeys, WithFewerThanHalfOfTheKeysIsRefused) {
   expect_unchanged();
 }
 
-TEST_P(RebuildWithFewKeys, IsMadeWhereTheUserWantsThat) {
+TEST_P(RebuildWithFewKeys, IsDoneOnRequest) {
   EXPECT_THAT(run("seq 499 | everseen rebuild f --yes"), Prints(HasSubstr("rebuilt f: 499 keys given")));
   EXPECT_THAT(run("everseen check f 499 500"), Prints("seen\t499\nfresh\t500\n", 1));
   EXPECT_THAT(run("everseen rebuild f --empty < /dev/null"), Prints(HasSubstr("rebuilt f: 0 keys given")));
   EXPECT_THAT(run("everseen check f 499"), Prints("fresh\t499\n", 1));
 }
 
-TEST_P(RebuildWithFewKeys, WithHalfOfTheKeysIsMade) {
+TEST_P(RebuildWithFewKeys, WithHalfOfTheKeysIsDone) {
   EXPECT_THAT(run("seq 501 1000 | everseen rebuild f"), Prints(HasSubstr("rebuilt f: 500 keys given")));
   EXPECT_THAT(run("seq 501 1000 | everseen check f -q"), Prints(IsEmpty()));
   EXPECT_THAT(run("seq 2001 2500 > ids; everseen rebuild f < ids"), Prints(HasSubstr("500 keys given")));
   EXPECT_THAT(run("everseen check f 501 2001 2500"), Prints("fresh\t501\nseen\t2001\nseen\t2500\n", 1));
 }
 
-TEST_P(RebuildWithFewKeys, IsGivenEveryKeyOfALongPipe) {
+TEST_P(RebuildWithFewKeys, ReceivesEveryKeyOfALongPipe) {
   EXPECT_THAT(run("seq 300000 | tr '\\n' '\\0' | everseen rebuild f -z --capacity 1M"),
               Prints(HasSubstr("rebuilt f: 300,000 keys given")));
   EXPECT_THAT(run("seq 300000 | everseen check f -q"), Prints(IsEmpty()));

@@ -25,7 +25,7 @@ class RedisFilters : public Shell {
   redis_server server_;
 };
 
-TEST_F(RedisFilters, EndAsTheyWereMadeTo) {
+TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
   EXPECT_THAT(on_redis("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
   EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nends          20")));
   EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
@@ -35,7 +35,7 @@ TEST_F(RedisFilters, EndAsTheyWereMadeTo) {
   EXPECT_THAT(on_redis("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
 }
 
-TEST_F(RedisFilters, InFilesEndToo) {
+TEST_F(RedisFilters, InFilesAlsoEnd) {
   EXPECT_THAT(sh("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
   EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nends          20")));
   EXPECT_THAT(sh("everseen add f a"), Prints("1 fresh, 0 seen\n"));
@@ -44,7 +44,7 @@ TEST_F(RedisFilters, InFilesEndToo) {
   EXPECT_THAT(sh("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
 }
 
-TEST_F(RedisFilters, GetOtherNamesHereAndInFiles) {
+TEST_F(RedisFilters, AreRenamedHereAndInFiles) {
   for (const bool here : {true, false}) {
     const auto run = [&](const std::string& line) { return here ? on_redis(line) : sh(line); };
     ASSERT_EQ(run("everseen create old -q && everseen create new -q && everseen add new a -q").exit_code, 0);
@@ -79,7 +79,7 @@ TEST_F(RedisFilters, ShowTheirPartitionsAndServers) {
   EXPECT_THAT(info["warnings"], IsEmpty());
 }
 
-TEST_F(RedisFilters, WarnOfAServerThatMayThrowThemAway) {
+TEST_F(RedisFilters, WarnOfAServerThatMayEvictThem) {
   server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   const auto warns =
       testing::Field("err", &program_result::err,
@@ -87,10 +87,10 @@ TEST_F(RedisFilters, WarnOfAServerThatMayThrowThemAway) {
   EXPECT_THAT(on_redis("everseen create f"), warns);
   EXPECT_THAT(on_redis("everseen info f"), warns);
   EXPECT_EQ(nlohmann::json::parse(on_redis("everseen info f --json").out)["warnings"].size(), 1u);
-  EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n")) << "not each time";
+  EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n")) << "not every time";
 }
 
-TEST_F(RedisFilters, AreEmptiedAndDropped) {
+TEST_F(RedisFilters, AreResetAndDropped) {
   EXPECT_THAT(
       on_redis("everseen create f -q && everseen add f -q a b && everseen reset f && everseen check f a"),
       Prints("fresh\ta\n", 1));
@@ -99,9 +99,9 @@ TEST_F(RedisFilters, AreEmptiedAndDropped) {
   EXPECT_THAT(on_redis("everseen drop f"), Complains(2, "no filter named 'f'"));
 }
 
-// Promise: a filter that lacks a segment is shown by no verb as if it were whole (redis, What holds for all
-// filters on Redis).
-TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
+// Promise: no verb shows a filter that lacks a segment as complete (redis, What holds for all filters on
+// Redis).
+TEST_F(RedisFilters, WithoutASegmentAreShownByNoVerbAsComplete) {
   ASSERT_EQ(
       on_redis("everseen create f -q --partitions 2 && seq 50 | everseen add f -q && everseen create g -q")
           .exit_code,
@@ -116,7 +116,7 @@ TEST_F(RedisFilters, ThatLackASegmentAreShownByNoVerbAsIfTheyWereWhole) {
   EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr(segment), HasSubstr("\ng ")));
 }
 
-TEST_F(RedisFilters, ThatLostTheirHeaderAreListedAsSuch) {
+TEST_F(RedisFilters, WithoutTheirHeaderAreListedAsSuch) {
   ASSERT_EQ(on_redis("everseen create f -q").exit_code, 0);
   const std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
   ASSERT_EQ(on_redis("everseen create g -q").exit_code, 0);
@@ -128,7 +128,7 @@ TEST_F(RedisFilters, ThatLostTheirHeaderAreListedAsSuch) {
 }
 
 // Promise: an export carries the same bits to files and back (redis, What holds for all filters on Redis).
-TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
+TEST_F(RedisFilters, KeepTheirBytesToFilesAndBack) {
   const std::string redis = " --store " + server_.url();
   given("everseen create f --capacity 1000 --partitions 3" + redis + " && seq 5000 | everseen add f -q" +
         redis);
@@ -139,11 +139,12 @@ TEST_F(RedisFilters, CarryTheSameBytesToFilesAndBack) {
               Prints(AllOf(HasSubstr("imported f"), HasSubstr("imported g"))));
   EXPECT_THAT(sh("diff <(seq 20000 | everseen check f) <(seq 20000 | everseen check g" + redis + ")"),
               Prints(IsEmpty()));
-  // Streams have ids of their own, in each header, too, with a count and checksums: of each of 9 segments 32
-  // bytes may differ, and 41 of what is around them. The bits are the same.
+  // Each stream has its own ids, in every header, too, with a count and checksums: for each of 9 segments 32
+  // bytes may differ, and 41 of the rest. The bits are the same.
   EXPECT_THAT(sh("test $(wc -c < one) = $(wc -c < three) && test $(cmp -l one three | wc -l) -le 329"),
               Prints(IsEmpty()));
-  EXPECT_THAT(sh("test $(wc -c < one) -gt 10000"), Prints(IsEmpty())) << "or that says little";
+  EXPECT_THAT(sh("test $(wc -c < one) -gt 10000"), Prints(IsEmpty()))
+      << "otherwise the comparison means little";
   EXPECT_THAT(sh("everseen import g one" + redis), Complains(2, "'g' exists already", "choose another name"));
 }
 
@@ -166,15 +167,15 @@ TEST_F(RedisFilters, AreRebuiltFromAnExport) {
   EXPECT_THAT(on_redis("everseen rebuild f --from-export other"), Complains(2, "another seed"));
   EXPECT_THAT(on_redis("head -c 300 copy > cut; everseen rebuild f --from-export cut"), Complains(4));
   EXPECT_THAT(on_redis("everseen rebuild f --from-export copy --capacity 5"), Complains(2, "--capacity"));
-  EXPECT_THAT(on_redis("everseen check f a c -q"), Prints(IsEmpty())) << "what failed has changed nothing";
+  EXPECT_THAT(on_redis("everseen check f a c -q"), Prints(IsEmpty())) << "a failed command changes nothing";
 }
 
-TEST_F(RedisFilters, SayWhenAMissingOneIsToBeExported) {
+TEST_F(RedisFilters, MissingFiltersAreReportedByEveryVerb) {
   for (const char* verb : {"export nope -o x", "info nope", "drop nope", "reset nope", "add nope a"})
     EXPECT_THAT(on_redis(std::string("everseen ") + verb), Complains(2, "everseen create nope")) << verb;
 }
 
-TEST_F(RedisFilters, OfAServerThatIsNotThereAreWaitedForVisibly) {
+TEST_F(RedisFilters, OfAMissingServerAreWaitedForVisibly) {
   const std::string list = "everseen list --store 'redis://127.0.0.1:1?retry_for=60m' --timeout 3s";
   EXPECT_THAT(sh(list).err,
               testing::MatchesRegex("everseen: waiting: redis at 127.0.0.1:1: [^\n]* \\(for 3s at most\\)\n"
@@ -183,11 +184,11 @@ TEST_F(RedisFilters, OfAServerThatIsNotThereAreWaitedForVisibly) {
   const program_result shown = sh("script -qec \"" + list + "\" /dev/null < /dev/null 2>&1");
   EXPECT_THAT(shown.out, HasSubstr("\x1b[Kwaiting: redis at 127.0.0.1:1"));
   EXPECT_THAT(shown.out, HasSubstr("\r\x1b[Keverseen: redis at 127.0.0.1:1"))
-      << "it goes before the complaint";
+      << "it disappears before the message";
   EXPECT_THAT(sh("everseen list --store redis://127.0.0.1:1 --timeout 0s"), Complains(2, "--timeout 0s"));
 }
 
-TEST_F(RedisFilters, OfAServerThatAnswersAreListedWithATimeout) {
+TEST_F(RedisFilters, OfARespondingServerAreListedWithATimeout) {
   EXPECT_THAT(on_redis("everseen create f -q && everseen list --names --timeout 5s"), Prints("f\n"));
   EXPECT_THAT(sh("everseen create f -q && everseen list --names --timeout 5s"), Prints("f\n"));
 }

@@ -48,7 +48,7 @@ TEST_F(Completion, ScriptsParse) {
         << shell;
 }
 
-TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
+TEST_F(Completion, OfBashCompletesVerbsOptionsValuesAndFilters) {
   given("everseen create clicks && everseen completion bash > script");
   const auto candidates = [&](const std::string& words, const std::string& line = {}) {
     return sh("source ./script; COMP_LINE='everseen " + (line.empty() ? words : line) +
@@ -59,19 +59,19 @@ TEST_F(Completion, OfBashKnowsVerbsOptionsValuesAndFilters) {
   EXPECT_THAT(candidates("cre"), Prints("create\n"));
   EXPECT_THAT(candidates("create x --cap"), Prints("--capacity\n"));
   EXPECT_THAT(candidates("create x --growth re"), Prints("refuse\n"));
-  EXPECT_THAT(candidates("create x --growth = re"), Prints("refuse\n")) << "bash takes the = for a word";
+  EXPECT_THAT(candidates("create x --growth = re"), Prints("refuse\n")) << "bash treats = as a word";
   EXPECT_THAT(candidates("info cl"), Prints("clicks\n"));
   EXPECT_THAT(candidates("man expl"), Prints("explain\n"));
   given("everseen create other --store file:elsewhere");
   given("everseen create user:42; everseen create 'a $(touch ran)'");
-  EXPECT_THAT(candidates("info user : 4", "info user:4"), Prints("42\n")) << "bash takes the : for a word";
+  EXPECT_THAT(candidates("info user : 4", "info user:4"), Prints("42\n")) << "bash treats : as a word";
   EXPECT_THAT(candidates("info a"), Prints("a $(touch ran)\n"));
   EXPECT_NE(sh("ls ran").exit_code, 0) << "the name of a filter was run";
   EXPECT_THAT(candidates("info --store file:elsewhere o"), Prints("other\n"));
   EXPECT_THAT(candidates("dedup --store=file:elsewhere --filter o"), Prints("other\n"));
 }
 
-TEST_F(Completion, OfFishKnowsVerbsOptionsValuesAndFilters) {
+TEST_F(Completion, OfFishCompletesVerbsOptionsValuesAndFilters) {
   given(
       "everseen create clicks && everseen create other --store file:elsewhere && everseen completion fish > "
       "script");
@@ -87,7 +87,7 @@ TEST_F(Completion, OfFishKnowsVerbsOptionsValuesAndFilters) {
   EXPECT_THAT(candidates("info --store=file:elsewhere o"), Prints("other\n"));
 }
 
-TEST_F(Completion, KnowsEveryVerbInEveryShell) {
+TEST_F(Completion, CompletesEveryVerbInEveryShell) {
   for (const auto* shell : {"bash", "zsh", "fish"}) {
     const std::string script = sh(std::string("everseen completion ") + shell).out;
     for (const cli::verb& v : cli::all_verbs()) EXPECT_THAT(script, HasSubstr(std::string(v.name))) << shell;

@@ -23,7 +23,7 @@ TEST_F(Hash, PrintsTheBitsOfEachLine) {
               Prints("3105 12805 127459\n0 0 0\n99162322 792145550 450121588\n"));
 }
 
-TEST_F(Hash, TakesKeysThatEndWithNul) {
+TEST_F(Hash, AcceptsKeysThatEndWithNul) {
   EXPECT_THAT(sh("printf 'ab\\0hello\\0' | everseen hash --as bkdr --bits 2Gi --probes 1 -z"),
               Prints("3105\n99162322\n"));
 }
@@ -36,14 +36,14 @@ TEST_F(Hash, PrintsTheHashWithoutANumberOfBits) {
               Prints("290506 1671462 3212008 9215556 14287294 30392058 9005720\n"));
 }
 
-TEST_F(Hash, MakesWhatGuavasFunnelsMake) {
+TEST_F(Hash, MatchesGuavasFunnels) {
   const std::string bits = "everseen hash --as guava64 --bits 3712 ";
   EXPECT_EQ(sh(bits + "--funnel long 7").out, sh("printf '\\7\\0\\0\\0\\0\\0\\0\\0\\n' | " + bits).out);
   EXPECT_EQ(sh(bits + "--funnel int -- -2").out, sh("printf '\\376\\377\\377\\377\\n' | " + bits).out);
   EXPECT_EQ(sh(bits + "--funnel chars ab").out, sh("printf 'a\\0b\\0\\n' | " + bits).out);
 }
 
-TEST_F(Hash, PrintsWhatTheDocumentShows) {
+TEST_F(Hash, PrintsTheExampleOfTheDocument) {
   std::ifstream document(EVERSEEN_SOURCE_DIR "/doc/hashing.md");
   const std::string prompt = "    $ ";
   std::map<std::string, std::string> shown;
@@ -63,7 +63,7 @@ TEST_F(Hash, PrintsWhatTheDocumentShows) {
   for (const auto& [line, numbers] : shown) EXPECT_THAT(sh(line), Prints(numbers + "\n")) << line;
 }
 
-TEST_F(Hash, RefusesWhatAFamilyCannotHave) {
+TEST_F(Hash, RefusesNumbersThatAFamilyDoesNotSupport) {
   EXPECT_THAT(sh("everseen hash a"),
               Complains(2, "--as", "gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisbloom"));
   EXPECT_THAT(sh("everseen hash --as guava a"), Complains(2, "--as", "guava", "guava64"));
@@ -74,7 +74,7 @@ TEST_F(Hash, RefusesWhatAFamilyCannotHave) {
   EXPECT_THAT(sh("everseen hash --as bkdr --funnel int 1"), Complains(2, "--funnel", "guava"));
 }
 
-TEST_F(Hash, RefusesKeysThatAreNotOfTheirFunnel) {
+TEST_F(Hash, RefusesKeysOutsideTheirFunnel) {
   EXPECT_THAT(sh("everseen hash --as guava64 --funnel int 2147483648"),
               Complains(2, "2147483648", "32 bits"));
   EXPECT_THAT(sh("everseen hash --as guava64 --funnel long 1x"), Complains(2, "1x", "64 bits"));

@@ -54,7 +54,7 @@ TEST_F(Keys, ArriveAsTheyWereTyped) {
               Prints(StartsWith("fresh\ta\nfresh\tb\nfresh\t[a\nfresh\tb]\n"), 1));
 }
 
-TEST_F(Keys, ThatBeginWithADashFollowTwoDashes) {
+TEST_F(Keys, StartingWithADashFollowTwoDashes) {
   given("everseen create f && everseen add f -q -- --quiet -z");
   EXPECT_THAT(sh("everseen check f -- --quiet -z --help"),
               Prints("seen\t--quiet\nseen\t-z\nfresh\t--help\n", 1));
@@ -95,20 +95,20 @@ TEST_F(Keys, OfAWindowHaveATime) {
   EXPECT_THAT(sh("everseen add f now && everseen check f now"), Prints("1 fresh, 0 seen\nseen\tnow\n"));
 }
 
-TEST_F(Keys, OfNoWindowHaveNoTime) {
+TEST_F(Keys, WithoutAWindowHaveNoTime) {
   given("everseen create f && everseen create w --window 1h");
   EXPECT_THAT(sh("everseen add f --time 5 a"), Complains(2, "--time", "window"));
   EXPECT_THAT(sh("everseen add w --time yesterday a"), Complains(2, "--time yesterday is not a time"));
 }
 
-TEST_F(Keys, BeyondAHardLimitAreRefused) {
+TEST_F(Keys, OverAHardLimitAreRefused) {
   given("everseen create f --capacity 10 --growth refuse");
   EXPECT_THAT(sh("everseen add f -v $(seq 100)"),
               testing::AllOf(Complains(3, "full"),
                              testing::Field("out", &program_result::out, HasSubstr("fresh\t1\n"))));
 }
 
-TEST_F(Keys, ThatFindNoRoomAreCountedAndTheFirstIsNamed) {
+TEST_F(Keys, WithoutRoomAreCountedAndTheFirstIsNamed) {
   given("everseen create f --capacity 10 --growth refuse");
   EXPECT_THAT(
       sh("seq 100 | everseen add f"),
@@ -132,7 +132,7 @@ TEST_F(Keys, OfAPipeAreAnsweredAsTheyArrive) {
   EXPECT_THAT(add.wait(), Prints("fresh\ta\nfresh\tb\nseen\ta\n"));
 }
 
-TEST_F(Keys, AddedBeforeASignalStay) {
+TEST_F(Keys, AddedBeforeASignalAreKept) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     given("everseen create f");
     program_setup piped = setup();
@@ -147,13 +147,13 @@ TEST_F(Keys, AddedBeforeASignalStay) {
   }
 }
 
-TEST_F(Keys, AddedBeforeNobodyReadsStay) {
+TEST_F(Keys, AddedBeforeTheReaderExitsAreKept) {
   given("everseen create f");
   EXPECT_THAT(sh("seq 1000000 | everseen add f --verdicts | head -1"), Prints("fresh\t1\n", 128 + SIGPIPE));
   EXPECT_THAT(sh("everseen check f 1"), Prints("seen\t1\n"));
 }
 
-TEST_F(Keys, AreNotAddedByTwoProcessesAtOnce) {
+TEST_F(Keys, AreNotAddedByTwoProcessesConcurrently) {
   given("everseen create f");
   program_setup piped = setup();
   piped.piped_input = true;

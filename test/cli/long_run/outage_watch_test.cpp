@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A watch, what it said, and whether the run is to end.
+/// A watch, its messages, and whether the run is to end.
 struct watched {
   explicit watched(policy how)
       : watch(
@@ -30,7 +30,7 @@ struct watched {
   outage_watch watch;
 };
 
-TEST(OutageWatch, HoldsWithoutEndAndSaysSoOnce) {
+TEST(OutageWatch, HoldsIndefinitelyAndReportsItOnce) {
   watched one(policy::hold);
   EXPECT_TRUE(one.tries_again_after(1s));
   EXPECT_TRUE(one.tries_again_after(11s));
@@ -52,14 +52,14 @@ TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
   watched one(policy::pass);
   EXPECT_TRUE(one.tries_again_after(1s));
   EXPECT_FALSE(one.tries_again_after(10s));
-  EXPECT_FALSE(one.tries_again_after(0s)) << "it is known to be away";
+  EXPECT_FALSE(one.tries_again_after(0s)) << "it is known to be unavailable";
   one.watch.on_recovered();
   EXPECT_TRUE(one.tries_again_after(0s));
   EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again"), HasSubstr("nothing is known"),
                                     HasSubstr("the store is back")));
 }
 
-TEST(OutageWatch, SaysNothingOfAHiccup) {
+TEST(OutageWatch, DoesNotReportAShortInterruption) {
   for (const policy how : {policy::fail, policy::pass, policy::hold}) {
     watched one(how);
     EXPECT_TRUE(one.tries_again_after(100ms));

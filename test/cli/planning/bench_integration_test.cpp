@@ -22,7 +22,7 @@ class Bench : public Shell {
     return nlohmann::json::parse(done.out);
   }
 
-  /// A row of what a key cost.
+  /// A row with the costs of a key.
   static nlohmann::json cost(const nlohmann::json& all, const std::string& judged, const std::string& keys) {
     for (const nlohmann::json& row : all["costs"])
       if (row["judged"] == judged && row["keys"] == keys && row["error_rate"] == 1e-6) return row;
@@ -39,13 +39,13 @@ TEST_F(Bench, OfAServerMeasuresBothJudges) {
   EXPECT_GT(client["server_us"], 0);
   EXPECT_GT(script["server_us"], client["server_us"]) << "a script sets bits, a journal takes bytes";
   EXPECT_GE(client["in_bytes"], 16) << "a digest";
-  EXPECT_LT(cost(all, "redis, judged here", "repeat")["in_bytes"], 1) << "no server hears of it";
+  EXPECT_LT(cost(all, "redis, judged here", "repeat")["in_bytes"], 1) << "no server is involved";
   const double read = cost(all, "redis, judged here", "read by another client")["out_bytes"];
-  EXPECT_GE(read, 15.9) << "its digest, but for those that fell out as false positives";
+  EXPECT_GE(read, 15.9) << "its digest, except for false positives";
   EXPECT_LT(read, 24);
   const double again = all["constants"]["client_again_in_bytes"];
-  EXPECT_GT(again, 10) << "the digest once more, whatever the number of other clients";
-  EXPECT_LT(again, 40) << "and checkpoints that come in between";
+  EXPECT_GT(again, 10) << "the digest again, whatever the number of other clients";
+  EXPECT_LT(again, 40) << "plus checkpoints in between";
 }
 
 TEST_F(Bench, OfAServerWithTheModuleMeasuresIt) {
@@ -60,7 +60,7 @@ TEST_F(Bench, LeavesNothingBehind) {
   redis_server server;
   given("everseen bench --keys 10k --store " + server.url());
   EXPECT_THAT(sh("everseen list --store " + server.url()), Prints(IsEmpty()));
-  // Tokens of batches end by themselves, within minutes.
+  // Tokens of batches expire within minutes.
   EXPECT_THAT(sh("redis-cli -s " + server.unix_path() + " --raw keys '*' | grep -v :t:; true"),
               Prints(IsEmpty()));
 }
@@ -84,7 +84,7 @@ TEST_F(Bench, OfMemoryAndFilesMeasuresThisProcess) {
   EXPECT_THAT(sh("everseen list --store file:filters"), Prints(IsEmpty()));
 }
 
-TEST_F(Bench, TellsPlanWhatItMeasured) {
+TEST_F(Bench, PassesItsMeasurementsToPlan) {
   const redis_server server;
   given("everseen bench --json --keys 20k --store " + server.url() + " > costs.json");
   const auto costs = nlohmann::json::parse(sh("cat costs.json").out);
@@ -103,7 +103,7 @@ TEST_F(Bench, ShowsNoPassword) {
   EXPECT_THAT(done, Prints(AllOf(HasSubstr("password=***"), Not(HasSubstr("secret")))));
 }
 
-TEST_F(Bench, ComplainsOfWhatDoesNotFit) {
+TEST_F(Bench, RefusesOptionsThatDoNotFit) {
   EXPECT_THAT(sh("everseen bench --keys 10k"), Complains(2, "--store"));
   EXPECT_THAT(sh("everseen bench --store mem: --bytes 64Ki"), Complains(2, "--bytes"));
   EXPECT_THAT(sh("everseen bench --keys 101M --store 'redis://127.0.0.1:1?retry_for=1ms'"),

@@ -7,12 +7,13 @@ using testing::MatchesRegex;
 
 class Gen : public Shell {};
 
-TEST_F(Gen, MakesWords) {
+TEST_F(Gen, PrintsWords) {
   EXPECT_THAT(sh("everseen gen words --count 1000 | grep -cE '^[a-z]{4,12}$'"), Prints("1000\n"));
 }
 
-TEST_F(Gen, MakesTheRepeatsOfRandomWords) {
-  // 26^4 and 26^5 words are so few that chance alone repeats 7.46 % of ten million; of one million 1.3 %.
+TEST_F(Gen, PrintsTheRepeatsOfRandomWords) {
+  // There are only 26^4 and 26^5 short words, so chance alone repeats 7.46 % of ten million, and 1.3 % of one
+  // million.
   const program_result distinct = sh("everseen gen words --count 1M | LC_ALL=C sort -u | wc -l");
   EXPECT_NEAR(std::stod(distinct.out), 1e6 * (1 - 0.01302), 700);
 }
@@ -22,7 +23,7 @@ TEST_F(Gen, RepeatsLinesOnPurpose) {
   EXPECT_NEAR(std::stod(distinct.out), 75'000, 1000);
 }
 
-TEST_F(Gen, MakesClicksAsJsonAndCsv) {
+TEST_F(Gen, PrintsClicksAsJsonAndCsv) {
   EXPECT_THAT(
       sh("everseen gen clicks --count 1"),
       Prints(MatchesRegex("\\{\"id\":\"[0-9a-f]*\",\"time\":\"2025-01-01T00:00:00.000Z\",\"site\":\"[a-z]*\","
@@ -40,7 +41,7 @@ TEST_F(Gen, DeliversClicksAgainALittleLater) {
   EXPECT_NEAR(std::stod(again.out), 2000, 300);
 }
 
-TEST_F(Gen, MakesTimesOutOfOrderAndLate) {
+TEST_F(Gen, PrintsTimesOutOfOrderAndLate) {
   const std::string times =
       " --format csv --time-format ms --start 1700000000 --rate 1000 | tail -n+2 | cut -d, -f2 | "
       "awk '{ back = 1700000000000 + NR - 1 - $1; if (back > most) most = back; late += back > 9000 }"
@@ -51,7 +52,7 @@ TEST_F(Gen, MakesTimesOutOfOrderAndLate) {
               Prints("within 5000\n"));
 }
 
-TEST_F(Gen, WantsToKnowWhatAndHowMany) {
+TEST_F(Gen, RequiresAKindAndACount) {
   EXPECT_THAT(sh("everseen gen words"), Complains(2, "--count"));
   EXPECT_THAT(sh("everseen gen poems"), Complains(2, "poems", "words, clicks, ids"));
   EXPECT_THAT(sh("everseen gen words --count 1 --repeats 2"), Complains(2, "--repeats 2", "from 0 to 1"));

@@ -1,4 +1,4 @@
-// `everseen plan`, from the shell: what it computes is tested in test/report.
+// `everseen plan`, from the shell. Its calculations are tested in test/report.
 
 #include <cmath>
 
@@ -41,7 +41,7 @@ TEST_F(Plan, OfAServerThatDoesNotAnswerIsAnOutage) {
   EXPECT_THAT(sh("everseen plan --keys 1M --timeout 1s"), Complains(2, "--timeout", "--store"));
 }
 
-TEST_F(Plan, OfServersMakesAFilterThatIsAsLargeAsItSays) {
+TEST_F(Plan, OfServersCreatesAFilterOfTheReportedSize) {
   const nlohmann::json plan = planned("--keys 1e6 --per-second 1e5 --clients 1");
   EXPECT_EQ(plan["picked"], "embedded");
   EXPECT_EQ(plan["designs"][0]["partitions"], 1);
@@ -50,14 +50,14 @@ TEST_F(Plan, OfServersMakesAFilterThatIsAsLargeAsItSays) {
             nlohmann::json::parse(sh("everseen info f --json").out)["bytes"]);
 }
 
-TEST_F(Plan, OfServersEndsWithOneWhereNoDesignIsPossible) {
+TEST_F(Plan, OfServersExitsWithOneWhereNoDesignIsPossible) {
   const program_result done = sh("everseen plan --store redis --keys 1e12 --per-second 1e5 --judge client");
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_THAT(done.out, AllOf(HasSubstr("client cannot: each client would keep all"),
                               Not(HasSubstr("<- picked")), Not(HasSubstr("everseen create"))));
 }
 
-TEST_F(Plan, OfServersShowsNoNumberOfServersWhereNoneWouldDo) {
+TEST_F(Plan, OfServersShowsNoNumberOfServersWhereNoneWouldSuffice) {
   const std::string command = "everseen plan --store redis --keys 1e14 --per-second 1e5";
   const program_result done = sh(command + " --json");
   EXPECT_EQ(done.exit_code, 1);
@@ -67,14 +67,14 @@ TEST_F(Plan, OfServersShowsNoNumberOfServersWhereNoneWouldDo) {
   EXPECT_THAT(sh(command).out, ContainsRegex("\nscript( +-){7}\n"));
 }
 
-TEST_F(Plan, OfServersTakesItsOwnConstantsBack) {
+TEST_F(Plan, OfServersAcceptsItsOwnConstants) {
   given("everseen plan --store redis --keys 1e9 --per-second 1e6 --json > plan.json");
   EXPECT_THAT(sh("everseen plan --store redis --keys 1e9 --per-second 1e6 --json --constants plan.json | cmp "
                  "- plan.json"),
               Prints(""));
 }
 
-TEST_F(Plan, OfServersGoesByMeasuredConstants) {
+TEST_F(Plan, OfServersUsesMeasuredConstants) {
   given("echo '{\"constants\": {\"script_fresh_us\": 35}}' > slow.json");
   const std::string question = "--keys 1e9 --per-second 1e6 --judge server";
   const auto servers = [](const nlohmann::json& plan) { return plan["designs"][2]["servers"].get<int>(); };
@@ -86,7 +86,7 @@ TEST_F(Plan, OfServersGoesByMeasuredConstants) {
               Complains(2, "no JSON object"));
 }
 
-TEST_F(Plan, OfServersComplainsOfWhatDoesNotFit) {
+TEST_F(Plan, OfServersRefusesOptionsThatDoNotFit) {
   EXPECT_THAT(sh("everseen plan --store redis --per-second 1"), Complains(2, "--keys"));
   EXPECT_THAT(sh("everseen plan --store file --keys 1 --per-second 1"), Complains(2, "--store", "redis"));
   EXPECT_THAT(sh("everseen plan --keys 1e9 --error-rate 1e-6 --per-second 1"),
@@ -98,7 +98,7 @@ TEST_F(Plan, OfServersComplainsOfWhatDoesNotFit) {
   EXPECT_THAT(sh("everseen plan --store mem: --keys 1 --per-second 1"), Complains(2, "--store redis"));
 }
 
-TEST_F(Plan, OfAStoreIsWhatCreateMakesThere) {
+TEST_F(Plan, OfAStoreMatchesCreateThere) {
   const redis_server server;
   const auto made = [&](const std::string& judge) {
     const std::string store = " --store " + server.url();
@@ -123,7 +123,7 @@ TEST_F(Plan, OfAStoreIsWhatCreateMakesThere) {
   EXPECT_THAT(sh("everseen plan --keys 10M --store redis --judge client"), Prints(Not(HasSubstr("classic"))));
 }
 
-TEST_F(Plan, TakesTheErrorRateOfCreateWithKeysOrMemoryAlone) {
+TEST_F(Plan, AcceptsTheErrorRateOfCreateWithKeysOrMemoryAlone) {
   EXPECT_EQ(sh("everseen plan --keys 1,000,000").out, sh("everseen plan --keys 1M --error-rate 0.0001%").out);
   EXPECT_EQ(sh("everseen plan --bytes 64MiB").out, sh("everseen plan --bytes 64Mi --error-rate 1e-6").out);
   EXPECT_THAT(sh("everseen plan"), Complains(2, "--keys", "--bytes"));
@@ -136,7 +136,7 @@ TEST_F(Plan, RefusesMoreKeysThanThereAreValues) {
   EXPECT_THAT(sh("everseen plan --keys 1000 --values 1..1000"), Prints(HasSubstr("bitmap")));
 }
 
-TEST_F(Plan, AnswersWithTheProbesOfKeysMemoryAndErrorRate) {
+TEST_F(Plan, AnswersWithTheProbesForKeysMemoryAndErrorRate) {
   EXPECT_THAT(sh("everseen plan --keys 1M --bytes 1.25MB --error-rate 1%"),
               Prints(ContainsRegex("classic .* 5 +5 +0\\.0094 +<- picked")));
   EXPECT_THAT(sh("everseen plan --keys 1M --bytes 1MB --error-rate 1%"),
@@ -145,7 +145,7 @@ TEST_F(Plan, AnswersWithTheProbesOfKeysMemoryAndErrorRate) {
               Complains(2, "leave out"));
 }
 
-TEST_F(Plan, AnswersWithTheErrorRateOfSoManyProbesInSoMuchMemory) {
+TEST_F(Plan, AnswersWithTheErrorRateForProbesAndMemory) {
   const auto rate_of = [this](const std::string& probes) {
     const nlohmann::json plan =
         nlohmann::json::parse(sh("everseen plan --keys 1M --bytes 1.2MB --json --probes " + probes).out);

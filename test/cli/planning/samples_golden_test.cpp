@@ -24,16 +24,16 @@ std::uint64_t fingerprint(const Sample& sample, const repeats& order) {
 
 const repeats none(1, 0, 0);
 
-TEST(SamplesGolden, WordsAreTheSameForEver) {
+TEST(SamplesGolden, WordsNeverChange) {
   EXPECT_EQ(fingerprint(sample_words(1), none), 454555732720465020U);
   EXPECT_EQ(fingerprint(sample_words(2), none), 16562451266499471591U);
 }
 
-TEST(SamplesGolden, IdsAreTheSameForEver) {
+TEST(SamplesGolden, IdsNeverChange) {
   EXPECT_EQ(fingerprint(sample_ids(1, 1, 10'000'000'000), none), 15383248085572107052U);
 }
 
-TEST(SamplesGolden, ClicksAreTheSameForEver) {
+TEST(SamplesGolden, ClicksNeverChange) {
   click_options options;
   EXPECT_EQ(fingerprint(sample_clicks(1, options), none), 12577716172952990855U);
   options.lines = click_options::format::csv;
@@ -45,7 +45,7 @@ TEST(SamplesGolden, ClicksAreTheSameForEver) {
   EXPECT_EQ(fingerprint(sample_clicks(7, options), none), 18417677830844842595U);
 }
 
-TEST(SamplesGolden, RepeatsAreTheSameForEver) {
+TEST(SamplesGolden, RepeatsNeverChange) {
   EXPECT_EQ(fingerprint(sample_words(1), repeats(1, 0.25, 0)), 4947636826304857063U);
   EXPECT_EQ(fingerprint(sample_words(1), repeats(1, 0.25, 1000)), 17775406514394124454U);
 }

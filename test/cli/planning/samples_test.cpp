@@ -56,7 +56,7 @@ TEST(SampleIds, StayInTheirRange) {
   EXPECT_EQ(seen, (std::unordered_set<std::string>{"10", "11", "12", "13", "14"}));
 }
 
-TEST(Repeats, AreTheShareThatWasAskedFor) {
+TEST(Repeats, AreTheRequestedShare) {
   constexpr std::uint64_t count = 100'000;
   const repeats order(1, 0.25, 0);
   std::unordered_set<std::uint64_t> records;
@@ -64,7 +64,7 @@ TEST(Repeats, AreTheShareThatWasAskedFor) {
   EXPECT_NEAR(double(records.size()), 0.75 * count, 6 * std::sqrt(0.25 * 0.75 * count));
 }
 
-TEST(Repeats, StandAfterTheirOriginal) {
+TEST(Repeats, FollowTheirOriginal) {
   const repeats order(2, 0.5, 100);
   std::unordered_set<std::uint64_t> records;
   for (std::uint64_t place = 0; place < 10'000; ++place) {

@@ -11,7 +11,7 @@ using testing::MatchesRegex;
 /// The program as a whole: finding verbs and options, and how it ends.
 class Program : public Shell {};
 
-TEST_F(Program, SaysWhatToDoWhenAskedForNothing) {
+TEST_F(Program, GivesAdviceWithoutArguments) {
   EXPECT_THAT(sh("everseen"), Complains(2, "everseen --help"));
 }
 
@@ -32,7 +32,7 @@ TEST_F(Program, HelpsWithAVerbInThreeWays) {
   EXPECT_THAT(sh("everseen create -h"), Prints(help));
 }
 
-TEST_F(Program, HelpsEvenWhenTheRestMakesNoSense) {
+TEST_F(Program, HelpsEvenWhenTheOtherArgumentsAreInvalid) {
   EXPECT_THAT(sh("everseen create --capacity 0 --help"), Prints(HasSubstr("usage: everseen create")));
 }
 
@@ -46,27 +46,27 @@ TEST_F(Program, SuggestsTheNearestOption) {
   EXPECT_THAT(sh("everseen create x --frobnicate"), Complains(2, "--frobnicate", "everseen create --help"));
 }
 
-TEST_F(Program, TakesNoMistypedOptionForAKey) {
+TEST_F(Program, DoesNotReadAMistypedOptionAsAKey) {
   given("everseen create f");
   EXPECT_THAT(sh("everseen add f --quite a"), Complains(2, "--quite", "did you mean --quiet?", "write --"));
   EXPECT_THAT(sh("everseen check f --quite a"), Complains(2, "--quite"));
 }
 
-TEST_F(Program, WantsItsArguments) {
+TEST_F(Program, RequiresItsArguments) {
   EXPECT_THAT(sh("everseen create"), Complains(2, "NAME", "everseen create --help"));
   EXPECT_THAT(sh("everseen info a b"), Complains(2, "'b'", "one argument too many"));
   EXPECT_THAT(sh("everseen create x --capacity"), Complains(2, "--capacity"));
 }
 
-TEST_F(Program, WantsEachOptionOnce) {
+TEST_F(Program, AcceptsEachOptionOnce) {
   EXPECT_THAT(sh("everseen create x --capacity 5 --capacity 6"), Complains(2, "--capacity is given twice"));
 }
 
-TEST_F(Program, GivesASwitchNoValue) {
+TEST_F(Program, RefusesAValueForASwitch) {
   EXPECT_THAT(sh("everseen list --json=3"), Complains(2, "--json"));
 }
 
-TEST_F(Program, NoticesThatTheDiskIsFull) {
+TEST_F(Program, ReportsAFullDisk) {
   given("everseen create f && everseen add f a");
   for (const auto* line :
        {"everseen gen words --count 100k", "everseen --help", "everseen info f", "everseen list",
@@ -75,7 +75,7 @@ TEST_F(Program, NoticesThatTheDiskIsFull) {
         << line;
 }
 
-TEST_F(Program, DiesQuietlyWhenNobodyReads) {
+TEST_F(Program, EndsQuietlyWhenItsReaderExits) {
   const program_result result = sh("everseen gen words --count 1M | head -1");
   EXPECT_THAT(result, Prints(MatchesRegex("[a-z]+\n"), 128 + SIGPIPE));
 }
@@ -93,19 +93,19 @@ TEST_F(Program, PrefersTheOptionToTheEnvironment) {
   EXPECT_THAT(sh("everseen list --names --store file:here"), Prints("f\n"));
 }
 
-TEST_F(Program, SaysWhenThereIsNoPlaceForFilters) {
+TEST_F(Program, ReportsThatThereIsNoPlaceForFilters) {
   EXPECT_THAT(sh("unset EVERSEEN_STORE XDG_DATA_HOME HOME; everseen list"),
               Complains(2, "--store", "EVERSEEN_STORE"));
   EXPECT_THAT(sh("everseen list --store /tmp"), Complains(2, "'/tmp' is not a store"));
   EXPECT_THAT(sh("everseen create f --store mem:"), Complains(2, "mem:"));
 }
 
-TEST_F(Program, EndsByOutageWhereTheStoreCannotBe) {
+TEST_F(Program, ExitsWithOutageWhereTheStoreIsUnavailable) {
   given("touch file");
   EXPECT_THAT(sh("everseen create f --store file:file/store"), Complains(3, "/file: Not a directory"));
 }
 
-TEST_F(Program, EndsByDamageWhereAFilterIsBroken) {
+TEST_F(Program, ExitsWithDamageWhereAFilterIsDamaged) {
   given("everseen create f && everseen add f a && for x in $(find store -type f); do echo damage > $x; done");
   EXPECT_THAT(sh("everseen info f"), Complains(4));
   const program_result all = sh("everseen create g -q && everseen list");

@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::Field;
 using testing::HasSubstr;
 
-/// A job that was killed when a part of its events had their effect and were not settled.
+/// A job that was killed when some of its events had their effect and were not settled.
 class JobDamage : public Shell {
  protected:
   void SetUp() override {
@@ -24,12 +24,12 @@ class JobDamage : public Shell {
   const std::string stream = "everseen stream --from numbers --filter f --to fresh";
 };
 
-TEST_F(JobDamage, NoneGoesOnAndLosesNothing) {
+TEST_F(JobDamage, UndamagedContinuesAndLosesNothing) {
   given(stream);
   EXPECT_THAT(sh("sort -n fresh | cmp - numbers"), Prints(""));
 }
 
-TEST_F(JobDamage, OfTheLastRecordOfItsJournalEndsItWithTheFilesNameUntilTheJobIsGivenUp) {
+TEST_F(JobDamage, OfTheLastRecordOfItsJournalEndsItWithTheFilesNameUntilTheJobIsAbandoned) {
   std::filesystem::resize_file(journal(), std::filesystem::file_size(journal()) - 1);
   EXPECT_THAT(sh(stream), Complains(4, journal().string(), "everseen jobs f --end stream"));
   EXPECT_THAT(sh("everseen add f 501"), Complains(4, journal().string()));
@@ -41,7 +41,7 @@ TEST_F(JobDamage, OfTheLastRecordOfItsJournalEndsItWithTheFilesNameUntilTheJobIs
   EXPECT_THAT(sh("everseen add f 501"), AllOf(Field("exit_code", &program_result::exit_code, 0)));
 }
 
-TEST_F(JobDamage, OfADeletedFileEndsItWithTheFilesName) {
+TEST_F(JobDamage, DeletedFileEndsItWithTheFilesName) {
   for (const char* name : {"jobs/stream", "end", "link", "manifest", "segments/0.0.0"}) {
     const auto file = directory() / "store/f" / name;
     std::filesystem::rename(file, directory() / "away");

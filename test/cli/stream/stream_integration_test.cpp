@@ -1,5 +1,5 @@
-// `everseen stream` and `everseen counts`, as somebody at a shell uses them. What happens when things die is
-// in test/stream/job/crash_matrix_integration_test.cpp.
+// `everseen stream` and `everseen counts` from the shell. Crashes are tested in
+// test/stream/job/crash_matrix_integration_test.cpp.
 
 #include <csignal>
 #include <fstream>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// It did what was asked and said how much that was.
+/// It succeeded and reported this amount.
 template <typename Matcher>
 auto Says(Matcher summary) {
   return AllOf(Field("exit_code", &program_result::exit_code, 0),
@@ -38,8 +38,8 @@ class Stream : public Shell {
   program_result on_redis(const std::string& line) const {
     return sh("export EVERSEEN_STORE='" + server_.url() + "'; " + line);
   }
-  /// The same, beside the test: a program that stands still where it comes by a fault point.
-  std::unique_ptr<running_program> stands_still_at(const std::string& point, const std::string& line) const {
+  /// The same in the background: a program that stops at a fault point.
+  std::unique_ptr<running_program> stopped_job_at(const std::string& point, const std::string& line) const {
     program_setup on = setup();
     on.environment["EVERSEEN_STORE"] = server_.url();
     on.environment["EVERSEEN_STOP_AT"] = point;
@@ -98,7 +98,7 @@ TEST_F(Stream, EndsRecordsAsTheInputDoes) {
       testing::EndsWith("\na,b|c|"));
 }
 
-TEST_F(Stream, SaysNothingWhereItIsQuiet) {
+TEST_F(Stream, ReportsNothingWhereItIsQuiet) {
   const program_result quiet = on_redis(std::string(count) + "-q");
   EXPECT_EQ(quiet.exit_code, 0);
   EXPECT_THAT(quiet.err, Not(HasSubstr("events")));
@@ -108,12 +108,12 @@ TEST_F(Stream, SaysNothingWhereItIsQuiet) {
               Complains(2, "--json is --format json"));
 }
 
-TEST_F(Stream, PrintsWhatWouldBeCountedAndTouchesNothing) {
+TEST_F(Stream, PreviewPrintsTheCountsAndChangesNothing) {
   const program_result dry =
       sh("everseen stream --from clicks --key-json /id --count 10m:/time,/site --dry-run --filter clicks");
   EXPECT_THAT(dry.out,
               AllOf(HasSubstr("2025-01-01T00:10:00Z  shop"), HasSubstr("2025-01-01T00:00:00Z  news")));
-  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the folder of the store was made";
+  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the directory of the store was created";
   EXPECT_THAT(sh("everseen stream --from clicks --key-json /id --count /site --dry-run --seen-to again; ls"),
               AllOf(Field("out", &program_result::out, Not(HasSubstr("again"))),
                     Field("err", &program_result::err, HasSubstr("touches nothing"))));
@@ -130,7 +130,7 @@ TEST_F(Stream, TakesTheFieldsOfItsKeyFromTheEnvironment) {
               Prints("a\tb\t1\na\tc\t2\n"));
 }
 
-TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
+TEST_F(Stream, EndsAtARecordThatIsNotAnEventByDefault) {
   given("sed -i '3s/.*/{no event/' clicks");
   EXPECT_THAT(on_redis(count).err,
               AllOf(HasSubstr("2 events"), HasSubstr("line 3 of "),
@@ -141,7 +141,7 @@ TEST_F(Stream, EndsAtARecordThatIsNoEventUnlessToldOtherwise) {
                     Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 record was no event"))));
 }
 
-TEST_F(Stream, RefusesAJobThatWasBegunOtherwise) {
+TEST_F(Stream, RefusesAJobWithOtherOptions) {
   on_redis(count);
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site"),
               Complains(2, "was begun with --count 10m:/time,/site --count /site (now: --count /site)",
@@ -151,7 +151,7 @@ TEST_F(Stream, RefusesAJobThatWasBegunOtherwise) {
   EXPECT_THAT(on_redis(count).err, HasSubstr("is shorter"));
 }
 
-TEST_F(Stream, SaysWhatIsMissing) {
+TEST_F(Stream, ReportsMissingOptions) {
   EXPECT_THAT(on_redis("everseen stream"), Complains(2, "--from"));
   EXPECT_THAT(on_redis("everseen stream --from clicks"), Complains(2, "--filter"));
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter c"), Complains(2, "--count", "--to"));
@@ -168,7 +168,7 @@ TEST_F(Stream, SaysWhatIsMissing) {
 }
 
 // Promise: a run that took nothing begins no job (streams, The life of a job).
-TEST_F(Stream, IsNotBoundByARunThatTookNothing) {
+TEST_F(Stream, IsNotBoundByARunThatReadNothing) {
   const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
   EXPECT_THAT(on_redis(stream + "/uid"),
               Complains(4, "line 1 of ", "has no key: there is no /uid; it is '{\"id\":1"));
@@ -177,16 +177,16 @@ TEST_F(Stream, IsNotBoundByARunThatTookNothing) {
   EXPECT_THAT(on_redis("wc -l < fresh"), Prints("3\n"));
 }
 
-TEST_F(Stream, LeavesNoFilterInFilesBehindARunThatTookNothing) {
+TEST_F(Stream, LeavesNoFilterInFilesAfterARunThatReadNothing) {
   const std::string stream = "everseen stream --from clicks --filter clicks --to fresh --key-json ";
   EXPECT_THAT(sh(stream + "/uid --error-rate 1e-3").err, HasSubstr("has no key"));
   EXPECT_THAT(sh("everseen list"), Prints(IsEmpty()));
   EXPECT_THAT(sh(stream + "/id --error-rate 1e-9"), Says(HasSubstr("3 fresh, 1 seen")));
 }
 
-TEST_F(Stream, CountsInNoFilesAndSaysSoBeforeAnythingIsMade) {
+TEST_F(Stream, RefusesCountsInFilesBeforeAnythingIsCreated) {
   EXPECT_THAT(sh(count), Complains(2, "kept by Redis alone", "--to"));
-  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the folder of the store was made";
+  EXPECT_THAT(sh("everseen list"), Complains(3)) << "not even the directory of the store was created";
 }
 
 TEST_F(Stream, WarnsOfAFieldThatNoEventHas) {
@@ -210,7 +210,7 @@ TEST_F(Stream, ListsItsJobs) {
   EXPECT_THAT(
       on_redis("everseen jobs clicks --json | python3 -c 'import json,sys; j=json.load(sys.stdin)[1]; "
                "print(j[\"name\"], j[\"counters\"], len(j[\"lanes\"]), j[\"sinks\"])'"),
-      // Five names; the site that two events share is kept once or twice: by one partition or two.
+      // Five names; the site that two events share is stored once or twice: by one partition or two.
       Prints(AnyOf("stream 5 1 ['counts']\n", "stream 6 1 ['counts']\n")));
   EXPECT_THAT(on_redis("everseen counts clicks"), Complains(2, "--job", "it has second, stream"));
   EXPECT_THAT(on_redis("everseen create plain -q; everseen counts plain"),
@@ -218,10 +218,10 @@ TEST_F(Stream, ListsItsJobs) {
   EXPECT_THAT(on_redis("everseen jobs clicks --end other"), Complains(2, "no job 'other'", "second, stream"));
 }
 
-TEST_F(Stream, TakesAJobWhoseEndWasCutShortForEnded) {
+TEST_F(Stream, TreatsAnInterruptedEndOfAJobAsEnded) {
   on_redis("everseen create clicks --judge server");
   on_redis(count);
-  // As whoever ended it and died behind the first step leaves it.
+  // As a client leaves it that ended the job and crashed after the first step.
   const std::string list = server_.run({"KEYS", "everseen:{*}:jobs"});
   const std::string id = server_.run({"HGET", list, "stream"}).substr(0, 32);
   server_.run({"HSET", list.substr(0, list.rfind(':')) + ":gone", id, ""});
@@ -230,7 +230,7 @@ TEST_F(Stream, TakesAJobWhoseEndWasCutShortForEnded) {
   EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 0 fresh, 4 seen\n")) << "of another job";
   EXPECT_NE(server_.run({"KEYS", "*" + id + "*"}), "");
   EXPECT_THAT(on_redis("everseen jobs clicks --end stream --yes"), Prints(HasSubstr("ended;")));
-  EXPECT_EQ(server_.run({"KEYS", "*" + id + "*"}), "") << "what was left goes, too";
+  EXPECT_EQ(server_.run({"KEYS", "*" + id + "*"}), "") << "the rest is removed, too";
   EXPECT_THAT(on_redis("everseen reset clicks --yes; " + std::string(count)), Says(HasSubstr("3 fresh")));
 }
 
@@ -245,19 +245,19 @@ TEST_F(Stream, ListsAndEndsJobsOfAFilterInFiles) {
               Field("out", &program_result::out, "3\n"));
 }
 
-TEST_F(Stream, WarnsOfAServerThatForgetsWhatItAnsweredFor) {
+TEST_F(Stream, WarnsOfAServerThatForgetsAcknowledgedWrites) {
   const redis_server careless{{"--appendonly", "no"}};
   const std::string on_careless = "export EVERSEEN_STORE='" + careless.url() + "'; ";
   EXPECT_THAT(sh(on_careless + count),
               Says(AllOf(HasSubstr("appendonly no"), HasSubstr("appendfsync always"), HasSubstr("3 fresh"))));
   EXPECT_THAT(sh(on_careless + count), Says(AllOf(HasSubstr("0 events"), Not(HasSubstr("append")))))
-      << "said when the job began";
+      << "reported when the job began";
   EXPECT_THAT(sh(on_careless + "everseen info clicks").err, HasSubstr("appendfsync always"));
   EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
 }
 
-// Promise: --existing begins nothing anew (streams, The life of a job).
-TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
+// Promise: --existing creates nothing (streams, The life of a job).
+TEST_F(Stream, CreatesNothingWhereFilterAndJobMustExist) {
   const std::string again = std::string(count) + "--existing";
   EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there", "--existing"));
   EXPECT_THAT(on_redis("everseen create clicks --capacity 1M --error-rate 1e-6; " + again),
@@ -273,7 +273,7 @@ TEST_F(Stream, BeginsNothingAnewWhereFilterAndJobMustBeThere) {
 }
 
 // Promise: hold also waits for a store that is unavailable at the start (streams, Outages).
-TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
+TEST_F(Stream, HoldsFromItsStartWhereTheServerIsUnavailable) {
   program_setup on = setup();
   on.environment["EVERSEEN_STORE"] = server_.url("?retry_for=100ms");
   const std::vector<std::string> line = {"bash", "-c", "exec " + std::string(count) + "--on-outage hold"};
@@ -291,8 +291,8 @@ TEST_F(Stream, HoldsFromItsStartWhereTheServerIsAway) {
   EXPECT_THAT(stream.wait(), Says(HasSubstr("4 events: 3 fresh, 1 seen\n")));
 }
 
-// Promise: a JSON null is no event to stream (dedup, Keys and records).
-TEST_F(Stream, TakesNoNullForAKey) {
+// Promise: a JSON null is not an event to stream (dedup, Keys and records).
+TEST_F(Stream, DoesNotReadANullAsAKey) {
   given(R"(echo '{"id":null,"time":"2025-01-01T00:01:00Z","site":"news"}' >> clicks)");
   EXPECT_THAT(on_redis(count),
               AllOf(Field("exit_code", &program_result::exit_code, 4),
@@ -301,16 +301,16 @@ TEST_F(Stream, TakesNoNullForAKey) {
   EXPECT_THAT(on_redis(std::string(count) + "--bad-events bad"), Says(HasSubstr("1 record was no event")));
 }
 
-// Promise: a run that wants another filter of a name is told that the one there is empty (dedup, Runs that
-// end early).
-TEST_F(Stream, SaysThatAFilterWhichDoesNotFitIsEmpty) {
+// Promise: a run that needs another filter under a name reports that the existing one is empty (dedup, Runs
+// that end early).
+TEST_F(Stream, ReportsThatAFilterWhichDoesNotFitIsEmpty) {
   on_redis("everseen create clicks --capacity 1M --error-rate 1e-3");
   EXPECT_THAT(on_redis(std::string(count) + "--error-rate 1e-9"),
               Complains(2, "--error-rate does not fit", "it is empty, and everseen drop clicks removes it"));
 }
 
 // Promise: another output is refused, unless --move-output (streams, The life of a job).
-TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
+TEST_F(Stream, WritesToOneOutputUnlessItIsMoved) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
   EXPECT_THAT(on_redis(fresh + "--to one"), Says(HasSubstr("3 fresh")));
   EXPECT_THAT(on_redis(fresh + "--to two"), Complains(2, "has put out to /", "/one so far", "--move-output"));
@@ -325,7 +325,7 @@ TEST_F(Stream, PutsOutToOnePlaceUnlessItIsMoved) {
 }
 
 // Promise: what may be in two streams after --move-output is reported (streams, The life of a job).
-TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
+TEST_F(Stream, ReportsPossibleDuplicatesWhereAnotherOutputReplacesAStream) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to ";
   EXPECT_EQ(on_redis(dying_at("put") + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
@@ -337,9 +337,9 @@ TEST_F(Stream, SaysWhatMayComeTwiceWhereAnotherPlaceIsTakenThanAStream) {
 }
 
 // Promise: another output is refused, unless --move-output (streams, The life of a job).
-TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
+TEST_F(Stream, RefusesAnOutputThatTheJobGotSinceItWasChecked) {
   const std::string stream = "everseen stream --from clicks --filter f --key-json /id --worker ";
-  const auto first = stands_still_at("read:1", stream + "one --to redis-stream:a");
+  const auto first = stopped_job_at("read:1", stream + "one --to redis-stream:a");
   EXPECT_THAT(on_redis(stream + "two --to redis-stream:b"), Says(HasSubstr("3 fresh")));
   first->send(SIGCONT);
   EXPECT_THAT(first->wait(), Complains(2, "has put out to redis-stream:b so far", "--move-output"));
@@ -347,15 +347,15 @@ TEST_F(Stream, RefusesAnotherPlaceThatTheJobHasGotSinceItWasLookedAt) {
   EXPECT_THAT(on_redis("everseen jobs f"), Prints(Not(HasSubstr("redis-stream:a"))));
 }
 
-TEST_F(Stream, AsksWhoseFileItIsThoughTheJobHasGotItSinceItWasLookedAt) {
+TEST_F(Stream, AsksForTheOwnerOfAFileThatTheJobGotSinceItWasChecked) {
   const std::string stream = "everseen stream --from clicks --filter f --key-json /id --count /site ";
-  const auto first = stands_still_at("read:1", stream);
+  const auto first = stopped_job_at("read:1", stream);
   EXPECT_THAT(on_redis(stream + "--worker web-1"), Says(HasSubstr("3 fresh")));
   first->send(SIGCONT);
   EXPECT_THAT(first->wait(), Complains(2, "of the worker 'web-1'", "--worker"));
 }
 
-TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
+TEST_F(Stream, CreatesNoFileInPlaceOfAMissingOne) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   on_redis(fresh);
   given(R"(mv one archived; echo '{"id":4}' >> clicks)");
@@ -365,8 +365,8 @@ TEST_F(Stream, MakesNoFileInThePlaceOfOneThatIsGone) {
   EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
 }
 
-// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
-TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
+// Promise: no other job removes lines that were settled and are not in the file yet (streams, Files).
+TEST_F(Stream, KeepsSettledLinesOfAKilledJobThatAreNotShownYetWhateverIsStartedNext) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   EXPECT_EQ(on_redis(dying_at("settled") + fresh).exit_code, 128 + SIGKILL);
   EXPECT_THAT(sh("cat one; tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
@@ -379,8 +379,8 @@ TEST_F(Stream, KeepsWhatAKilledJobHasSettledAndNotShownWhateverIsStartedNext) {
   EXPECT_THAT(sh("wc -l < one; ls -A | grep unsettled"), Field("out", &program_result::out, "3\n"));
 }
 
-// Promise: nobody else removes lines that were settled and are not in the file yet (streams, Files).
-TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
+// Promise: no other job removes lines that were settled and are not in the file yet (streams, Files).
+TEST_F(Stream, KeepsSettledLinesOfAJobThatWasKilledAndEnded) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   EXPECT_EQ(on_redis(dying_at("settled") + fresh).exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis("everseen jobs fresh --end stream"),
@@ -389,14 +389,14 @@ TEST_F(Stream, KeepsWhatAJobHadSettledThatWasKilledAndEnded) {
   EXPECT_THAT(sh("tail -n +2 .one.unsettled | wc -l"), Prints("3\n"));
 }
 
-TEST_F(Stream, SaysThatAPipeIsNoFile) {
+TEST_F(Stream, ReportsThatAPipeIsNotAFile) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
   EXPECT_THAT(on_redis("set -o pipefail; " + fresh + "--to /dev/stdout | cat"),
               Complains(2, "is no regular file", "give -"));
   EXPECT_THAT(on_redis(fresh + "--to >(cat)"), Complains(2, "is no regular file", "give -"));
 }
 
-TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
+TEST_F(Stream, ReadsTheNamesOfFieldsFromTheFirstLine) {
   given(
       R"(printf '\xef\xbb\xbf"id",site,at\r\n1,news,1700000000\n2,shop,1700000700\n1,news,1700000000\n' > table)");
   const std::string by_name =
@@ -417,7 +417,7 @@ TEST_F(Stream, TakesTheNamesOfFieldsFromTheFirstLine) {
       test::Prints(AllOf(HasSubstr("give --csv"), HasSubstr("field 3 is 'at"), HasSubstr("--header")), 4));
 }
 
-TEST_F(Stream, CountsAndPutsOutCsv) {
+TEST_F(Stream, CountsAndWritesCsv) {
   given(R"(printf 'id,site\r\n3,"a, b"\r\n4,"a, b"\r\n3,"two\nlines"\r\n' > table)");
   const std::string csv = "everseen stream --from table --filter f --csv --header --key id ";
   EXPECT_THAT(on_redis(csv + "--count site"), Says("everseen: 3 events: 2 fresh, 1 seen\n"));
@@ -437,8 +437,8 @@ TEST_F(Stream, CountsAndPutsOutCsv) {
       Prints(once));
 }
 
-/// Bit 14 of the signals that a program catches is SIGTERM.
-TEST_F(Stream, EndsByASignalThoughItsFirstLineHasNotCome) {
+/// Bit 14 in the mask of caught signals is SIGTERM.
+TEST_F(Stream, EndsByASignalBeforeItsFirstLineHasArrived) {
   EXPECT_THAT(sh("mkfifo p; exec 3<>p; everseen stream --from - --filter f --header --delimiter , "
                  "--key-field id --to out < p & job=$!; "
                  "until (( 0x$(awk '/SigCgt/ {print $2}' /proc/$job/status) & 0x4000 )); do :; done; "
@@ -446,14 +446,14 @@ TEST_F(Stream, EndsByASignalThoughItsFirstLineHasNotCome) {
               Field("exit_code", &program_result::exit_code, 128 + SIGTERM));
 }
 
-TEST_F(Stream, BelievesNoPieceOfItsFirstLine) {
+TEST_F(Stream, DoesNotTrustAPartialFirstLine) {
   given("printf 'id,si' > table");
   EXPECT_THAT(
       on_redis("everseen stream --from table --filter f --header --delimiter , --key-field id --to fresh"),
       Complains(4, "has no end", "--follow"));
 }
 
-TEST_F(Stream, TakesItsOptionsFromAFile) {
+TEST_F(Stream, ReadsItsOptionsFromAFile) {
   given(
       R"(printf '[stream]\nfrom = "clicks"\nfilter = "clicks"\nkey-json = "/id"\ncount = ["10m:/time,/site", ""]\n' > job.toml)");
   EXPECT_THAT(on_redis("everseen stream --config job.toml"), Says("everseen: 4 events: 3 fresh, 1 seen\n"));
@@ -470,7 +470,7 @@ TEST_F(Stream, TakesItsOptionsFromAFile) {
               Prints(AllOf(HasSubstr("sasl.password=***&group=g"), Not(HasSubstr("secret")))));
 }
 
-TEST_F(Stream, WritesIntoNoFileThatItReads) {
+TEST_F(Stream, RefusesToWriteIntoItsInputFile) {
   given("ln clicks other-name");
   const std::string stream = "everseen stream --from clicks --filter f --key-json /id ";
   EXPECT_THAT(on_redis(stream + "--to other-name"), Complains(2, "--to", "the file that is read"));
@@ -481,7 +481,7 @@ TEST_F(Stream, WritesIntoNoFileThatItReads) {
 
 // Promise: a run without --worker is refused where the job knows the file as another worker's (streams,
 // Several workers).
-TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
+TEST_F(Stream, AsksForTheOwnerOfAFileWhenTheMachineHasAnotherName) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to out ";
   EXPECT_THAT(on_redis(fresh + "--worker web-1"), Says(HasSubstr("3 fresh, 1 seen")));
   EXPECT_THAT(on_redis(fresh), Complains(2, "of the worker 'web-1'", "--worker"));
@@ -490,13 +490,13 @@ TEST_F(Stream, AsksWhoseFileItIsWhenTheMachineHasAnotherName) {
   EXPECT_THAT(on_redis("wc -l < out"), Prints("3\n"));
 }
 
-TEST_F(Stream, TakesStandardOutputForNoOtherWorkersStandardInput) {
+TEST_F(Stream, DoesNotMistakeStandardOutputForTheInputOfAnotherWorker) {
   const std::string piped = "everseen stream --from - --filter f --key-json /id --to - < clicks";
   EXPECT_EQ(on_redis(dying_at("put") + piped).exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis(piped), Says(HasSubstr("3 fresh, 1 seen")));
 }
 
-TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
+TEST_F(Stream, AppendsAllToAStreamForANewFilter) {
   const std::string fresh =
       "everseen stream --from clicks --filter fresh --key-json /id --to redis-stream:out";
   EXPECT_THAT(on_redis(fresh), Says(HasSubstr("3 fresh, 1 seen")));
@@ -506,7 +506,7 @@ TEST_F(Stream, AppendsAllToAStreamForAFilterThatWasMadeAnew) {
   EXPECT_EQ(server_.run({"XLEN", "out"}), "6");
 }
 
-TEST_F(Stream, WaitsForWhatIsAppendedAndEndsInOrder) {
+TEST_F(Stream, FollowsAppendedRecordsAndEndsInOrder) {
   running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --settle-every 10ms"}, [&] {
     program_setup on = setup();
     on.environment["EVERSEEN_STORE"] = server_.url();
@@ -523,7 +523,7 @@ TEST_F(Stream, WaitsForWhatIsAppendedAndEndsInOrder) {
   EXPECT_THAT(on_redis(count), Says(HasSubstr("0 events")));
 }
 
-TEST_F(Stream, TellsPrometheusHowItIsDoing) {
+TEST_F(Stream, ReportsItsProgressToPrometheus) {
   const std::string address = "127.0.0.1:" + std::to_string(free_port());
   running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics " + address}, [&] {
     program_setup on = setup();
@@ -545,7 +545,7 @@ TEST_F(Stream, TellsPrometheusHowItIsDoing) {
                     Not(HasSubstr("exposer"))));
 }
 
-TEST_F(Stream, TellsPrometheusHowItIsDoingThoughAConnectionAsksNothing) {
+TEST_F(Stream, ReportsItsProgressToPrometheusBesideAnIdleConnection) {
   const std::string port = std::to_string(free_port());
   running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics 127.0.0.1:" + port},
                       [&] {
@@ -569,7 +569,7 @@ TEST_F(Stream, WritesItsCountsAsJson) {
                           HasSubstr("\"watermark\": \"2025-01-01T00:12:00.000Z\""))));
 }
 
-/// The example of README, with a job and a server that are killed in the middle of it.
+/// The example of README, with a job and a server that are killed in the middle.
 TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
   running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "120k"}, setup());
   for (const char* what : {"everseen stream is process ", "redis-server is process "}) {

@@ -1,4 +1,4 @@
-// What a run shows on a terminal. script(1) makes one, and prints all that is written to it.
+// The progress of a run on a terminal. script(1) provides the terminal, and prints everything written to it.
 
 #include "everseen/cli/terminal/progress.hpp"
 
@@ -14,7 +14,7 @@ using testing::Not;
 
 class Progress : public test::Shell {
  protected:
-  /// What a terminal shows that is the standard error of `command`, with a reader so slow that the run is
+  /// The content of a terminal that is the standard error of `command`, with a reader so slow that the run is
   /// long.
   [[nodiscard]] std::string on_a_terminal(const std::string& command) const {
     const auto result =
@@ -26,13 +26,13 @@ class Progress : public test::Shell {
 
 constexpr const char* erase_line = "\r\x1b[K";
 
-TEST_F(Progress, ShowsLinesRateShareAndTimeLeftOfAFileAndGoesAway) {
+TEST_F(Progress, ShowsLinesRateShareAndTimeLeftOfAFileAndDisappears) {
   given("everseen gen ids --count 1M > ids");
   const std::string shown = on_a_terminal("everseen dedup ids");
   EXPECT_THAT(shown,
               testing::ContainsRegex("[0-9,]+ lines, [0-9.]+ [kM]/s, [0-9]+ %, [0-9]+:[0-9][0-9] left"));
   EXPECT_THAT(shown, EndsWith(erase_line));
-  EXPECT_THAT(shown, Not(HasSubstr("\n"))) << "it is one line, written anew";
+  EXPECT_THAT(shown, Not(HasSubstr("\n"))) << "it is one line, rewritten";
 }
 
 TEST_F(Progress, ShowsLinesAndRateOfAPipe) {
@@ -42,7 +42,7 @@ TEST_F(Progress, ShowsLinesAndRateOfAPipe) {
   EXPECT_THAT(shown, EndsWith(erase_line));
 }
 
-TEST_F(Progress, ShowsTheWayToAFilterOnAServer) {
+TEST_F(Progress, ShowsStoreAndJudgeOfAFilterOnAServer) {
   const test::redis_server server;
   given("everseen gen ids --count 500k > ids");
   EXPECT_THAT(on_a_terminal("everseen dedup --store " + server.url() + " --filter f ids"),
@@ -54,7 +54,7 @@ TEST_F(Progress, ShowsNothingForAShortRun) {
   EXPECT_EQ(on_a_terminal("everseen dedup a"), "");
 }
 
-TEST_F(Progress, ShowsNothingWhereStandardErrorIsNoTerminal) {
+TEST_F(Progress, ShowsNothingWhereStandardErrorIsNotATerminal) {
   given("everseen gen ids --count 1M > ids");
   EXPECT_THAT(sh("everseen dedup ids | (sleep 1; cat > out)"), test::Prints(""));
   EXPECT_EQ(on_a_terminal("everseen dedup ids 2> err"), "");
@@ -66,7 +66,7 @@ TEST_F(Progress, DoesNotMixWithLinesOnTheSameTerminal) {
               test::Prints("a\r\nb\r\n"));
 }
 
-TEST_F(Progress, GoesAwayBeforeAComplaint) {
+TEST_F(Progress, DisappearsBeforeAMessage) {
   given("(everseen gen ids --count 1M | sed 's/^/x /'; echo odd) > ids");
   const auto result =
       sh("script -qec \"everseen dedup --key-field 2 --delimiter ' ' ids | (sleep 1; cat > out)\" /dev/null "
@@ -74,7 +74,7 @@ TEST_F(Progress, GoesAwayBeforeAComplaint) {
   EXPECT_THAT(result.out, HasSubstr(std::string(erase_line) + "everseen: line 1000001 of ids "));
 }
 
-TEST(ProgressLine, SaysWhatIsKnown) {
+TEST(ProgressLine, ShowsKnownNumbers) {
   EXPECT_EQ(progress_line::text({2'500'000, 100}, 400, "", 2), "2,500,000 lines, 1.2 M/s, 25 %, 0:06 left");
   EXPECT_EQ(progress_line::text({2'500'000, 100}, {}, "", 2), "2,500,000 lines, 1.2 M/s");
   const event_time latest(std::chrono::milliseconds(1'700'000'000'500));
@@ -83,13 +83,13 @@ TEST(ProgressLine, SaysWhatIsKnown) {
   EXPECT_EQ(progress_line::text({98'000, 1}, 10'000, "", 1), "98,000 lines, 98 k/s, 0 %, 2:46:39 left");
 }
 
-TEST(ProgressLine, NeverSaysMoreThanAll) {
+TEST(ProgressLine, NeverExceedsTheTotal) {
   EXPECT_EQ(progress_line::text({1, 3}, 2, "", 1), "1 lines, 0 k/s, 100 %, 0:00 left");
   EXPECT_EQ(progress_line::text({1, 3}, 0, "", 1), "1 lines, 0 k/s, 100 %, 0:00 left");
   EXPECT_EQ(progress_line::text({0, 0}, 0, "", 0), "0 lines, 0 k/s");
 }
 
-TEST(ProgressLine, EndsWithTheWayToAFilterElsewhere) {
+TEST(ProgressLine, EndsWithStoreAndJudgeOfARemoteFilter) {
   EXPECT_EQ(progress_line::text({98'000, 1}, {}, "redis, script", 1), "98,000 lines, 98 k/s, redis, script");
 }
 

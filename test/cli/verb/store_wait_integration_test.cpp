@@ -1,4 +1,4 @@
-// How verbs wait for a store, and what they say meanwhile.
+// How verbs wait for a store, and what they report meanwhile.
 
 #include <csignal>
 #include <thread>
@@ -41,7 +41,7 @@ class StoreWait : public Shell {
 
 // Promise: a filter in files has one writer at a time, and the error of a second one names the first (files,
 // Readers and writers).
-TEST_F(StoreWait, NamesTheProcessThatIsWriting) {
+TEST_F(StoreWait, NamesTheWritingProcess) {
   writer first(setup());
   for (const char* verb : {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f b", "rename f g",
                            "stream --filter f --from b --to -"})
@@ -69,7 +69,7 @@ TEST_F(StoreWait, EndsWithTheOtherWriter) {
   }
 }
 
-TEST_F(StoreWait, IsAsLongAsItIsTold) {
+TEST_F(StoreWait, IsAsLongAsConfigured) {
   writer first(setup());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(sh("everseen add f b --wait --timeout 500ms"), Complains(3, "is writing to"));
@@ -86,7 +86,7 @@ TEST_F(StoreWait, EndsByASignal) {
   first.close();
 }
 
-TEST_F(StoreWait, IsSaidAfterASecondAndNotBefore) {
+TEST_F(StoreWait, IsReportedAfterASecondAndNotBefore) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(sh("everseen info f --store redis://127.0.0.1:1 --timeout 500ms").err,
               Not(HasSubstr("waiting")));
@@ -99,7 +99,7 @@ TEST_F(StoreWait, IsSaidAfterASecondAndNotBefore) {
         << verb;
 }
 
-TEST_F(StoreWait, IsSaidOfAServerThatAcceptsAndSaysNothing) {
+TEST_F(StoreWait, IsReportedForAServerThatAcceptsAndIsSilent) {
   const program_result silent = sh(R"(python3 -c '
 import socket, subprocess
 s = socket.create_server(("127.0.0.1", 0))

@@ -12,7 +12,7 @@
 namespace everseen::cli {
 namespace {
 
-/// What the verbs call the values of their options, by the option.
+/// The value names that verbs give their options, by option.
 std::map<std::string, std::set<std::string>> values_of_options() {
   std::map<std::string, std::set<std::string>> all;
   for (const verb& v : all_verbs()) {
@@ -25,7 +25,7 @@ std::map<std::string, std::set<std::string>> values_of_options() {
 }
 
 TEST(Verbs, CallOneThingByOneName) {
-  // Names that several things have, because other programs call them so.
+  // Names that several things have, because other programs use them.
   const std::set<std::string> different = {"as",     "config", "count", "filter",  "format",      "from",
                                            "funnel", "hash",   "key",   "keys",    "late",        "rate",
                                            "store",  "time",   "to",    "late-by", "missing-key", "judge"};

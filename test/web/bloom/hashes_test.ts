@@ -11,7 +11,7 @@ test("FNV-1a gives the values that its authors published", () => {
   assert.equal(fnv1a("foobar"), 0xbf9cf968);
 });
 
-test("Murmur3 gives the known values, for every length of a rest", () => {
+test("Murmur3 gives the known values, for every length of the remainder", () => {
   assert.equal(murmur3(""), 0);
   assert.equal(murmur3("", 1), 0x514e28b7);
   assert.equal(murmur3("hello"), 0x248bfa47);
@@ -27,7 +27,7 @@ test("words are hashed as UTF-8", () => {
   assert.equal(murmur3("ππππππππ", 0x9747b28c), 0xd58063c1);
 });
 
-// test/core/hash/digest_golden_test.cpp pins the same of the program.
+// test/core/hash/digest_golden_test.cpp pins the same digests for the program.
 test("SipHash gives the digests of the program", () => {
   const digests: [string, bigint, bigint][] = [
     ["", 0xe6a825ba047f81a3n, 0x930255c71472f66dn],

@@ -19,13 +19,13 @@ test("bits have the positions that the program gives them", () => {
   );
 });
 
-test("a line filter never denies what was added", () => {
+test("a line filter never denies an added word", () => {
   const digests = Array.from({ length: 200 }, (_, i) => siphash128(`word ${i}`));
   const filter = new LineFilter(4, digests);
   assert.ok(digests.every((digest) => filter.mayContain(digest)));
 });
 
-test("its chance now is how often it is wrong", () => {
+test("its current false-positive rate is the fraction of wrong answers", () => {
   const filter = new LineFilter(4, Array.from({ length: 300 }, (_, i) => siphash128(`word ${i}`)));
   const tries = 20000;
   let wrong = 0;

@@ -23,7 +23,7 @@ test("bits a key and probes are the program's, in every layout", () => {
     });
 });
 
-test("the layout that is taken is the one that the program picks", () => {
+test("the selected layout is the one that the program picks", () => {
   for (const [rate, picked] of recorded) assert.equal(chosenLayout(rate), picked);
 });
 

@@ -7,7 +7,7 @@ import type { Row } from "page/bloom/row";
 
 const empty: Row = { size: 15, probes: 2, words: [] };
 
-test("a word picks what is left of its two hashes", () => {
+test("a word's bits are the remainders of its two hashes", () => {
   assert.deepEqual(
     probesOf("foobar", empty).map((probe) => probe.position),
     [0xbf9cf968 % 15, probesOf("foobar", { ...empty, probes: 2 })[1].hash % 15],
@@ -20,7 +20,7 @@ test("further probes are sums of the two hashes, modulo 2^32", () => {
   assert.equal(fourth.hash, (first.hash + 2 * second.hash) % 2 ** 32);
 });
 
-test("no word that was added is denied, whatever the size and the probes", () => {
+test("no added word is denied, whatever the size and the probes", () => {
   const words = ["bloom", "ever", "seen", "春天", "a b"];
   for (const size of [4, 15, 64])
     for (const probes of [1, 2, 6]) {
@@ -39,13 +39,13 @@ test("a word that is added twice changes nothing", () => {
   assert.equal(add(once, "bloom"), once);
 });
 
-test("the chance now is the share of bits that are on, to the power of the probes", () => {
+test("the current rate is the share of bits that are on, to the power of the probes", () => {
   const row = add(add(empty, "bloom"), "lamp");
   const on = bitsOf(row).filter(Boolean).length;
   assert.equal(chanceNow(row), (on / 15) ** 2);
 });
 
-test("the chance now averages to the expected one over many rows", () => {
+test("the current rate averages to the expected one over many rows", () => {
   const shape = { size: 61, probes: 2 };
   const rows = 2000;
   let sum = 0;
@@ -57,7 +57,7 @@ test("the chance now averages to the expected one over many rows", () => {
   assert.ok(Math.abs(sum / rows - expected) < 0.01, `${sum / rows} against ${expected}`);
 });
 
-test("a bit was switched on by every word that has it, in the order in which they came", () => {
+test("every word with a bit switched it on, in the order in which they were added", () => {
   const row = ["bloom", "lamp", "ever"].reduce(add, { ...empty, size: 4 });
   bitsOf(row).forEach((on, position) => {
     const by = wordsOn(position, row);

@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { forgottenAt, remembers, sliceWidth } from "page/bloom/window";
 
-test("a key is remembered for the width at least, and one slice more at most", () => {
+test("a key is remembered for at least the width, and at most one slice more", () => {
   for (const slices of [1, 3, 10])
     for (const time of [0, 1, 59.9, 60, 321]) {
       const window = { width: 600, slices };

@@ -51,7 +51,7 @@ reading("every operation is there, with its statuses", async (page, _, api) => {
 
 reading("each command works as it stands, and answers with a status of its operation", async (page, server, api) => {
   const operations = operationsOf(api);
-  // The filter that the commands ask for exists from the second on, and to the end: its name is given away and made again.
+  // The filter of the commands exists from the second command to the end: its name is given away and created again.
   const others = operations.map(({ id }) => id).filter((id) => !/^(create|rename|drop)Filter$/.test(id));
   const order = ["createFilter", ...others, "renameFilter", "createFilter", "dropFilter"];
   for (const id of order) {
@@ -90,7 +90,7 @@ reading("links lead from a status to its problem, and back to the operations tha
   await page.waitForFunction(() => document.activeElement?.id === "no_filter");
 });
 
-test("leads on to the other pages, in the language of this one", async () => {
+test("links to the other pages, in the language of this one", async () => {
   const server = await Serving.start();
   const visitor = await Visitor.come(server.address);
   const page = await visitor.follow("/docs?lang=zh");

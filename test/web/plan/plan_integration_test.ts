@@ -291,7 +291,7 @@ planning(
   { language: "zh" },
 );
 
-test("says when the server is away, and goes on when it is back", async () => {
+test("reports an unavailable server, and continues when it is back", async () => {
   const own = await Serving.start();
   const visitor = await Visitor.come(own.address);
   const page = await visitor.open("plan");
@@ -308,7 +308,7 @@ test("says when the server is away, and goes on when it is back", async () => {
   await again.stop();
 });
 
-test("asks for a password where the server wants one, and remembers it for Watch", async () => {
+test("asks for a password where the server requires one, and remembers it for Watch", async () => {
   const own = await Serving.start(["--password", "sesame"]);
   const visitor = await Visitor.come(own.address);
   const page = await visitor.open("plan");

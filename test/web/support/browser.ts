@@ -34,13 +34,13 @@ async function openWindow(language: "en" | "zh"): Promise<Window> {
   browser ??= launch();
   const context = await (await browser).newContext({ locale: language === "zh" ? "zh-CN" : "en-US" });
   const page = await context.newPage();
-  // Long, for machines that have much else to do: nothing waits that long where all is well.
+  // Long, for busy machines: nothing waits that long in a successful run.
   page.setDefaultTimeout(60000);
   const window: Window = { page, faults: [], address: "" };
   page.on("pageerror", (error) => window.faults.push(error.message));
   page.on("console", (message) => {
-    // A browser says itself that a request failed, whether or not the page expects it; and, of a page that was left at once,
-    // that the empty page after it (of no origin) gets no icon.
+    // The browser itself logs a failed request, whether or not the page expects it. And if a page is left immediately,
+    // it logs that the empty page after it (of no origin) gets no icon.
     const isExpected = /Failed to load resource|favicon\.svg' from origin 'null'/.test(message.text());
     if (message.type() === "error" && !isExpected) window.faults.push(message.text());
   });
@@ -114,6 +114,6 @@ export const field = (within: Page | Locator, name: string): Locator => within.g
 function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;
   if (!executablePath) throw new Error("EVERSEEN_CHROMIUM must name Chromium; ./dev setup installs it, ctest finds it");
-  // Its sandbox needs rights that containers seldom give; it only ever sees our own page.
+  // Its sandbox needs rights that containers rarely grant; it only ever sees our own page.
   return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 60000 });
 }

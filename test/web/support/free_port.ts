@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
     try {
       await once(probe, "listening");
     } catch {
-      continue; // somebody listens there
+      continue; // a server listens there
     }
     probe.close();
     await once(probe, "close");

@@ -19,12 +19,12 @@ test("counts are read with the units of the command line", () => {
   assert.equal(readCount("5B"), 5);
 });
 
-test("what is no whole number is no count", () => {
+test("only whole numbers are counts", () => {
   for (const text of ["", "M", "1.5", "10 million", "-1", "1e", "0x10", "10m", "1,23", "1,0000", "1_000,000", ",5", "1KB5", "1 B", "1b", "1e-3", "NaN"])
     assert.equal(readCount(text), null, text);
 });
 
-test("memory is read in bits, and in bytes where a B follows", () => {
+test("memory is read in bits, and in bytes with the suffix B", () => {
   assert.equal(readBits("1M"), 1e6);
   assert.equal(readBits("1MB"), 8e6);
   assert.equal(readBits("64MiB"), 2 ** 29);
@@ -36,7 +36,7 @@ test("memory is read in bits, and in bytes where a B follows", () => {
   for (const bits of [512, 1e4, 9585059, 2 ** 40, 1e13]) assert.equal(readBits(writeBits(bits)), bits);
 });
 
-test("rates are read as shares and per cent, to three digits", () => {
+test("rates are read as fractions and percentages, to three digits", () => {
   assert.equal(readRate("0.001"), 0.001);
   assert.equal(readRate("0.1%"), 0.001);
   assert.equal(readRate("0.1 %"), 0.001);
@@ -45,7 +45,7 @@ test("rates are read as shares and per cent, to three digits", () => {
   for (const text of ["", "%", "1/1000", "-0.1", "0.1%%"]) assert.equal(readRate(text), null, text);
 });
 
-test("one in so many is read in any of its forms", () => {
+test("a rate of one in N is read in any of its forms", () => {
   for (const text of ["1000", "1k", "1 in 1000", "1/1000", "1:1k", "0.001", "0.1%", "1e-3"])
     assert.equal(readOneIn(text), 1000, text);
   assert.equal(readOneIn("one in ten"), null);
@@ -57,7 +57,7 @@ test("times of a clock are read in minutes or seconds", () => {
   assert.equal(readClock("2:75"), null);
 });
 
-test("what is written is short, and is read back as the same", () => {
+test("written values are short, and are read back unchanged", () => {
   assert.equal(writeCount(1e7), "10M");
   assert.equal(writeCount(1.5e9), "1.5G");
   assert.equal(writeCount(1234567), "1234567");
@@ -73,7 +73,7 @@ test("what is written is short, and is read back as the same", () => {
     }
 });
 
-test("a step is that of the slider, also from between two of its steps", () => {
+test("a step is that of the slider, also between two of its steps", () => {
   assert.equal(stepped(kinds.count, 1e6, 10), 1e7);
   assert.equal(stepped(kinds.count, 1_010_000, -10), 1e5);
   assert.equal(stepped(kinds.rate, 1e-3, -10), 1e-4);

@@ -25,7 +25,7 @@ test("few partitions have a lamp each", () => {
   assert.deepEqual(groupsOf([]), []);
 });
 
-test("of many, neighbours share a lamp, and none is left out", () => {
+test("neighbours of many partitions share a lamp, and none is omitted", () => {
   const groups = groupsOf(partitions(65536));
   assert.equal(groups.length, 128);
   assert.deepEqual(groups[1], { first: 512, last: 1023, keys: 5120, fill: 0.5 });

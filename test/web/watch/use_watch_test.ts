@@ -19,7 +19,7 @@ function told(second: number, adds: Record<string, number>): Stats {
 const seconds = (history: ReturnType<typeof withSamples>, url: string): number[] | undefined =>
   history.get(url)?.map((sample) => sample.at);
 
-test("each telling adds a sample, and what is older than is shown goes", () => {
+test("each update adds a sample, and samples older than the graph are dropped", () => {
   let history = withSamples(new Map(), told(1000, { a: 0 }));
   for (let second = 1001; second <= 1300; ++second) history = withSamples(history, told(second, { a: second }));
   const kept = seconds(history, "a")!;
@@ -28,12 +28,12 @@ test("each telling adds a sample, and what is older than is shown goes", () => {
   assert.equal(history.get("a")![0].verdicts.fresh, kept[0]);
 });
 
-test("a server that began anew begins a history anew", () => {
+test("a restarted server starts a new history", () => {
   const before = withSamples(new Map(), told(1000, { a: 500 }));
   assert.deepEqual(seconds(withSamples(before, told(1001, { a: 3 })), "a"), [1001]);
 });
 
-test("a filter of which nothing is told for a moment keeps its history, and one that is gone loses it", () => {
+test("a filter without updates for a moment keeps its history, and a missing filter loses it", () => {
   let history = withSamples(new Map(), told(1000, { a: 1, b: 1 }));
   history = withSamples(history, told(1010, { b: 2 }));
   history = withSamples(history, told(1020, { a: 5, b: 2 }));

@@ -26,7 +26,7 @@ watching("says that there is no filter yet, and the commands that it shows make 
 });
 
 for (const listen of ["127.0.0.1", "0.0.0.0", "[::1]", "unix"])
-  test(`the command of redis-cli makes a filter as it stands (${listen})`, async () => {
+  test(`the command of redis-cli creates a filter unchanged (${listen})`, async () => {
     const flags = listen === "unix" ? [] : ["--listen", `${listen}:${await freePort()}`, "--open-to-strangers"];
     const server = await Serving.start(flags);
     try {
@@ -53,7 +53,7 @@ test("opens on the busiest filter, in the list and beside it", async () => {
     await page.getByRole("heading", { name: "beta" }).waitFor();
     assert.match(await page.locator(".listing a[aria-current]").innerText(), /^beta\s/);
     await page.waitForURL(/#watch\/beta$/);
-    // It stays, though another is busier now.
+    // It stays, although another filter is busier now.
     await server.add("gamma", "key", 900);
     await page.getByText("900 keys, 90.0 % full").waitFor();
     await page.getByRole("heading", { name: "beta" }).waitFor();
@@ -157,7 +157,7 @@ test("shows the partitions of each server, where a filter is spread over several
 watching("plots adds and verdicts a second", async (page, server) => {
   await server.cli("BF.RESERVE", "clicks", "1e-9", "100000");
   await page.getByRole("heading", { name: "clicks" }).waitFor();
-  // A first figure to count from.
+  // A first value to count from.
   for (let i = 0; i < 2; ++i) await page.waitForResponse((response) => response.url().endsWith("/api/v1/stats"));
   await server.add("clicks", "key", 1000);
   await server.add("clicks", "key", 1000);
@@ -185,7 +185,7 @@ watching("explains why a key is seen or fresh, bit by bit", async (page, server)
   assert.equal(await server.cli("BF.EXISTS", "clicks", "bob"), "0");
 });
 
-test("shows one who may only read the verdict of a key and nothing of how it is hashed", async () => {
+test("shows a user with read rights the verdict of a key and nothing of how it is hashed", async () => {
   const server = await Serving.start(["--user", "reader:look:read", "--user", "keeper:keep:admin"]);
   try {
     await printed("curl", [

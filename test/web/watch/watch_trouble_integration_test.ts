@@ -19,12 +19,12 @@ watching("says so when a key cannot be explained because nobody answers", async 
   await page.locator(".explain .problem").filter({ hasText: "The server does not answer" }).waitFor();
 });
 
-test("tells damaged filters from those that cannot be reached, and shows the others", async () => {
+test("distinguishes damaged filters from unavailable ones, and shows the others", async () => {
   const home = await mkdtemp(path.join(tmpdir(), "everseen-watch-"));
   for (const name of ["away", "bad", "good"]) await printed(program, ["create", name, "--capacity", "1000", "--store", `file:${home}`]);
   for (const entry of await readdir(path.join(home, "bad"), { withFileTypes: true }))
     if (entry.isFile()) await writeFile(path.join(home, "bad", entry.name), "x".repeat(100));
-  // A folder where a file should be: the system refuses to read it, whoever asks.
+  // A folder in place of a file: the system refuses to read it for any user.
   await rm(path.join(home, "away", "manifest"));
   await mkdir(path.join(home, "away", "manifest"));
   const server = await Serving.start([], 0, `file:${home}`);
@@ -52,7 +52,7 @@ watching("shows partitions whose figures take longer than a second, and asks for
     most = Math.max(most, ++waiting);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     --waiting;
-    await route.continue().catch(() => undefined); // the page may have gone meanwhile
+    await route.continue().catch(() => undefined); // the page may be closed meanwhile
   });
   await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
   await page.locator(".instance").filter({ hasText: "this process" }).waitFor();
@@ -60,7 +60,7 @@ watching("shows partitions whose figures take longer than a second, and asks for
   assert.equal(most, 1);
 });
 
-test("in an outage of the store says so, and shows what is known of the filters in use", async () => {
+test("reports an outage of the store, and shows the known state of the filters in use", async () => {
   const redis = await RedisServer.start();
   const server = await Serving.start([], 0, `redis://127.0.0.1:${redis.port}?retry_for=100ms&timeout=1s`);
   try {
