@@ -96,7 +96,7 @@ void cases_and_many_rounds(benchmark::internal::Benchmark* b) {
   b->Args({16, 50 * added, 10});
 }
 
-/// What tryInit() chooses for a million keys at 1 %, 0.1 %, 1e-6 and 1e-9.
+/// Sizes that tryInit() chooses for a million keys at 1 %, 0.1 %, 1e-6 and 1e-9.
 void sizes_of_redisson(benchmark::internal::Benchmark* b) {
   b->ArgNames({"probes", "bits", "rounds"});
   for (const auto& [rate, rounds] :

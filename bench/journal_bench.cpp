@@ -1,8 +1,8 @@
-// Question: how many keys a second does a filter take that its clients judge, what does a key cost the
-// server, and how far is the whole from the same work in memory?
+// Question: how many keys a second does a filter accept that its clients judge, what does a key cost the
+// server, and how far is this from the same work in memory?
 //
-// A real redis-server, reached over its Unix socket. Verdicts are checked before anything is printed: of the
-// whole commands, that they print the same lines as the run in memory does.
+// A real redis-server, reached over its Unix socket. Verdicts are checked before anything is printed: the
+// whole commands must print the same lines as the run in memory.
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ tally add(everseen::filter& to, std::span<const digest> keys) {
   return sum;
 }
 
-/// One thread that waits for every answer. The filter's error rate is 10 to the minus of the argument.
+/// One thread that waits for every answer. The filter's error rate is 10 to the power of minus the argument.
 void judged_by_clients(benchmark::State& state, bool known) {
   constexpr std::size_t count = 1'000'000;
   const double rate = std::pow(10.0, -static_cast<double>(state.range(0)));
@@ -85,7 +85,7 @@ BENCHMARK_CAPTURE(judged_by_clients, add_known, true)
     ->ArgName("rate=1e-")
     ->Arg(6);
 
-/// Ten million words, 90 MB, cut into eight pieces, and what is different among them.
+/// Ten million words, 90 MB, cut into eight pieces, and the distinct words among them.
 class words {
  public:
   static const words& instance() {
@@ -109,9 +109,9 @@ class words {
   double in_memory_ = 1e9;
 };
 
-/// How long do so many processes take that share the words and a filter? Together they must print what is
-/// different, each word once, but for one in a million that is taken for a repeat. `vs_memory` is the time
-/// over that of one process that has the filter in memory.
+/// How long does a number of processes take that share the words and a filter? Together they must print each
+/// distinct word once, except for one in a million that is a false positive. `vs_memory` is the time divided
+/// by that of one process with the filter in memory.
 void dedup_by_clients(benchmark::State& state) {
   const auto processes = static_cast<int>(state.range(0));
   const words& all = words::instance();

@@ -1,14 +1,16 @@
-// Question: where clients judge, do three servers take three times what one takes, and if not, what is busy?
+// Question: where clients judge, do three servers reach three times the throughput of one, and if not, what
+// is busy?
 //
-// Real servers by the loopback; one process whose threads add batches of 50,000 fresh keys to one filter,
-// first on one server, then on three. `vs_one` is the rate on three over that on one. `vs_thrice` is the rate
-// on three over the most that they could take: thrice the keys that one server takes in a second of its CPU
-// time. It is near 1 where the servers are busy all the time.
+// Real servers over loopback; one process whose threads add batches of 50,000 fresh keys to one filter,
+// first on one server, then on three. `vs_one` is the rate on three divided by that on one. `vs_thrice` is
+// the rate on three divided by their maximum: three times the keys that one server handles in a second of
+// its CPU time. It is near 1 where the servers are always busy.
 //
-// The shares say what is busy, each as cores, CPU time over wall time: `client` is this process, `most_busy`
-// and `least_busy` are servers, `all` is client and servers together. With `all` near the number of the
-// machine's cores, the machine is the limit; with `client` near the number of threads, the client is; else
-// they wait for each other. `one_client` and `one_busy` are client and server with one server.
+// The shares show what is busy, each in cores, CPU time divided by wall time: `client` is this process,
+// `most_busy` and `least_busy` are servers, `all` is client and servers together. If `all` is near the
+// number of the machine's cores, the machine is the limit; if `client` is near the number of threads, the
+// client is; otherwise they wait for each other. `one_client` and `one_busy` are client and server with one
+// server.
 //
 // All keys are added a second time before anything is printed, and each must be `seen`.
 
@@ -56,7 +58,7 @@ class fleet {
   std::vector<std::unique_ptr<redis_server>> servers_{};
 };
 
-/// What it took to add all keys.
+/// The cost of adding all keys.
 struct cost {
   double seconds = 0, client_cpu = 0;
   std::vector<double> redis_cpu{};  // of each server

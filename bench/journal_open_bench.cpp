@@ -2,11 +2,12 @@
 // reading the bytes?
 //
 // A real server over a Unix socket; a filter for 270 million keys, of which it has 30 million. Opening ends
-// with the verdicts of the first batch, for only then are all partitions here: known keys must all be `seen`.
-// Keys that were never added must all but a few be `fresh`, or bits are there that nobody set.
+// with the verdicts of the first batch, because only then are all partitions loaded: known keys must all be
+// `seen`. Nearly all keys that were never added must be `fresh`; otherwise bits are set that nobody set.
 //
-// `vs_reading` is the time over that of reading the same strings by GETRANGE, in pages of the same length and
-// as many at a time, and forgetting them: measured before each opening, by the same kind of session.
+// `vs_reading` is the time divided by that of reading the same strings by GETRANGE, in pages of the same
+// length and with the same parallelism, and discarding them: measured before each opening, by the same kind
+// of session.
 
 #include <algorithm>
 #include <cstdint>
@@ -36,8 +37,8 @@ struct stored_string {
   std::uint64_t bytes;
 };
 
-/// A server with one large filter. It is filled in memory and sent as it is: through the journal that would
-/// take minutes.
+/// A server with one large filter. It is filled in memory and copied: through the journal that would take
+/// minutes.
 class large_filter {
  public:
   static large_filter& instance() {

@@ -1,19 +1,19 @@
-// Question: what does a job that counts ask of a Redis which is judged by its clients and has every write on
-// its disk before it answers? And what does a window add?
+// Question: what load does a counting job put on a Redis if its clients judge and every write is on disk
+// before it is acknowledged? And what does a window add?
 //
 // Clicks as JSON, one in twenty delivered twice, their times out of order by up to five minutes; error rate
-// 1e-9. The program runs as a process of its own beside a real server with `appendfsync always`, over a Unix
+// 1e-9. The program runs as a separate process beside a real server with `appendfsync always`, over a Unix
 // socket. A job raises three counters an event: of its ten minutes, its site and its country. Each of them is
 // compared with the exact count before anything is printed; lines of `dedup` are compared with those of a run
 // in memory.
 //
-// `redis_share` is the server's CPU time (INFO) over wall time: how much of its one core is in use.
-// `redis_us` and `client_us` are CPU time an event, which say more than wall time on a machine that others
-// use, too.
+// `redis_share` is the server's CPU time (INFO) divided by wall time: how much of its one core is in use.
+// `redis_us` and `client_us` are CPU time an event, which is more meaningful than wall time on a busy
+// machine.
 //
-// `vs_scripts` is how many times as many events a second that is as where the server judges, by scripts: the
-// same command, over fewer events, measured beside it. `vs_no_window` and `cpu_vs_no_window` are the time,
-// and the CPU time of client and server, over those of the same lines without a window, in turn with it.
+// `vs_scripts` compares the events a second with those where the server judges, by scripts: the same command,
+// with fewer events, measured beside it. `vs_no_window` and `cpu_vs_no_window` are the time, and the CPU time
+// of client and server, divided by those of the same lines without a window, alternating with it.
 
 #include <cstdint>
 #include <fstream>
@@ -29,21 +29,21 @@ namespace everseen::bench {
 namespace {
 
 constexpr std::uint64_t events = 1'000'000;
-/// For a server that judges: it takes 30 times as long for an event.
+/// For a server that judges, an event takes 30 times as long.
 constexpr std::uint64_t few_events = 100'000;
 constexpr const char* in_window = "--judge client --window 10m --time-json /time";
 
-/// Rewriting the AOF would fall into one run and not into another.
+/// Rewriting the AOF would affect one run and not another.
 redis_server& server() {
   static redis_server one({"--appendonly", "yes", "--appendfsync", "always", "--aof-load-truncated", "no",
                            "--auto-aof-rewrite-percentage", "0"});
   return one;
 }
 
-/// By the value of a dimension: no two dimensions have one in common.
+/// By the value of a dimension: no two dimensions share a value.
 using counters = std::map<std::string, std::int64_t>;
 
-/// Clicks in a file, and what there is to count.
+/// Clicks in a file, and their exact counts.
 class clicks {
  public:
   explicit clicks(std::uint64_t count) : count_(count) {
@@ -67,7 +67,7 @@ class clicks {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   [[nodiscard]] std::string path(const std::string& name = "clicks") const { return folder_.path(name); }
 
-  /// One event may have been taken for a repeat: a run in a thousand has one at this rate.
+  /// One event may have been a false positive: one run in a thousand has one at this rate.
   void require_counted(const counters& got) const {
     std::int64_t missing = 0;
     for (const auto& [value, count] : exact_) {
@@ -90,7 +90,7 @@ const clicks& all_clicks() {
   return all;
 }
 
-/// What runs took of the client and of the server.
+/// The cost of runs to the client and to the server.
 struct cost {
   double seconds = 0, client_cpu = 0, redis_cpu = 0;
 
@@ -102,7 +102,7 @@ struct cost {
   }
 };
 
-/// @param verb  of the program, with what it reads and writes
+/// @param verb  of the program, with its input and output
 cost timed(const std::string& verb, const std::string& options) {
   server().clear();
   const double before = server().cpu_seconds();
@@ -185,7 +185,7 @@ void in_a_window(benchmark::State& state, Work work, const std::string& timed_wi
 void count_in_a_window(benchmark::State& state) {
   in_a_window(state, count, "--time-json /time");
 }
-/// Without a window `dedup` reads no time, so what that costs is part of the ratio.
+/// Without a window `dedup` reads no times, so the cost of that is part of the ratio.
 void dedup_in_a_window(benchmark::State& state) {
   in_a_window(state, dedup, "");
 }

@@ -1,8 +1,8 @@
-"""What a key costs from Python: everseen beside what Python programs use. Answers are checked.
+"""The cost of a key from Python: everseen compared with the usual ways of Python programs. Answers are checked.
 
 usage: PYTHONPATH=build/release/python python_bench.py [KEYS]
 
-In this process, then on servers of its own: the program beside the package, and redis-server. If $EVERSEEN_REDISBLOOM is
+In this process, then on private servers: the program beside the package, and redis-server. If $EVERSEEN_REDISBLOOM is
 the socket of a server with RedisBloom, that is measured in the same run.
 """
 import contextlib
@@ -27,7 +27,7 @@ BATCH = 1000
 
 
 class PureBloom:
-    """A Bloom filter as it is written in Python: a bytearray, and two CRCs that are combined."""
+    """A Bloom filter as usually written in Python: a bytearray, and two combined CRCs."""
 
     def __init__(self, capacity, error_rate):
         self.bits = math.ceil(-capacity * math.log(error_rate) / math.log(2) ** 2)
@@ -74,7 +74,7 @@ def by_batches(keys):
 
 
 def by_bloom_commands(path, keys):
-    """redis-py, as its documentation has it; a thousand keys a call."""
+    """redis-py, as in its documentation; a thousand keys a call."""
     with redis.Redis(unix_socket_path=path) as client:
         bloom = client.bf()
         bloom.create("bench", 1e-6, KEYS)
@@ -113,7 +113,7 @@ def serving(*command, socket):
 
 
 def measure(rows, keys):
-    """Prints what each row makes of keys, and how many times the first row's speed that is."""
+    """Prints the speed of each row, and its ratio to the first row's."""
     expected = len(set(keys))
     first = None
     print(f"{len(keys)} keys, {expected} different")

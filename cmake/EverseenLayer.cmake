@@ -1,11 +1,12 @@
 # everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...])
 #
-# Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it and below but main.cpp,
-# which belongs to a program. A folder without sources becomes an interface library, so that others can depend on it already.
+# Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it and below except main.cpp,
+# which belongs to a program. A folder without sources becomes an interface library, so that others can depend on it
+# already.
 #   IN_LIBRARY  the layer's objects are part of the public library everseen::everseen
-#   COLD        what runs a few times a command, not once a key: compiled for a quick build rather than for speed
-#   DEPENDS     layers below; scripts/check_layers.py knows which arrows are allowed
-#   LIBRARIES   libraries of others that the layer's headers or sources use
+#   COLD        code that runs a few times a command, not once a key: compiled for a quick build rather than for speed
+#   DEPENDS     lower layers; scripts/check_layers.py holds the allowed arrows
+#   LIBRARIES   third-party libraries that the layer's headers or sources use
 #
 # Sources are found by pattern, with a re-check at every build, so that adding a file touches no list.
 function(everseen_layer name)
@@ -49,7 +50,7 @@ endfunction()
 # Gives *_avx2.cpp and *_avx512.cpp their instruction sets, or drops them from the list on a CPU that is not x86-64.
 #
 # Such a file may define nothing but its kernel: an inline function of a shared header would be compiled with these
-# instructions too, and the linker could keep that copy for the whole program, where an older CPU then meets it.
+# instructions too, and the linker could keep that copy for the whole program, which an older CPU then executes.
 function(everseen_select_kernels sources_variable)
   set(sources ${${sources_variable}})
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
@@ -58,11 +59,12 @@ function(everseen_select_kernels sources_variable)
     set_source_files_properties(${avx2} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2")
     set(avx512 ${sources})
     list(FILTER avx512 INCLUDE REGEX "_avx512\\.cpp$")
-    # The intrinsics of GCC 12 read a variable they leave unset on purpose, and GCC 12 warns of it (GCC bug 105593).
+    # The intrinsics of GCC 12 read a variable that they leave unset on purpose, and GCC 12 warns about it (GCC bug
+    # 105593).
     set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS
       "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mbmi;-mbmi2;-mprefer-vector-width=512;\
 -Wno-uninitialized;-Wno-maybe-uninitialized")
-    # What is precompiled is so for every CPU.
+    # A precompiled header is compiled for every CPU.
     set_source_files_properties(${avx2} ${avx512} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   else()
     list(FILTER sources EXCLUDE REGEX "_avx(2|512)\\.cpp$")
@@ -70,7 +72,7 @@ function(everseen_select_kernels sources_variable)
   set(${sources_variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Compiles every header alone, as the only include of a source file, and twice, to prove its guard.
+# Compiles every header alone, as the only include of a source file, and twice, to check its guard.
 option(EVERSEEN_CHECK_HEADERS "compile every header alone (target everseen_headers)" OFF)
 function(everseen_check_headers target)
   if(NOT EVERSEEN_CHECK_HEADERS OR NOT ARGN)

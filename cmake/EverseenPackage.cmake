@@ -1,5 +1,5 @@
-# The packages: all that is installed, and libraries beside it. `./dev package` makes them. A .deb for Debian 12 and
-# later, and a .tar.gz that runs where it is unpacked. cmake/EverseenPackageKind.cmake has what differs.
+# The packages: the whole installation, and libraries beside it. `./dev package` makes them. A .deb for Debian 12 and
+# later, and a .tar.gz that runs where it is unpacked. cmake/EverseenPackageKind.cmake has the differences.
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/EverseenPackageKind.cmake")
 set(CPACK_PACKAGE_NAME everseen)
@@ -11,13 +11,12 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# For programs that are built with the library; and the server that can load the module.
-# They decompress input.
+# For programs that are built with the library; and the server that can load the module. They decompress input.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "bzip2, xz-utils, zstd")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lz4, redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev, python3 (>= 3.11), python3-numpy")
 
-# For who runs everseen serve: a unit that knows where the program was installed, and examples. An archive, which CPack
-# makes of a folder of its own, is to be unpacked or linked to as /opt/everseen.
+# For users of everseen serve: a unit with the path of the program, and examples. CPack puts the archive into a folder
+# of its own, which is unpacked or linked to as /opt/everseen.
 set(unit "${PROJECT_BINARY_DIR}/everseen.service")
 install(CODE "
   file(READ \"${PROJECT_SOURCE_DIR}/packaging/everseen.service\" text)
@@ -28,7 +27,7 @@ install(FILES "${unit}" DESTINATION lib/systemd/system)
 install(FILES packaging/everseen.toml packaging/compose.yaml packaging/Containerfile
   DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 
-# The licences of what is linked in or carried along ask to travel with it. Boost's does not.
+# The licences of linked or carried libraries must be included. Boost's need not.
 foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
     libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev libcivetweb-dev
     librdkafka1 libssl3 liblz4-1 libzstd1 libsasl2-2 zlib1g libstdc++6 libgcc-s1)

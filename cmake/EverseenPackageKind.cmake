@@ -2,7 +2,7 @@
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(libraries carried)
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-  # The carried libraries are found before those of the system by each other, too. The path is one in the package.
+  # The carried libraries also find each other before those of the system. The path is one in the package.
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS /usr/lib/everseen)
 else()
   set(libraries everything)

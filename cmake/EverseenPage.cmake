@@ -1,9 +1,9 @@
 # everseen_embed_page(<target>)
 #
-# Builds web/ with npm and compiles its files into <target>, which gets what everseen/server/api/page.hpp declares. All that
-# npm needs and makes is in the build folder, so that the source folder stays as it is. npm ci installs exactly the
-# versions of package-lock.json, and runs no scripts of theirs; it runs again when that list changes, and the bundler when
-# a source changes.
+# Builds web/ with npm and compiles its files into <target>, which implements everseen/server/api/page.hpp. All files
+# that npm needs and makes are in the build folder, so that the source folder stays unchanged. npm ci installs exactly the
+# versions of package-lock.json, and runs none of their scripts; it runs again when that list changes, and the bundler
+# when a source changes.
 option(EVERSEEN_BUILD_PAGE "the page of everseen serve; needs Node.js 18 or later, and npm" ${PROJECT_IS_TOP_LEVEL})
 
 set(EVERSEEN_PAGE_DIRECTORY "${PROJECT_BINARY_DIR}/web")
@@ -15,7 +15,7 @@ function(everseen_embed_page target)
     everseen_install_page_packages()
     everseen_build_page("${assets}")
   else()
-    # Under a name of its own: it would be taken for a page that is up to date once the option is turned on.
+    # Under a separate name: otherwise it would pass for an up-to-date page once the option is turned on.
     set(assets "${EVERSEEN_PAGE_DIRECTORY}/no_page.cpp")
     file(CONFIGURE OUTPUT "${assets}" CONTENT [[
 #include "everseen/server/api/page.hpp"
@@ -25,7 +25,7 @@ std::span<const everseen::server::asset> everseen::server::assets() noexcept {
 }
 ]])
   endif()
-  # A target of its own, so that the page's tests can wait for it and need not wait for C++.
+  # A separate target, so that the page's tests can wait for it without waiting for C++.
   add_custom_target(everseen_page DEPENDS "${assets}")
   add_dependencies(${target} everseen_page)
   target_sources(${target} PRIVATE "${assets}")

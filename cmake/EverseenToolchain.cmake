@@ -9,14 +9,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# Usage: target_link_libraries(<own target> PRIVATE everseen_flags). Never part of what is installed.
+# Usage: target_link_libraries(<own target> PRIVATE everseen_flags). Never part of the installation.
 add_library(everseen_flags INTERFACE)
 target_compile_options(everseen_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(EVERSEEN_WERROR)
   target_compile_options(everseen_flags INTERFACE -Werror)
 endif()
 
-# A library of others asks for it (hiredis), and files that share a precompiled header must agree.
+# A third-party library (hiredis) requires it, and files that share a precompiled header must agree.
 target_compile_definitions(everseen_flags INTERFACE _FILE_OFFSET_BITS=64)
 
 if(EVERSEEN_ASSERTS)
@@ -39,17 +39,17 @@ if(EVERSEEN_SANITIZE)
   endif()
 endif()
 
-# Optimizes a target of which no speed is asked, in builds that optimize at all: for verbs and tests -O1 takes half of the
-# time that -O3 takes.
+# Optimizes a target for which speed does not matter, in builds that optimize at all: for verbs and tests -O1 takes half
+# of the time of -O3.
 function(everseen_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
 
 # everseen_precompile(<target> <family> [<header>...])
 #
-# Reads the headers of the standard library that nearly every file includes, and those that are named, once a family of
-# targets instead of once a file. The first target of a family makes what the others take: their compile options must be
-# the same. Sources include what they use all the same: the preset `dev` compiles them without this.
+# Reads the headers of the standard library that nearly every file includes, and the named ones, once a family of
+# targets instead of once a file. The first target of a family makes them for the others: their compile options must be
+# the same. Sources nevertheless include what they use: the preset `dev` compiles them without this.
 function(everseen_precompile target family)
   get_property(first GLOBAL PROPERTY EVERSEEN_PRECOMPILED_${family})
   if(first)
@@ -62,11 +62,11 @@ function(everseen_precompile target family)
     <string> <string_view> <thread> <utility> <vector> ${ARGN})
 endfunction()
 
-# Speed of the build only, so never a requirement, and not imposed on a project that includes this one.
+# Affects only the speed of the build, so never a requirement, and not imposed on a project that includes this one.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(EVERSEEN_CCACHE ccache)
   if(EVERSEEN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # What ccache must overlook to remember files that use precompiled headers.
+    # Differences that ccache must ignore to cache files that use precompiled headers.
     set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${EVERSEEN_CCACHE}")
     add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>")

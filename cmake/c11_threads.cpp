@@ -1,8 +1,8 @@
-// C11's threads as POSIX threads, for builds with ThreadSanitizer: it knows of threads, joins and locks by
-// the functions of POSIX alone, and glibc's C11 functions do not come by those. librdkafka makes its threads
-// by C11's; without this, the first of them ends the process.
+// C11's threads as POSIX threads, for builds with ThreadSanitizer: it sees threads, joins and locks only
+// through the POSIX functions, which glibc's C11 functions bypass. librdkafka creates its threads with C11;
+// without this, the first of them ends the process.
 //
-// Loaded before libc, so that what libraries call is here. glibc's types of both families have one layout.
+// Loaded before libc, so that calls from libraries reach it. glibc's types of both families have one layout.
 
 #include <cerrno>
 #include <cstdint>

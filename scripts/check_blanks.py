@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fails on blanks nobody sees: at the end of a line, tabs (but in Go), carriage returns, a missing newline at the end of a file.
+"""Fails on invisible blanks: at the end of a line, tabs (except in Go), carriage returns, a missing newline at the end of a file.
 
-usage: check_blanks.py FILE...    Files that are not UTF-8 text are passed over.
+usage: check_blanks.py FILE...    Files that are not UTF-8 text are skipped.
 """
 
 import pathlib

@@ -174,7 +174,7 @@ def room_fault(path, header):
 
 
 def house():
-    """The folders of code that is shipped."""
+    """The folders of shipped code."""
     for home in OWN:
         yield ROOT / home
         yield from sorted(p for p in (ROOT / home).rglob("*") if p.is_dir())
@@ -198,7 +198,7 @@ def room_faults():
 
 
 def highest_first(arrows):
-    """The names, each above all that it may include."""
+    """The names, each before all that it may include."""
     heights = {}
 
     def height(name, above=()):
@@ -212,7 +212,7 @@ def highest_first(arrows):
 
 
 def map_of_the_house():
-    """Layers and, indented, their rooms; behind each what it may include. Every arrow points down."""
+    """Layers and, indented, their rooms; each is followed by those it may include. Every arrow points down."""
     order = highest_first(ARROWS)
     rooms = highest_first(ROOMS)
     lines = []
@@ -226,7 +226,7 @@ def map_of_the_house():
 
 
 def map_faults():
-    """The map in ARCHITECTURE.md is made, not written."""
+    """Compares the map in ARCHITECTURE.md with the generated one."""
     drawn = MAP.search((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
     try:
         map_of_now = map_of_the_house()

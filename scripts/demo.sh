@@ -21,7 +21,7 @@ sample=$work/words-$count
 export LC_ALL=C
 
 if [[ ! -x $everseen ]]; then
-  echo "demo.sh: build/release/everseen is not there; run ./dev demo" >&2
+  echo "demo.sh: build/release/everseen is missing; run ./dev demo" >&2
   exit 1
 fi
 mkdir -p "$work"
@@ -81,10 +81,10 @@ row "everseen dedup" everseen
 row "sort -u" sort
 ! $with_awk || row "mawk '!seen[\$0]++'" mawk
 
-printf '\n  everseen kept %s lines, in the order they came; sort -u %s, sorted.\n' "$kept" "$distinct"
-printf '  Lines kept twice or made up: %s (must be 0). Lines dropped though new: %s (at most %s by chance).\n' \
+printf '\n  everseen kept %s lines, in the order of the input; sort -u %s, sorted.\n' "$kept" "$distinct"
+printf '  Lines kept twice or invented: %s (must be 0). New lines dropped: %s (at most %s by chance).\n' \
   "$extra" "$dropped" "$allowed"
-printf '  Its own account: %s\n\n' "$work/stats.json"
+printf '  Its own counts: %s\n\n' "$work/stats.json"
 
 if ((extra > 0 || dropped > allowed)); then
   echo "demo.sh: the outputs differ by more than chance explains" >&2
@@ -93,5 +93,5 @@ fi
 if ((dropped == 0)); then
   echo "The two outputs hold the same set."
 else
-  echo "The two outputs hold the same set, but for what chance explains."
+  echo "The two outputs hold the same set, except for what chance explains."
 fi

@@ -4,9 +4,9 @@
 usage: promises.py [--check]
 
 A promise is a comment directly above its test: "Promise: SENTENCE (DOCUMENT, SECTION)." DOCUMENT is a file in doc/ without
-its .md, SECTION one of its headings. The comment may go on over several lines; a test may hold several promises, and several tests the
-same one. In a shell script the promise is the whole script's. With --check nothing is written: it fails if doc/promises.md is stale.
-Either way it fails where a promise stands above no test or names a section that does not exist.
+its .md, SECTION one of its headings. The comment may have several lines; a test may hold several promises, and several tests the same
+one. In a shell script the promise belongs to the whole script. With --check nothing is written: it fails if doc/promises.md is
+stale. Either way it fails if a promise is not above a test, or names a section that does not exist.
 """
 
 import collections
@@ -26,7 +26,7 @@ PYTHON_TEST = re.compile(r"\s*def (test_\w+)\(")
 
 
 def test_below(path, lines, at):
-    """The name of the test that begins at this line; nothing: there is none."""
+    """The name of the test that begins at this line, or None."""
     text = "\n".join(lines[at : at + 2])
     if path.suffix == ".sh":
         return path.name
@@ -61,7 +61,7 @@ def promises_in(path):
 
 
 def sections_of(document):
-    """Its headings, in order, but those in code."""
+    """Its headings, in order, except those in code."""
     path = ROOT / f"doc/{document}.md"
     if not path.exists():
         return []

@@ -3,8 +3,8 @@
 
 usage: slow_files.py BUILD_DIRECTORY [SECONDS]
 
-A file that the compiler cache had took no time, so that only what was compiled counts. It never fails: a busy machine makes every
-file slow.
+A file from the compiler cache took no time, so only compiled files count. It never fails: on a busy machine every file is
+slow.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ import sys
 
 
 def compiled(log):
-    """Seconds by object file, of the last time that each was built."""
+    """Seconds by object file, of its last build."""
     seconds = {}
     for line in log.read_text().splitlines()[1:]:
         begin, end, _, output, *_ = line.split("\t")

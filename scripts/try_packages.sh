@@ -12,7 +12,7 @@ tar_gz=$2
 wheel=$3
 export LC_ALL=C
 
-((EUID == 0)) || { echo "try_packages.sh: a root file system is made by root alone" >&2; exit 1; }
+((EUID == 0)) || { echo "try_packages.sh: only root can create a root file system" >&2; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/everseen-try.XXXXXX")
 server=
@@ -98,7 +98,7 @@ chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only py
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3
 [[ $(inside "$bare" python3 -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
 
-say "the wheel, where the .deb is not"
+say "the wheel, without the .deb"
 inside "$bare" dpkg --remove everseen
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only python3-venv
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3-venv
