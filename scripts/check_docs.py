@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know.
+"""Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know; and when a
+comment of the tests and tools has a phrase that reads as a translation.
 
 Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
 slash and either begins with a folder of this repository or ends like a source or text file.
@@ -24,11 +25,25 @@ GENERATED = {"build"}
 # A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
 
+COMMENTED = ("bench", "cmake", "dev", "fuzz", "scripts", "test")
+COMMENT = re.compile(r"(?:^|\s)(?://|#|\"\"\")(.*)")
+# A process is "it"; for the others there are "this many", "immediately" or "together", "indefinitely", "has ended", "except".
+FOREIGN = re.compile(r"\b(so many|at once|for ever|for once|is over|but for|who(?:m)?ever|somebody|he|him|his)\b", re.IGNORECASE)
 
-def documents():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+
+def files(*patterns):
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     return [ROOT / name for name in listed if name not in UNCHECKED and (ROOT / name).exists()]
+
+
+def foreign_phrases(path):
+    """Yields the number of each line whose comment has such a phrase, and the phrase."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        comment = COMMENT.search(line)
+        found = comment and FOREIGN.search(comment[1])
+        if found:
+            yield number, found[0]
 
 
 def looks_like_path(word):
@@ -47,7 +62,7 @@ def exists(word, document):
 
 
 def anchors(document):
-    """What a link may have behind its #, as GitHub makes it of the headings."""
+    """The anchors that a link may have after its #, as GitHub derives them from the headings."""
     headings = HEADING.findall(FENCE.sub("", document.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -77,10 +92,15 @@ def main():
     usage = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True).stdout
     dev_words = set(re.findall(r"^  ([a-z]+)", usage, re.MULTILINE))
     failed = False
-    for document in documents():
+    for document in files("*.md"):
         for fault in faults(document, dev_words):
             print(f"{document.relative_to(ROOT)}: {fault}", file=sys.stderr)
             failed = True
+    for path in files(*COMMENTED):
+        if path.suffix in TEXT_SUFFIXES or path.name == "dev":
+            for number, phrase in foreign_phrases(path):
+                print(f"{path.relative_to(ROOT)}:{number}: a comment says '{phrase}'", file=sys.stderr)
+                failed = True
     return 1 if failed else 0
 
 
