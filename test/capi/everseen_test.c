@@ -1,4 +1,4 @@
-/* The C interface as a C program uses it. usage: everseen_c_test [REDIS-URL] */
+/* Uses the C interface like a C program. usage: everseen_c_test [REDIS-URL] */
 #include "everseen.h"
 
 #include <pthread.h>
@@ -88,7 +88,7 @@ static void keeps_filters_by_name(const char* url) {
   everseen_close(again);
 
   everseen_options options = EVERSEEN_OPTIONS_INIT;
-  options.error_rate = 1e-6; /* as it was created; what is 0 is not compared */
+  options.error_rate = 1e-6; /* as it was created; zero fields are not compared */
   CHECK(everseen_open_or_create(url, "named", &options, &again) == EVERSEEN_OK);
   everseen_close(again);
   options.capacity = 77;
@@ -114,7 +114,7 @@ static void compares_what_is_asked_for_alone(const char* url) {
                                       "window 24000 ms in 24 slices instead of 24000 ms in 10 slices"));
 }
 
-/* The offsets are wrong far behind the first keys, of which none may be added then. */
+/* The offsets are invalid far after the first keys, none of which may be added then. */
 static void checks_all_offsets_before_the_first_key(const char* url) {
   everseen_filter* f = NULL;
   int32_t* offsets = calloc(many + 1, sizeof *offsets);
@@ -257,7 +257,7 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   CHECK(everseen_claim(job, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);
   CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_SEEN);
   CHECK(before[0] == 0 && before[2] == 0);
-  everseen_close_job(job); /* as if the process had ended */
+  everseen_close_job(job); /* as if the process had crashed */
 
   CHECK(everseen_open_job(f, "count", NULL, &again) == EVERSEEN_OK);
   CHECK(everseen_claim(again, "clicks/0", events, positions, 3, NULL, 0, verdicts, before) == EVERSEEN_OK);

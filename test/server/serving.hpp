@@ -50,7 +50,7 @@ class serving {
     return all.substr(at, all.find('\n', at) - at);
   }
 
-  /// What redis-cli prints for a command.
+  /// The output of redis-cli for a command.
   [[nodiscard]] std::string cli(const std::vector<std::string>& words) const {
     std::vector<std::string> command = {"redis-cli", "-s", path()};
     command.insert(command.end(), words.begin(), words.end());

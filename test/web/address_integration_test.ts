@@ -27,7 +27,7 @@ function moving(name: string, body: (page: Page, visitor: Visitor) => Promise<vo
   });
 }
 
-/** What another visitor sees, whose browser speaks another language, at the address of this page. */
+/** The view of another visitor at the address of this page, with a browser in another language. */
 async function shared(page: Page, body: (other: Page) => Promise<void>): Promise<void> {
   const other = await Visitor.come(server.address, { language: "zh" });
   await body(await other.follow(page.url().slice(server.address.length)));
@@ -52,7 +52,7 @@ moving("a link has the language", async (page) => {
   });
 });
 
-moving("a link leads to the chapter that is read", async (page) => {
+moving("a link leads to the current chapter", async (page) => {
   await page.locator(".contents").getByRole("link", { name: "Inside a cache line" }).click();
   await inView(page, "line");
   await page.waitForURL(/#learn\/line$/);
@@ -81,7 +81,7 @@ moving("back and forward go through chapters and pages", async (page) => {
   await page.locator(".plan-table").waitFor();
 });
 
-moving("a link has the inputs of a plan, and going back brings them back", async (page) => {
+moving("a link has the inputs of a plan, and going back restores them", async (page) => {
   await goTo(page, "Plan");
   await page.getByRole("radio", { name: /^Error rate/ }).check();
   await field(page, "Number of different keys n").fill("3M");
@@ -116,7 +116,7 @@ test("an invalid address shows the initial view", async () => {
   await visitor.leave();
 });
 
-moving("a link leads to the filter in view, whatever its name is, and back to the one before", async (page) => {
+moving("a link leads to the filter in view, whatever its name is, and back to the previous one", async (page) => {
   await goTo(page, "Watch");
   await page.getByRole("heading", { name: "clicks" }).waitFor();
   await page.locator(".listing").getByRole("link", { name: "春" }).click();

@@ -50,7 +50,7 @@ interface Violation {
 
 const standards = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What axe finds by these rules, or by those of all standards. */
+/** The findings of axe by these rules, or by those of all standards. */
 async function violations(page: Page, rules?: string[]): Promise<Violation[]> {
   return page.evaluate(
     async (runOnly) => {
@@ -64,7 +64,7 @@ async function violations(page: Page, rules?: string[]): Promise<Violation[]> {
   );
 }
 
-/** Those of axe's rules that look at colours. */
+/** The rules of axe about colours. */
 const onColors = axe
   .getRules(standards)
   .filter(({ tags }) => tags.includes("cat.color") && !tags.includes("experimental"))

@@ -10,10 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Guava's filter in Redis, which grows, as programs in Java have it: GrowingPeer PORT BASE BITS PROBES KEYS.
+ * A growing filter of Guava in Redis, as Java programs use it: GrowingPeer PORT BASE BITS PROBES KEYS.
  *
- * <p>Puts each line of the file KEYS, command by command as they do, and prints 1 where put() says that a bit changed,
- * else 0. First it prints `ready` and waits for a line of standard input, so that a test can let both sides begin
+ * <p>Puts each line of the file KEYS, command by command as they do, and prints 1 where put() reports a changed bit,
+ * else 0. First it prints `ready` and waits for a line of standard input, so that a test can start both sides
  * together.
  */
 public final class GrowingPeer {
@@ -87,7 +87,7 @@ public final class GrowingPeer {
     return number("GET", "cursor");
   }
 
-  /** One command; a reply that is an integer, or a string that holds one, or nil, which is 0. */
+  /** Runs one command whose reply is an integer, a string that contains one, or nil, which means 0. */
   private long number(String... words) throws IOException {
     StringBuilder wire = new StringBuilder("*" + words.length + "\r\n");
     for (String word : words) wire.append("$").append(word.length()).append("\r\n").append(word).append("\r\n");

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Fills filters of Guava as the test asks, and reads the test's.
+ * Fills filters of Guava for the test, and reads those of the test.
  *
  * <p>In the directory given, each line of `cases` is: name strategy funnel insertions rate. NAME.keys has a key a
- * line, NAME.ours the filter of the test. Writes NAME.theirs, and prints what BloomFilter says of NAME.ours: whether
+ * line, NAME.ours the filter of the test. Writes NAME.theirs, and prints the view of BloomFilter on NAME.ours: whether
  * it equals Guava's own, and how many of the keys it contains. One start of the virtual machine serves all cases.
  */
 public final class GuavaPeer {
@@ -46,7 +46,7 @@ public final class GuavaPeer {
     System.out.println(name + " " + ours.equals(theirs) + " " + contained);
   }
 
-  /** The old strategy can no longer be asked for, but a stream can say that it is the one. */
+  /** The old strategy can no longer be requested, but a stream can name it. */
   private static <T> BloomFilter<T> empty(int strategy, long insertions, double rate, Funnel<? super T> funnel)
       throws IOException {
     byte[] bytes = stream(BloomFilter.<T>create(funnel, insertions, rate));

@@ -13,7 +13,7 @@ interface Document {
   components: { schemas: { problem: { properties: { reason: { enum: string[] } } } } };
 }
 
-/** A test with a server of its own and the API page open. */
+/** A test with a private server and the API page open. */
 function reading(name: string, body: (page: Page, server: Serving, api: Document) => Promise<void>): void {
   test(name, async () => {
     const server = await Serving.start();
@@ -38,7 +38,7 @@ function operationsOf({ paths }: Document): { method: string; path: string; id: 
   );
 }
 
-reading("every operation is there, with its statuses", async (page, _, api) => {
+reading("every operation is listed, with its statuses", async (page, _, api) => {
   const operations = operationsOf(api);
   assert.equal(await page.locator(".operation").count(), operations.length);
   for (const { method, path, id, statuses } of operations) {
@@ -49,7 +49,7 @@ reading("every operation is there, with its statuses", async (page, _, api) => {
   }
 });
 
-reading("each command works as it stands, and answers with a status of its operation", async (page, server, api) => {
+reading("each command works unchanged, and answers with a status of its operation", async (page, server, api) => {
   const operations = operationsOf(api);
   // The filter of the commands exists from the second command to the end: its name is given away and created again.
   const others = operations.map(({ id }) => id).filter((id) => !/^(create|rename|drop)Filter$/.test(id));
@@ -63,7 +63,7 @@ reading("each command works as it stands, and answers with a status of its opera
   }
 });
 
-reading("every kind of problem has a section with cause and remedy, and its type leads there", async (page, server, api) => {
+reading("every kind of problem has a section with cause and remedy, and its type links there", async (page, server, api) => {
   for (const reason of api.components.schemas.problem.properties.reason.enum) {
     const words = await page.locator(`#${reason} dd[lang=en]`).allInnerTexts();
     assert.ok(words.length === 2 && words.every((each) => each.length > 20), reason);

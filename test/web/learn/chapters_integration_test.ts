@@ -1,4 +1,4 @@
-/** The chapters after the row: each thing that can be moved. */
+/** The chapters after the row: every control. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -40,7 +40,7 @@ learning("choosing a size: ten times fewer errors cost 4.8 bits a word", async (
   assert.ok(Math.abs((await bits()) - first - 4.8) < 0.2);
 });
 
-learning("how many probes: the best is a press away", async (page) => {
+learning("how many probes: one press selects the best", async (page) => {
   const panel = page.locator(".panel.probes");
   assert.equal(await panel.locator("[data-fact=rate]").innerText(), chance((1 - Math.exp(-2 / 10)) ** 2));
   await panel.getByRole("button", { name: "Use the best" }).click();
@@ -49,7 +49,7 @@ learning("how many probes: the best is a press away", async (page) => {
   assert.ok(lit > 120 && lit < 136, `${lit} of 256 lamps`);
 });
 
-learning("what an answer costs: the choice follows the rate", async (page) => {
+learning("the cost of an answer: the choice follows the rate", async (page) => {
   const panel = page.locator(".panel.cost");
   const picked = (): Promise<string | null> => panel.locator("tr.picked").getAttribute("data-layout");
   assert.equal(await picked(), "line-8x64");
@@ -57,7 +57,7 @@ learning("what an answer costs: the choice follows the rate", async (page) => {
   assert.equal(await picked(), "two-line-16x32");
 });
 
-learning("inside a cache line: the program's own digest, and its verdicts", async (page) => {
+learning("inside a cache line: the program's digest, and its verdicts", async (page) => {
   const panel = page.locator(".panel.line");
   assert.equal(await panel.locator("[data-digest]").innerText(), hex64(siphash128("everseen").high));
   assert.match(await panel.locator(".answer").innerText(), /8 of its eight bits are off/);
@@ -77,7 +77,7 @@ learning("inside a cache line: fifty words at a time fill the lines, which can b
 });
 
 learning(
-  "every chapter is a press away",
+  "one press leads to every chapter",
   async (page) => {
     for (const chapter of await page.locator(".contents a").all()) {
       const title = (await chapter.innerText()).trim();
@@ -104,14 +104,14 @@ learning("every chapter has something to move, and it moves the figures", async 
   }
 });
 
-learning("growth: layers come, and the rate stays below the promise", async (page) => {
+learning("growth: layers are added, and the rate stays below the promise", async (page) => {
   const panel = page.locator(".panel.growth");
   await slider(panel, "Words added").fill("4");
   assert.equal(await panel.locator(".layers li").count(), 4);
   assert.match(await panel.locator(".answer").innerText(), /4 layers: 0\.\d+ % of new words get a wrong answer\. In one row: 99\.5 %/);
 });
 
-learning("forgetting: a word is remembered for the window, and then no more", async (page) => {
+learning("forgetting: a word is remembered for the window, and no longer", async (page) => {
   const panel = page.locator(".panel.window");
   await panel.getByRole("button", { name: "Add “alice” now" }).click(); // at 2:30, in the slice until 4:00
   assert.match(await panel.locator(".answer").innerText(), /remembered for 11:30 more/);

@@ -30,7 +30,7 @@ function learning(name: string, body: (page: Page, visitor: Visitor) => Promise<
   });
 }
 
-/** The row as it begins, and more words. */
+/** The initial row, and more words. */
 const rowOf = (...words: string[]): Row => words.reduce(add, { size: 15, probes: 2, words: firstWords.en } as Row);
 
 const listed = (page: Page): Promise<string[]> => page.locator(".words li").allInnerTexts();
@@ -87,7 +87,7 @@ learning(
   { moving: true },
 );
 
-learning("the row answers at every letter, and names the bits that said so", async (page) => {
+learning("the row answers at every letter, and names the bits behind its answer", async (page) => {
   await addWord(page, "bloom");
   await addWord(page, "lamp");
   const row = rowOf("bloom", "lamp");
@@ -115,7 +115,7 @@ learning("a word that fools the row is found, and called a false positive", asyn
   assert.match(await page.locator(".play .answer").innerText(), /never added\. This is a false positive/);
 });
 
-learning("says where one asked for it that no word fools the row", async (page) => {
+learning("reports on request that no word fools the row", async (page) => {
   await page.getByRole("button", { name: "Remove all words" }).click();
   await field(page, "Bits in the row").fill("61");
   await field(page, "Probes per word").fill("6");
@@ -126,7 +126,7 @@ learning("says where one asked for it that no word fools the row", async (page) 
   await page.locator(".play .answer").filter({ hasText: /Certainly not|Maybe/ }).waitFor();
 });
 
-learning("the chance of being wrong is that of the bits that are on", async (page) => {
+learning("the chance of a wrong answer follows from the bits that are on", async (page) => {
   for (const word of ["bloom", "lamp", "ever"]) await addWord(page, word);
   const expected = chanceNow(rowOf("bloom", "lamp", "ever"));
   assert.equal(await page.locator(".chance .big").innerText(), chance(expected));
@@ -144,13 +144,13 @@ learning("size and number of probes can be changed by keyboard, and the words st
   assert.equal(await page.locator(".hash").count(), 4);
 });
 
-learning("whoever just types asks for a word", async (page) => {
+learning("typing anywhere asks for a word", async (page) => {
   await page.keyboard.type("bloom");
   assert.equal(await page.inputValue("#ask-word"), "bloom");
   assert.match(await page.locator(".play .answer").innerText(), /Certainly not|Maybe/);
 });
 
-learning("what is typed elsewhere stays there, and shortcuts stay the browser's", async (page) => {
+learning("text that is typed elsewhere stays there, and the browser keeps its shortcuts", async (page) => {
   await page.focus("#add-word");
   await page.keyboard.type("lamp");
   await page.locator("h1").evaluate((heading: HTMLElement) => heading.focus());
@@ -213,7 +213,7 @@ for (const [height, what] of [[844, "with the hash values"], [400, "above a keyb
   );
 
 learning(
-  "on a phone the row is at the top of what is seen, also where that is a part of the window",
+  "on a phone the row is at the top of the view, also if that is a part of the window",
   async (page) => {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("Emulation.setPageScaleFactor", { pageScaleFactor: 2 });
@@ -246,7 +246,7 @@ learning("each bit tells which words switched it on", async (page) => {
   assert.match((await page.locator(".bit:not(.on)").first().getAttribute("title"))!, /, off$/);
 });
 
-learning("size and number of probes can be typed, and what cannot be is said and changes nothing", async (page) => {
+learning("size and number of probes can be typed, and invalid values are reported and change nothing", async (page) => {
   await addWord(page, "bloom");
   await field(page, "Bits in the row").fill("31");
   await field(page, "Probes per word").fill("3");

@@ -49,7 +49,7 @@ const rowOf = ({ structures }: Printed, name: string): PrintedRow => structures.
 
 const memory = "Memory m in bits, or in bytes with a B";
 
-/** Chooses what of the four is to be found. */
+/** Chooses which of the four is computed. */
 async function find(page: Page, name: string): Promise<void> {
   await page.getByRole("radio", { name: new RegExp(`^${name}`) }).check();
 }
@@ -63,7 +63,7 @@ async function showsMemory(page: Page, structure: string, size: number): Promise
   await page.locator(`tr[data-structure="${structure}"] td`, { hasText: bytes(size) }).first().waitFor();
 }
 
-planning("shows what the program itself computes, for every structure", async (page) => {
+planning("shows the results of the program, for every structure", async (page) => {
   const expected = await planned("--keys", "10000000", "--error-rate", "0.001", "--values", "10000000000");
   assert.equal(expected.structures.length, 7);
   for (const row of expected.structures) {
@@ -83,12 +83,12 @@ planning("follows the sliders of keys and error rate", async (page) => {
   assert.equal(await page.locator("tr.picked").getAttribute("data-structure"), expected.picked);
 });
 
-/** What the command line says of numbers: the plan, or that it refuses them. */
+/** The answer of the command line to numbers: the plan, or a refusal. */
 async function commandLine(keys: string, rate: string): Promise<Printed | null> {
   return planned("--keys", keys, "--error-rate", rate).catch(() => null);
 }
 
-planning("reads numbers as the command line does, and refuses what it refuses", async (page) => {
+planning("reads and refuses numbers as the command line does", async (page) => {
   const keys = field(page, "Number of different keys n");
   const rate = field(page, "Error rate p: new keys called seen");
   for (const [typedKeys, typedRate] of [
@@ -121,7 +121,7 @@ planning("reads numbers as the command line does, and refuses what it refuses", 
   }
 });
 
-planning("a field steps by keys as its slider does, and says its value in words when it is left", async (page) => {
+planning("a field steps by keys as its slider does, and announces its value in words when it loses the focus", async (page) => {
   const keys = field(page, "Number of different keys n");
   await keys.focus();
   assert.equal(await keys.inputValue(), "10M");
@@ -135,7 +135,7 @@ planning("a field steps by keys as its slider does, and says its value in words 
   assert.equal(await keys.getAttribute("aria-invalid"), "false");
 });
 
-planning("takes typed bits, probes and values", async (page) => {
+planning("accepts typed bits, probes and values", async (page) => {
   await find(page, "Error rate");
   await field(page, memory).fill("205M");
   await showsMemory(page, "classic", 205e6 / 8);
@@ -146,7 +146,7 @@ planning("takes typed bits, probes and values", async (page) => {
 });
 
 planning(
-  "on a phone the answer stays in view while anything is moved",
+  "on a phone the answer stays in view while controls move",
   async (page) => {
     for (const each of await page.getByRole("slider").all()) {
       await each.scrollIntoViewIfNeeded();
@@ -176,10 +176,10 @@ for (const look of [{ width: 1200 }, { width: 360 }, { width: 360, language: "zh
     look,
   );
 
-/** The answer in large, once it is what is looked for. */
+/** The large answer, once it shows the expected quantity. */
 const found = (page: Page, name: string): Locator => page.locator(`.plan-picked .big[data-found="${name}"]`);
 
-planning("any three of keys, memory, error rate and probes give the fourth, which is the program's", async (page) => {
+planning("any three of keys, memory, error rate and probes give the fourth, as in the program", async (page) => {
   await find(page, "Error rate");
   await field(page, memory).fill("16MiB");
   await field(page, "Probes k: bits a key").fill("5");
@@ -203,7 +203,7 @@ planning("any three of keys, memory, error rate and probes give the fourth, whic
   assert.match(await page.locator(".command code").innerText(), new RegExp(`--layout classic --probes ${probes}$`));
 });
 
-planning("what was found becomes given when another quantity is looked for", async (page) => {
+planning("a computed quantity becomes an input when another one is computed", async (page) => {
   const size = rowOf(await planned("--keys", "10M", "--error-rate", "0.001"), "line-8x64").bytes;
   await find(page, "Error rate");
   await found(page, "error_rate").filter({ hasText: "0.1 %" }).waitFor();
@@ -211,14 +211,14 @@ planning("what was found becomes given when another quantity is looked for", asy
   assert.equal(await field(page, memory).inputValue(), bytes(size));
 });
 
-planning("says why there is no number of probes, and shows no figures of another question", async (page) => {
+planning("explains why there is no number of probes, and shows no figures of an earlier input", async (page) => {
   await find(page, "Probes");
   await field(page, memory).fill("1MB");
   await page.getByText("no number of probes reaches an error rate of 0.001").waitFor();
   assert.equal(await page.locator(".plan-table, .plan-picked .big").count(), 0);
 });
 
-planning("takes a layout and a number of probes", async (page) => {
+planning("accepts a layout and a number of probes", async (page) => {
   await page.getByLabel("Layout", { exact: true }).selectOption("classic");
   await slider(page, "Probes k: bits a key").fill("4");
   await page.locator('tr.picked[data-structure="classic"]').waitFor();
@@ -236,7 +236,7 @@ planning("draws the rate against keys for every layout", async (page) => {
   assert.equal(await page.locator(".legend span").count(), 5);
 });
 
-planning("draws whole curves also where each layout holds another number of keys", async (page) => {
+planning("draws complete curves even if the layouts hold different numbers of keys", async (page) => {
   await find(page, "Keys");
   await found(page, "keys").waitFor();
   const drawn = (): Promise<number> =>
@@ -250,7 +250,7 @@ planning("draws whole curves also where each layout holds another number of keys
   assert.ok((await drawn()) > 0.5, `the curve of the choice fills ${await drawn()} of the width`);
 });
 
-planning("gives a command line that works, and copies it", async (page) => {
+planning("shows a working command line, and copies it", async (page) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "Copy" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();

@@ -1,8 +1,8 @@
 /**
- * A real browser that notes everything that must not happen: errors, and requests that leave the server.
+ * A real browser that records everything that must not happen: errors, and requests to other servers.
  *
- * One browser serves all tests, and a page that a test has left serves the next: to start either costs many times what
- * it costs to load the page. A page is left empty, and one that a test did not leave, because it failed, is not used again.
+ * One browser serves all tests, and a page that a test has left serves the next: starting either costs far more than
+ * loading the page. A page is left empty; if a test failed and did not leave its page, that page is not used again.
  */
 
 import assert from "node:assert/strict";
@@ -71,7 +71,7 @@ export class Visitor {
     return this.window.page;
   }
 
-  /** Another look, but for the language, at what is open. Done when what follows the width has followed. */
+  /** Another look, except the language, at the open page. Returns after the layout has followed the width. */
   async change(look: Look): Promise<void> {
     await this.page.setViewportSize({ width: look.width ?? 1200, height: look.height ?? 900 });
     await this.page.emulateMedia({

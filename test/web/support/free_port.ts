@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * A port that nobody listens on, below those that the system gives to clients: between the end of one server and the
- * start of the next on its port, any client on this machine could take one of those.
+ * A port without a listener, below those that the system assigns to clients: any client on this machine could take one
+ * of those between the end of one server and the start of the next on its port.
  */
 export async function freePort(): Promise<number> {
   const [first, last] = [15_000, 32_000];

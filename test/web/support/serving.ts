@@ -1,4 +1,4 @@
-/** A real `everseen serve` for a test, on ports that nobody else has. */
+/** A real `everseen serve` for a test, on free ports. */
 
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -19,7 +19,7 @@ function required(name: string): string {
 
 export const program = required("EVERSEEN_PROGRAM");
 
-/** What a program prints. */
+/** The output of a program. */
 export async function printed(file: string, args: readonly string[]): Promise<string> {
   return (await run(file, [...args])).stdout.trim();
 }
@@ -32,7 +32,7 @@ export class Serving {
     readonly address: string,
   ) {}
 
-  /** @param more  further flags    @param port  0 takes a free one    @param store  where filters live */
+  /** @param more  further flags    @param port  0 selects a free one    @param store  where filters live */
   static async start(more: readonly string[] = [], port = 0, store = "mem:"): Promise<Serving> {
     const directory = await mkdtemp(path.join(tmpdir(), "everseen-page-"));
     const flags = ["--store", store, "--listen", `unix:${directory}/s`, "--http", `127.0.0.1:${port || (await freePort())}`];
@@ -45,12 +45,12 @@ export class Serving {
     return Number(new URL(this.address).port);
   }
 
-  /** What redis-cli prints for a command. */
+  /** The output of redis-cli for a command. */
   cli(...words: string[]): Promise<string> {
     return printed("redis-cli", ["-s", `${this.directory}/s`, ...words]);
   }
 
-  /** Many commands by one redis-cli: each that is started costs as much as hundreds of commands. */
+  /** Many commands through one redis-cli: starting one costs as much as hundreds of commands. */
   async cliAll(commands: readonly string[]): Promise<void> {
     const running = run("redis-cli", ["-s", `${this.directory}/s`]);
     running.child.stdin!.end(commands.join("\n"));

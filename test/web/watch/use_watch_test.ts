@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { FilterCounters, Stats } from "page/api";
 import { historySeconds, withSamples } from "page/watch/use_watch";
 
-/** What a server tells at a second of the filters of which it tells anything: how many keys were added. */
+/** The report of a server at a given second: the number of added keys, for the filters that it includes. */
 function told(second: number, adds: Record<string, number>): Stats {
   const none = { fresh: 0, seen: 0, late: 0, unknown: 0 };
   const filters = Object.entries(adds).map(([url, keys]) => ({

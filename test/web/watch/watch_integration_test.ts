@@ -17,7 +17,7 @@ async function commands(page: Page): Promise<string[]> {
 
 const pasted = (line: string): Promise<string> => printed("sh", ["-c", line]);
 
-watching("says that there is no filter yet, and the commands that it shows make one and add keys", async (page) => {
+watching("reports that there is no filter yet, and shows commands that create one and add keys", async (page) => {
   const [create, , add] = await commands(page);
   assert.equal(JSON.parse(await pasted(create)).name, "clicks");
   await shows(page, "Keys", "0");
@@ -84,7 +84,7 @@ watching("list and detail show the same number at every moment", async (page, se
   assert.deepEqual(seen.filter((pair) => pair.split(" ")[0] !== pair.split(" ")[1]), []);
 });
 
-watching("says when the filter in view was dropped, and leads to the busiest", async (page, server) => {
+watching("reports that the filter in view was dropped, and links to the busiest", async (page, server) => {
   for (const name of ["clicks", "views"]) await server.cli("BF.RESERVE", name, "0.01", "1000");
   await server.add("clicks", "key", 10);
   await page.getByRole("link", { name: "clicks" }).click();
@@ -96,7 +96,7 @@ watching("says when the filter in view was dropped, and leads to the busiest", a
   await page.getByRole("heading", { name: "views" }).waitFor();
 });
 
-watching("shows keys, fill and rates as they come", async (page, server) => {
+watching("shows keys, fill and rates as they change", async (page, server) => {
   await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
   await server.add("clicks", "key", 400);
   await page.getByRole("heading", { name: "clicks" }).waitFor();
@@ -218,7 +218,7 @@ watching("names the slices of a window when it explains a key", async (page, ser
   await page.getByText(/^slice from \d\d:\d\d:\d\d · layer 0$/).waitFor();
 });
 
-watching("lists many filters a page at a time, and asks for no more than changes", async (page, server) => {
+watching("lists many filters a page at a time, and requests only what changes", async (page, server) => {
   const lists: string[] = [];
   page.on("request", (request) => request.url().includes("/api/v1/filters?") && lists.push(request.url()));
   const name = (i: number): string => `filter ${String(i).padStart(3, "0")}`;
@@ -246,7 +246,7 @@ watching("lists many filters a page at a time, and asks for no more than changes
   assert.ok(lists.length <= due, `${lists.length} lists where ${due} were due`);
 });
 
-watching("shows a filter of as many partitions as there can be", async (page, server) => {
+watching("shows a filter with the maximum number of partitions", async (page, server) => {
   const body = JSON.stringify({ name: "huge", capacity: 1000000, partitions: 65536 });
   const asJson = ["-H", "Content-Type: application/json", "-d", body];
   await printed("curl", ["-sSf", "-o", "/dev/null", ...asJson, `${server.address}/api/v1/filters`]);
@@ -255,7 +255,7 @@ watching("shows a filter of as many partitions as there can be", async (page, se
   assert.match(await page.locator(".instance li").first().innerText(), /partition 0–511: 0 keys/);
 });
 
-watching("lets one choose among filters, whatever their names are", async (page, server) => {
+watching("offers a choice of filters, whatever their names are", async (page, server) => {
   const strange = 'a/b "c" <i>春</i>';
   await server.cli("BF.ADD", "plain", "x");
   await server.cli("BF.ADD", strange, "alice");

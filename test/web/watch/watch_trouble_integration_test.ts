@@ -1,4 +1,4 @@
-/** What Watch shows where something is wrong, locked or slow. */
+/** The page Watch where something is damaged, locked or slow. */
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { RedisServer } from "../support/redis_server";
 import { printed, program, Serving } from "../support/serving";
 import { figure, shows, watching } from "./watching";
 
-watching("says so when a key cannot be explained because nobody answers", async (page, server) => {
+watching("reports that a key cannot be explained because the server does not answer", async (page, server) => {
   await server.cli("BF.ADD", "clicks", "alice");
   await page.getByLabel("Key", { exact: true }).fill("alice");
   await server.stop();
@@ -45,7 +45,7 @@ test("distinguishes damaged filters from unavailable ones, and shows the others"
   }
 });
 
-watching("shows partitions whose figures take longer than a second, and asks for them once at a time", async (page, server) => {
+watching("shows partitions whose figures take longer than a second, and requests them one at a time", async (page, server) => {
   let waiting = 0;
   let most = 0;
   await page.route("**/api/v1/filters/clicks", async (route) => {
@@ -83,7 +83,7 @@ test("reports an outage of the store, and shows the known state of the filters i
   }
 });
 
-watching("says when the server is away, keeps its last figures, and goes on when it is back", async (page, server) => {
+watching("reports an unavailable server, keeps its last figures, and continues when it is back", async (page, server) => {
   await server.cli("BF.ADD", "clicks", "alice");
   await shows(page, "Keys", "1");
   await server.stop();
@@ -96,7 +96,7 @@ watching("says when the server is away, keeps its last figures, and goes on when
 });
 
 watching(
-  "asks for a password where the server wants one",
+  "asks for a password where the server requires one",
   async (page, server) => {
     await server.cli("-a", "sesame", "--no-auth-warning", "BF.ADD", "clicks", "alice");
     await page.getByRole("heading", { name: "This server requires a password" }).waitFor();
@@ -112,7 +112,7 @@ watching(
 );
 
 watching(
-  "takes a password of any letters",
+  "accepts a password of any letters",
   async (page, server) => {
     await server.cli("-a", "schlüssel 门 🔑", "--no-auth-warning", "BF.ADD", "clicks", "alice");
     await page.getByLabel("Password", { exact: true }).fill("schlüssel 门 🔑");

@@ -1,4 +1,4 @@
-/** What the tests of Watch share. */
+/** Code that the tests of Watch share. */
 
 import { test } from "node:test";
 
@@ -15,7 +15,7 @@ interface Circumstances {
   look?: Look;
 }
 
-/** A test with a server of its own and the page Watch open. */
+/** A test with a private server and the page Watch open. */
 export function watching(name: string, body: Body, { flags = [], look = {} }: Circumstances = {}): void {
   test(name, async () => {
     const server = await Serving.start(flags);
