@@ -300,7 +300,7 @@ TEST(ClientStore, RestartedServerIsNotMistakenForOneThatRemembers) {
 
 // Promise: keys whose answer was lost with the server that remembered it are unknown, never seen (guarantees,
 // Crashes).
-TEST(ClientStore, KilledServerMakesNoWrongVerdict) {
+TEST(ClientStore, KilledServerCausesNoWrongVerdict) {
   const test::scratch_directory files;
   serving server("file:" + files.path().string());
   random_digests random{11};

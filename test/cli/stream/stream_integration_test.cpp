@@ -124,7 +124,7 @@ TEST_F(Stream, PreviewPrintsTheCountsAndChangesNothing) {
             Field("err", &program_result::err, HasSubstr("an empty filter like 'clicks'"))));
 }
 
-TEST_F(Stream, TakesTheFieldsOfItsKeyFromTheEnvironment) {
+TEST_F(Stream, ReadsTheFieldsOfItsKeyFromTheEnvironment) {
   EXPECT_THAT(sh("EVERSEEN_KEY='1 2' everseen stream -q --from - --store mem: --filter f --to -",
                  "a\tb\t1\na\tc\t2\na\tb\t3\n"),
               Prints("a\tb\t1\na\tc\t2\n"));
