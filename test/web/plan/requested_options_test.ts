@@ -6,14 +6,14 @@ import type { RequestedOptions } from "page/plan/requested_options";
 
 const options: RequestedOptions = { ...defaultOptions, keys: 3e6, bits: 2 ** 25, error_rate: 1e-4, probes: 7, layout: "classic", redis: true };
 
-test("a options is read from the address as it was written, but for what is to be found", () => {
+test("options are read from the address as they were written, except the one to be computed", () => {
   for (const find of unknowns) {
     const read = readOptions(new URLSearchParams(writeOptions({ ...options, find })));
     assert.deepEqual(read, { ...options, find, [find]: defaultOptions[find] });
   }
 });
 
-test("the planner is asked for what is not given to it", () => {
+test("the planner is asked for the missing quantities", () => {
   for (const find of unknowns) {
     const query = new URLSearchParams(planAddress({ ...options, find }).split("?")[1]);
     for (const name of unknowns) assert.equal(query.has(name), name !== find, `${find}: ${name}`);
@@ -21,14 +21,14 @@ test("the planner is asked for what is not given to it", () => {
   }
 });
 
-test("the best number of probes is the planner's, and a number of one's own is of the classic layout", () => {
+test("the best number of probes is the planner's, and a custom number uses the classic layout", () => {
   const best = planAddress({ ...defaultOptions, layout: "line-16x32" });
   assert.match(best, /layout=line-16x32/);
   assert.doesNotMatch(best, /probes/);
   assert.match(planAddress({ ...defaultOptions, probes: 3, layout: "line-16x32" }), /probes=3.*layout=classic/);
 });
 
-test("what an address says wrongly is as at first", () => {
+test("invalid parts of an address have their default values", () => {
   const wrong = "find=all&keys=0&bits=1&error_rate=0.9&probes=65&values=x&layout=round&redis=yes";
   assert.deepEqual(readOptions(new URLSearchParams(wrong)), defaultOptions);
 });
