@@ -171,13 +171,13 @@ class Contract(unittest.TestCase):
     def test_a_filter_gets_another_end(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "f", "capacity": 1000})
-            for body, ends_in in [({"expire": "1d"}, 86_400), ({"expire": 90}, 90), ({"ends_at_ms": (int(time.time()) + 50) * 1000}, 50)]:
+            for body, ends_in in [({"expire": "1d"}, 86_400), ({"expire": 90}, 90), ({"expires_at_ms": (int(time.time()) + 50) * 1000}, 50)]:
                 told = check(s, "POST", FILTERS + "/f/expire", 200, body)
-                self.assertAlmostEqual(told["ends_at_ms"] / 1000 - time.time(), ends_in, delta=20)
-            for body in [{"expire": None}, {"expire": 90}, {"ends_at_ms": None}]:
+                self.assertAlmostEqual(told["expires_at_ms"] / 1000 - time.time(), ends_in, delta=20)
+            for body in [{"expire": None}, {"expire": 90}, {"expires_at_ms": None}]:
                 told = check(s, "POST", FILTERS + "/f/expire", 200, body)
-            self.assertIsNone(told["ends_at_ms"])
-            for body in [{}, {"expire": 0}, {"expire": "soon"}, {"ends_at_ms": 1}, {"expire": 9, "ends_at_ms": None}, {"expires": 9}]:
+            self.assertIsNone(told["expires_at_ms"])
+            for body in [{}, {"expire": 0}, {"expire": "soon"}, {"expires_at_ms": 1}, {"expire": 9, "expires_at_ms": None}, {"expires": 9}]:
                 check(s, "POST", FILTERS + "/f/expire", 400, body)
             check(s, "POST", FILTERS + "/f/expire", 200, {"expire": 0.5})
             time.sleep(1)
@@ -323,7 +323,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(some["verdicts"], ["fresh", "unknown"])
             self.assertIn("word", some["fault"])
             ends = check(s, "POST", FILTERS, 201, {"name": "e", "as": "redisbloom", "expansion": 4, "expire": 90})
-            self.assertGreater(ends["ends_at_ms"], 0)
+            self.assertGreater(ends["expires_at_ms"], 0)
 
     def test_invalid_requests_are_refused_with_an_explanation(self):
         with Server() as s:

@@ -34,7 +34,7 @@ struct record_copy {
   std::string lane;
   std::string bytes;
   std::uint64_t position = 0;
-  std::uint64_t turn = 0;
+  std::uint64_t generation = 0;
 };
 
 /// Reads batches until there are this many records, or for 20 s.
@@ -48,7 +48,7 @@ inline std::vector<record_copy> take(source& from, std::size_t records, bool set
     if (state == source::state::ended) break;
     if (state != source::state::records) continue;
     for (const source_record& each : batch.records)
-      taken.push_back({batch.lane, std::string(each.bytes), each.position, batch.turn});
+      taken.push_back({batch.lane, std::string(each.bytes), each.position, batch.generation});
     if (settle) {
       const checkpoint reached = from.reached(batch);
       from.settled(std::span(&reached, 1));

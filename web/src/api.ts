@@ -65,7 +65,7 @@ export interface Filter extends FilterFigures {
   growth: "grow" | "refuse" | "overfill";
   window_ms: number | null;
   window_slices: number | null;
-  ends_at_ms: number | null;
+  expires_at_ms: number | null;
   attached: boolean;
 }
 

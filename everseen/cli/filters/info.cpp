@@ -123,7 +123,7 @@ void print_text(const filter_info& info, const filter_facts& known, const std::o
   out.print("hash          {}, {}\n", to_string(s.hash),
             has_secret_seed(s.hash) ? "with a secret seed" : "which has no secret");
   if (is_foreign(s.layout)) out.print("{}\n", in_words(s.foreign, s.layout));
-  if (known.expires_at) out.print("ends          {}\n", format_event_time(*known.expires_at));
+  if (known.expires_at) out.print("expires       {}\n", format_event_time(*known.expires_at));
   if (s.window && info.segments > 0) print_slices(info, out);
   if (is_elsewhere(info)) print_parts(info, out);
 }

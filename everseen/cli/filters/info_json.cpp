@@ -71,7 +71,7 @@ void print_info_json(const filter_info& info, const filter_facts& known,
     json["being_rebuilt"] = older->name == info.name;
     if (older->until) json["linked"]["until"] = format_event_time(*older->until);
   }
-  if (known.expires_at) json["ends_at"] = format_event_time(*known.expires_at);
+  if (known.expires_at) json["expires_at"] = format_event_time(*known.expires_at);
   json["parts"] = parts_json(info);
   json["warnings"] = warnings;
   // A server's own text need not be UTF-8.

@@ -20,7 +20,7 @@ std::optional<std::string_view> take_until(char mark, std::string_view& text) {
   return before;
 }
 
-std::chrono::milliseconds parse_stretch(std::string_view text) {
+std::chrono::milliseconds parse_interval(std::string_view text) {
   if (text == "minute") return std::chrono::minutes(1);
   if (text == "hour") return std::chrono::hours(1);
   if (text == "day") return std::chrono::hours(24);
@@ -30,7 +30,7 @@ std::chrono::milliseconds parse_stretch(std::string_view text) {
 dimension parse_dimension(std::string_view text, const field_words& fields) {
   dimension result;
   const auto name = take_until('=', text);
-  if (const auto stretch = take_until(':', text)) result.truncation = parse_stretch(*stretch);
+  if (const auto interval = take_until(':', text)) result.truncation = parse_interval(*interval);
   result.field = parse_field({"--count", std::string(text)}, fields);
   result.name = name.value_or(text.substr(text.rfind('/') + 1));
   if (result.name == "count")

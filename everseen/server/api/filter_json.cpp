@@ -109,7 +109,7 @@ json summary_json(const shared_filter& f, const filter_info& info) {
   all["growth"] = to_string(s.growth);
   all["window_ms"] = s.window ? json(s.window->width.count()) : json();
   all["window_slices"] = s.window ? json(s.window->slices) : json();
-  all["ends_at_ms"] = number_or_null(expiry_of(f));
+  all["expires_at_ms"] = number_or_null(expiry_of(f));
   all["attached"] = attached_behind(f.handle) != nullptr;
   return all;
 }

@@ -126,17 +126,18 @@ http_response rename(http_call& c) {
 /// When the filter is to end; nothing: never.
 std::optional<event_time> parse_expiry(std::string_view text) {
   json_body body(text);
-  const bool is_endless = body.is_null("expire"), has_no_end = body.is_null("ends_at_ms");
+  const bool is_endless = body.is_null("expire"), has_no_end = body.is_null("expires_at_ms");
   const auto life = is_endless ? std::nullopt : body.duration("expire");
-  const auto end = has_no_end ? std::nullopt : body.integer("ends_at_ms", {0, INT64_MAX / 4});
+  const auto end = has_no_end ? std::nullopt : body.integer("expires_at_ms", {0, INT64_MAX / 4});
   body.must_be_all_taken();
   if (int{is_endless} + int{has_no_end} + int{life.has_value()} + int{end.has_value()} != 1)
-    throw http_problem{400, "bad_parameter", "give one of expire, as in \"1d\", and ends_at_ms; null: never"};
+    throw http_problem{400, "bad_parameter",
+                       "give one of expire, as in \"1d\", and expires_at_ms; null: never"};
   if (life) return service::now() + *life;
   if (!end) return std::nullopt;
   const event_time when{std::chrono::milliseconds(*end)};
   if (when <= service::now())
-    throw http_problem{400, "bad_parameter", "ends_at_ms lies in the past; DELETE drops the filter now"};
+    throw http_problem{400, "bad_parameter", "expires_at_ms lies in the past; DELETE drops the filter now"};
   return when;
 }
 

@@ -159,7 +159,8 @@ bool job::settle_next() {
 /// Whether another worker gets a lane once the put records of that lane are settled.
 bool job::is_waited_for() const {
   return std::ranges::any_of(reached_, [this](const auto& each) {
-    return parts_.from.ownership_of(each.first, lanes_.at(each.first).turn) == source::ownership::leaving;
+    return parts_.from.ownership_of(each.first, lanes_.at(each.first).generation) ==
+           source::ownership::leaving;
   });
 }
 

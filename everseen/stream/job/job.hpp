@@ -152,10 +152,10 @@ class job {
   [[nodiscard]] bool is_waited_for() const;
 
   struct lane {
-    std::uint64_t turn = 0;
+    std::uint64_t generation = 0;
     std::uint64_t settled = 0;
     std::uint64_t put = 0;   // end of what this process has put out: it puts a record once
-    bool looked_up = false;  // in this turn: another worker may have settled more before
+    bool looked_up = false;  // in this generation: another worker may have settled more before
     bool passed = false;     // settle before the next claim: see may_claim()
   };
 

@@ -11,7 +11,7 @@ namespace everseen {
 
 /// @return false  the batch was abandoned, and the job is to end
 bool job::deal_with(event_batch& batch) {
-  if (parts_.from.ownership_of(batch.from.lane, batch.from.turn) != source::ownership::ours) {
+  if (parts_.from.ownership_of(batch.from.lane, batch.from.generation) != source::ownership::ours) {
     parts_.from.abandoned(batch.from);
     return true;
   }
@@ -54,11 +54,11 @@ void job::take_part() {
   }
 }
 
-/// Records put in an earlier turn are settled, or taken back, before this turn puts any.
+/// Records put in an earlier generation are settled, or taken back, before this generation puts any.
 void job::begin_turn(const source_batch& batch) {
   if (reached_.contains(batch.lane)) settle(if_unavailable::later);
   lane& of = lanes_[batch.lane];
-  of.turn = batch.turn;
+  of.generation = batch.generation;
   of.looked_up = false;
 }
 

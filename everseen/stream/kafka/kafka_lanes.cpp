@@ -9,7 +9,7 @@ void kafka_lanes::begin(const std::string& lane, std::uint64_t from, origin whos
   const std::lock_guard lock(mutex_);
   state fresh;
   if (whose == origin::group) fresh.start_by_group = from;
-  fresh.turn = ++turns_;
+  fresh.generation = ++generations_;
   fresh.given = fresh.settled = fresh.committed = from;
   lanes_.insert_or_assign(lane, std::move(fresh));
 }
@@ -30,10 +30,10 @@ void kafka_lanes::forget(std::string_view lane) {
   if (const auto found = lanes_.find(lane); found != lanes_.end()) lanes_.erase(found);
 }
 
-source::ownership kafka_lanes::ownership_of(std::string_view lane, std::uint64_t turn) const {
+source::ownership kafka_lanes::ownership_of(std::string_view lane, std::uint64_t generation) const {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);
-  if (found == lanes_.end() || found->second.turn != turn) return source::ownership::gone;
+  if (found == lanes_.end() || found->second.generation != generation) return source::ownership::gone;
   return found->second.mine ? source::ownership::ours : source::ownership::leaving;
 }
 
@@ -43,7 +43,7 @@ kafka_lanes::turn_given kafka_lanes::give(std::string_view lane, std::uint64_t n
   if (found == lanes_.end()) return {};
   found->second.under_way.push_back(next);
   found->second.given = next;
-  return {found->second.turn, std::exchange(found->second.untouched, false)};
+  return {found->second.generation, std::exchange(found->second.untouched, false)};
 }
 
 void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
@@ -52,7 +52,7 @@ void kafka_lanes::settle(std::string_view lane, std::uint64_t position) {
     const auto found = lanes_.find(lane);
     if (found == lanes_.end()) return;
     std::erase_if(found->second.under_way, [&](std::uint64_t end) { return end <= position; });
-    // A late settlement of an earlier turn would move it back.
+    // A late settlement of an earlier generation would move it back.
     found->second.settled = std::max(found->second.settled, position);
   }
   changed_.notify_all();
@@ -62,7 +62,7 @@ void kafka_lanes::abandon(const source_batch& batch) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = lanes_.find(batch.lane);
-    if (found == lanes_.end() || found->second.turn != batch.turn) return;
+    if (found == lanes_.end() || found->second.generation != batch.generation) return;
     std::erase(found->second.under_way, batch.next);
   }
   changed_.notify_all();

@@ -33,12 +33,13 @@ class kafka_lanes {
   void lose(std::string_view lane);
   void forget(std::string_view lane);
 
-  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t turn) const;
+  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t generation) const;
 
-  /// The turn in which a batch was handed out: a turn lasts from one begin() of the lane to the next.
+  /// The generation in which a batch was handed out: a generation lasts from one begin() of the lane to the
+  /// next.
   struct turn_given {
     std::uint64_t number = 0;
-    bool begins = false;  ///< the batch is the first of its turn
+    bool begins = false;  ///< the batch is the first of its generation
   };
   /// Records that a batch of the lane is handed out.
   turn_given give(std::string_view lane, std::uint64_t next);
@@ -62,7 +63,7 @@ class kafka_lanes {
 
  private:
   struct state {
-    std::uint64_t turn = 0;
+    std::uint64_t generation = 0;
     std::optional<std::uint64_t> start_by_group{};
     bool mine = true;
     bool untouched = true;  // nothing was handed out since begin()
@@ -77,7 +78,7 @@ class kafka_lanes {
   mutable std::mutex mutex_{};
   mutable std::condition_variable changed_{};
   std::map<std::string, state, std::less<>> lanes_{};
-  std::uint64_t turns_ = 0;
+  std::uint64_t generations_ = 0;
 };
 
 }  // namespace everseen

@@ -69,7 +69,7 @@ class kafka_sink::impl {
   void begin() { producer_.begin(); }
 
   void put(const judged_batch& batch) {
-    turns_.insert_or_assign(batch.from.lane, batch.from.turn);
+    generations_.insert_or_assign(batch.from.lane, batch.from.generation);
     held kept{batch.from.lane, batch.from.memory, {}};
     for (std::size_t i = 0; i < batch.from.records.size(); ++i)
       if (batch.goes_out(i)) kept.records.push_back(batch.from.records[i]);
@@ -85,8 +85,8 @@ class kafka_sink::impl {
     if (from_ == nullptr) return;
     membership_.reset(from_->membership());
     std::size_t left = 0;
-    for (const auto& [lane, turn] : turns_) {
-      if (from_->ownership_of(lane, turn) != source::ownership::gone) continue;
+    for (const auto& [lane, generation] : generations_) {
+      if (from_->ownership_of(lane, generation) != source::ownership::gone) continue;
       reached.erase(lane);
       left += std::erase_if(held_, [&of = lane](const held& each) { return each.lane == of; });
     }
@@ -99,7 +99,7 @@ class kafka_sink::impl {
     else
       commit_transaction(reached);
     held_.clear();
-    turns_.clear();
+    generations_.clear();
   }
 
   /// Part of a transaction's time limit has passed before the store became unavailable.
@@ -165,10 +165,10 @@ class kafka_sink::impl {
 
   kafka_source* from_;
   std::string id_;
-  std::vector<held> held_{};                      // outlives the producer, which reads it
-  std::map<std::string, std::uint64_t> turns_{};  // of the lanes that were put since the last commit
-  rdkafka::group_metadata membership_{};          // as of leave_lost()
-  bool open_ = false;                             // a transaction is open
+  std::vector<held> held_{};                            // outlives the producer, which reads it
+  std::map<std::string, std::uint64_t> generations_{};  // of the lanes that were put since the last commit
+  rdkafka::group_metadata membership_{};                // as of leave_lost()
+  bool open_ = false;                                   // a transaction is open
   std::mutex away_{};
   rdkafka::producer producer_;
 };

@@ -111,7 +111,7 @@ class kafka_source::impl {
     into.lane = lane.lane;
     into.next = lane.next;
     const auto given = member_.lanes().give(lane.lane, into.next);
-    into.turn = given.number;
+    into.generation = given.number;
     into.begins = given.begins;
     return true;
   }
@@ -156,8 +156,8 @@ void kafka_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
 
-source::ownership kafka_source::ownership_of(std::string_view lane, std::uint64_t turn) const {
-  return impl_->as_member().lanes().ownership_of(lane, turn);
+source::ownership kafka_source::ownership_of(std::string_view lane, std::uint64_t generation) const {
+  return impl_->as_member().lanes().ownership_of(lane, generation);
 }
 
 void kafka_source::keep_alive() {

@@ -40,7 +40,7 @@ class kafka_source : public source {
   void must_be_of(const checkpoint& known) const override;
   [[nodiscard]] std::string warning_about(std::string_view lane) const override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t turn) const override;
+  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t generation) const override;
   void keep_alive() override;
   void abandoned(const source_batch& batch) override;
   void finish() override;

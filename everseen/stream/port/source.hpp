@@ -28,9 +28,11 @@ struct source_batch {
   std::string lane{};  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
   std::vector<source_record> records{};
   std::uint64_t next = 0;  ///< where to continue after them: the settled position once they are settled
-  std::uint64_t turn = 0;  ///< increases each time this worker gets the lane, also if it gets it back
-  bool begins = false;     ///< the first of its turn
-  bool unended = false;    ///< one record without a separator: it may be longer next time
+  /// Increases each time this worker gets the lane, also if it gets it back, as the generation of a Kafka
+  /// group does.
+  std::uint64_t generation = 0;
+  bool begins = false;                   ///< the first of its generation
+  bool unended = false;                  ///< one record without a separator: it may be longer next time
   std::shared_ptr<const void> memory{};  ///< owns the bytes
 };
 
@@ -83,11 +85,12 @@ class source {
   enum class ownership : std::uint8_t {
     ours,     ///< claim and settle
     leaving,  ///< moves to another worker once what was claimed is settled: claim nothing more
-    gone      ///< another worker may have it, or this one got it back, in another turn
+    gone      ///< another worker may have it, or this one got it back, in another generation
   };
-  /// What this worker may do with the batches that it read from a lane in one turn. A lane that is no longer
-  /// `ours` stays so for that turn: a new turn reads again what is not settled.
-  [[nodiscard]] virtual ownership ownership_of(std::string_view /*lane*/, std::uint64_t /*turn*/) const {
+  /// What this worker may do with the batches that it read from a lane in one generation. A lane that is no
+  /// longer `ours` stays so for that generation: a new generation reads again what is not settled.
+  [[nodiscard]] virtual ownership ownership_of(std::string_view /*lane*/,
+                                               std::uint64_t /*generation*/) const {
     return ownership::ours;
   }
 

@@ -66,9 +66,9 @@ std::string time_text(event_time time) {
   return result + 'Z';
 }
 
-event_time beginning_of(event_time time, std::chrono::milliseconds stretch) noexcept {
-  auto into = time.time_since_epoch() % stretch;
-  if (into.count() < 0) into += stretch;
+event_time beginning_of(event_time time, std::chrono::milliseconds interval) noexcept {
+  auto into = time.time_since_epoch() % interval;
+  if (into.count() < 0) into += interval;
   return time - into;
 }
 

@@ -42,8 +42,8 @@ lanes::place lanes::place_of(const std::string& name) const {
 bool lanes::note(const std::string& name, bool begins, bool nothing) {
   const std::lock_guard lock(mutex_);
   state& of = all_.at(name);
-  if (begins || of.turn == 0) {
-    of.turn = ++turns_;
+  if (begins || of.generation == 0) {
+    of.generation = ++generations_;
     of.begins = true;
     of.given.clear();
   }
@@ -65,7 +65,7 @@ void lanes::give(const std::string& name, source_batch& into) {
   last_read_ = name;
   into.lane = from.as.lane;
   into.next = from.after + 1;
-  into.turn = from.turn;
+  into.generation = from.generation;
   into.begins = std::exchange(from.begins, false);
 }
 
@@ -80,10 +80,11 @@ std::vector<std::uint64_t> lanes::take_settled(const checkpoint& reached) {
   return done;
 }
 
-source::ownership lanes::ownership_of(std::string_view lane, std::uint64_t turn) const {
+source::ownership lanes::ownership_of(std::string_view lane, std::uint64_t generation) const {
   const std::lock_guard lock(mutex_);
-  const bool ours = std::ranges::any_of(
-      all_, [&](const auto& each) { return each.second.as.lane == lane && each.second.turn == turn; });
+  const bool ours = std::ranges::any_of(all_, [&](const auto& each) {
+    return each.second.as.lane == lane && each.second.generation == generation;
+  });
   return ours ? source::ownership::ours : source::ownership::gone;
 }
 

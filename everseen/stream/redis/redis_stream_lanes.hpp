@@ -21,8 +21,8 @@ class lanes {
  public:
   void add(const consumer_name& as);
   void remove(const std::string& name);
-  /// Another process reads as this consumer now. The lane begins again, in a new turn, when this worker gets
-  /// it back.
+  /// Another process reads as this consumer now. The lane begins again, in a new generation, when this worker
+  /// gets it back.
   void begin_again(const consumer_name& as);
 
   /// Starts after the consumer that was read last: they take turns, so that a lane that never runs dry does
@@ -50,21 +50,21 @@ class lanes {
   /// The entries of a lane before a position, which were handed out and are settled now; each is returned
   /// once.
   [[nodiscard]] std::vector<std::uint64_t> take_settled(const checkpoint& reached);
-  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t turn) const;
+  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t generation) const;
 
  private:
   struct state {
     consumer_name as;
     std::uint64_t after = 0;
     std::deque<std::uint64_t> given{};  // and not settled
-    std::uint64_t turn = 0;             // increases with each lease of this worker; 0: none
+    std::uint64_t generation = 0;       // increases with each lease of this worker; 0: none
     bool begins = true;                 // nothing was handed out since the lease was taken
     bool read = false;
   };
 
   mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, state> all_{};
-  std::uint64_t turns_ = 0;
+  std::uint64_t generations_ = 0;
   std::string last_read_{};
 };
 

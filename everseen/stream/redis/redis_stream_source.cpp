@@ -70,8 +70,8 @@ class redis_stream_source::impl {
     for (const checkpoint& each : put_down) group_.acknowledge(lanes_.take_settled(each));
   }
 
-  ownership ownership_of(std::string_view name, std::uint64_t turn) const {
-    return lanes_.ownership_of(name, turn);
+  ownership ownership_of(std::string_view name, std::uint64_t generation) const {
+    return lanes_.ownership_of(name, generation);
   }
 
   void keep_alive() {
@@ -120,7 +120,7 @@ class redis_stream_source::impl {
 
   /// Another worker reads as this consumer now, because this one was silent for too long. It releases a
   /// consumer name after it has processed the entries left there; so this worker gets its own back, in a new
-  /// turn.
+  /// generation.
   bool lost(const std::string& name) {
     if (name == own_.name)
       lanes_.begin_again(own_);
@@ -192,8 +192,8 @@ checkpoint redis_stream_source::reached(const source_batch& batch) {
 void redis_stream_source::settled(std::span<const checkpoint> put_down) {
   impl_->settled(put_down);
 }
-source::ownership redis_stream_source::ownership_of(std::string_view lane, std::uint64_t turn) const {
-  return impl_->ownership_of(lane, turn);
+source::ownership redis_stream_source::ownership_of(std::string_view lane, std::uint64_t generation) const {
+  return impl_->ownership_of(lane, generation);
 }
 void redis_stream_source::keep_alive() {
   impl_->keep_alive();

@@ -34,7 +34,7 @@ class redis_stream_source : public source {
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
   void settled(std::span<const checkpoint> put_down) override;
-  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t turn) const override;
+  [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t generation) const override;
   void keep_alive() override;
   void wait_with(const std::shared_ptr<retry_policy>& p) override;
   void finish() override;

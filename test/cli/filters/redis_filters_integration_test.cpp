@@ -27,7 +27,7 @@ class RedisFilters : public Shell {
 
 TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
   EXPECT_THAT(on_redis("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
-  EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nends          20")));
+  EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
   EXPECT_THAT(on_redis("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
@@ -37,7 +37,7 @@ TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
 
 TEST_F(RedisFilters, InFilesAlsoEnd) {
   EXPECT_THAT(sh("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
-  EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nends          20")));
+  EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(sh("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return sh("everseen list").out.empty(); }, "the filter ends");
   EXPECT_THAT(sh("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));

@@ -50,8 +50,8 @@ class list_source final : public source {
     }
     into.lane = "list";
     into.begins = next_ == 0;
-    if (into.begins) ++turn_;
-    into.turn = turn_;
+    if (into.begins) ++generation_;
+    into.generation = generation_;
     for (std::size_t i = 0; i < at_a_time_ && next_ < lines_.size(); ++i, ++next_) {
       const std::string_view padded = lines_[next_];
       into.records.push_back({padded.substr(0, padded.size() - block_reader::padding), next_ * 10});
@@ -80,7 +80,7 @@ class list_source final : public source {
   strings lines_;
   std::size_t at_a_time_;
   std::size_t next_ = 0;
-  std::uint64_t turn_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
 class list_sink final : public sink {

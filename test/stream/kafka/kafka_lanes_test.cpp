@@ -28,9 +28,9 @@ TEST(KafkaLanes, FirstBatchOfANewlyAssignedLaneStartsIt) {
 TEST(KafkaLanes, BatchOfAnEarlierAssignmentIsNotWaitedFor) {
   kafka_lanes lanes;
   lanes.begin("t/0", 0);
-  const source_batch early{.lane = "t/0", .next = 10, .turn = lanes.give("t/0", 10).number};
+  const source_batch early{.lane = "t/0", .next = 10, .generation = lanes.give("t/0", 10).number};
   lanes.begin("t/0", 0);
-  const source_batch late{.lane = "t/0", .next = 10, .turn = lanes.give("t/0", 10).number};
+  const source_batch late{.lane = "t/0", .next = 10, .generation = lanes.give("t/0", 10).number};
   lanes.abandon(early);
   EXPECT_FALSE(lanes.wait_until_idle(the_lane, 0ms));
   lanes.abandon(late);
@@ -40,9 +40,9 @@ TEST(KafkaLanes, BatchOfAnEarlierAssignmentIsNotWaitedFor) {
 TEST(KafkaLanes, LostLaneCannotBeClaimedAndMayStillBeSettled) {
   kafka_lanes lanes;
   lanes.begin("t/0", 0);
-  const auto turn = lanes.give("t/0", 10).number;
+  const auto generation = lanes.give("t/0", 10).number;
   lanes.lose("t/0");
-  EXPECT_EQ(lanes.ownership_of("t/0", turn), source::ownership::leaving);
+  EXPECT_EQ(lanes.ownership_of("t/0", generation), source::ownership::leaving);
   lanes.settle("t/0", 10);
   const auto settled = lanes.uncommitted();
   ASSERT_EQ(settled.size(), 1U);
@@ -64,7 +64,7 @@ TEST(KafkaLanes, IsIdleWhenAllIsSettledOrAbandoned) {
   lanes.begin("t/0", 0);
   EXPECT_TRUE(lanes.wait_until_idle(the_lane, 0ms));
   lanes.give("t/0", 10);
-  const source_batch second{.lane = "t/0", .next = 20, .turn = lanes.give("t/0", 20).number};
+  const source_batch second{.lane = "t/0", .next = 20, .generation = lanes.give("t/0", 20).number};
   EXPECT_FALSE(lanes.wait_until_idle(the_lane, 1ms));
   std::thread other([&] {
     std::this_thread::sleep_for(20ms);

@@ -125,7 +125,7 @@ TEST_F(KafkaRebalance, RevokedLaneIsHeldUntilItsClaimsAreSettled) {
   wait_until(
       [&] {
         for (const record_copy& each : taken)
-          if (first.ownership_of(each.lane, each.turn) == source::ownership::leaving) lost = each.lane;
+          if (first.ownership_of(each.lane, each.generation) == source::ownership::leaving) lost = each.lane;
         return !lost.empty();
       },
       "a lane goes");

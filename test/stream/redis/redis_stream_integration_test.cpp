@@ -113,7 +113,7 @@ TEST_F(RedisStream, EntriesOfACrashedWorkerAreReadInItsLane) {
   ASSERT_EQ(taken.size(), 10U);
   EXPECT_EQ(taken.front().lane, "clicks/g/dead");
   const auto has_it = [&] {
-    return heir->ownership_of("clicks/g/dead", taken.front().turn) == source::ownership::ours;
+    return heir->ownership_of("clicks/g/dead", taken.front().generation) == source::ownership::ours;
   };
   EXPECT_TRUE(has_it());
   settle(*heir, taken.back());
@@ -164,7 +164,7 @@ TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBack) {
   ASSERT_EQ(inherited.size(), 10U);
   source_batch batch;
   EXPECT_EQ(slow->next(batch, 50ms), source::state::nothing_yet);
-  EXPECT_EQ(slow->ownership_of(before[0].lane, before[0].turn), source::ownership::gone);
+  EXPECT_EQ(slow->ownership_of(before[0].lane, before[0].generation), source::ownership::gone);
   settle(*heir, inherited.back());
   EXPECT_EQ(heir->next(batch, 50ms), source::state::nothing_yet);
   add(5, 11);
@@ -177,8 +177,8 @@ TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBack) {
       },
       "the slow one reads again");
   EXPECT_TRUE(batch.begins);
-  EXPECT_GT(batch.turn, before[0].turn);
-  EXPECT_EQ(slow->ownership_of(batch.lane, batch.turn), source::ownership::ours);
+  EXPECT_GT(batch.generation, before[0].generation);
+  EXPECT_EQ(slow->ownership_of(batch.lane, batch.generation), source::ownership::ours);
 }
 
 TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
