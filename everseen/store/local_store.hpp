@@ -5,7 +5,7 @@
 
 #include "everseen/store/port/store.hpp"
 
-/// The stores of this machine, which need no library of others.
+/// The stores on this machine, which need no third-party client library.
 namespace everseen {
 
 /// Whether a URL is of such a store.

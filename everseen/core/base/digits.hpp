@@ -12,7 +12,8 @@
 /// Numbers and bytes as digits, for formats and protocols. What people type is read by everseen/text.
 namespace everseen {
 
-/// Reads the whole text: no blank, no plus sign, nothing behind.    @return nothing  no number, or too large
+/// Parses the whole text: no spaces, no plus sign, nothing after the number.
+/// @return nothing if it is not a number, or too large
 template <std::integral Number = std::uint64_t>
 [[nodiscard]] std::optional<Number> read_number(std::string_view text, int base = 10) noexcept {
   Number number{};
@@ -21,7 +22,7 @@ template <std::integral Number = std::uint64_t>
   return error == std::errc() && end == last ? std::optional(number) : std::nullopt;
 }
 
-/// Two digits a byte.
+/// Two digits per byte.
 [[nodiscard]] inline std::string hex_of(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;

@@ -55,7 +55,7 @@ class full_error : public error {
   using error::error;
 };
 
-/// A file, directory or memory could not be obtained.
+/// A file or directory could not be used, or memory ran out.
 class storage_error : public error {
  public:
   /// @param code  errno at the time, 0 if none applies    @param path  the file or directory concerned

@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-/// Names of filters and jobs, and how they stand in text: doc/format.md, "Names of filters and jobs".
+/// Names of filters and jobs, and their form in text: doc/format.md, "Names of filters and jobs".
 ///
-/// A name is any bytes. In text it is itself if a terminal shows it as it is; otherwise it is between double
-/// quotes, with escapes. Text that begins with a double quote is always in the second form.
+/// A name is any sequence of bytes. In text it stays unchanged if a terminal can display all of it; otherwise
+/// it is enclosed in double quotes, with escapes. Text that begins with a double quote always has the second
+/// form.
 namespace everseen {
 
 inline constexpr std::size_t max_name_bytes = 1024;
@@ -23,7 +24,7 @@ inline constexpr std::size_t max_name_bytes = 1024;
 /// @throws parameter_error  it begins with a double quote and is not in that form
 [[nodiscard]] std::string typed_name(std::string_view text);
 
-/// The name for a message: between quotes in any case. What is too long for a name is cut.
+/// The name for a message, always in quotes. Text that is too long for a name is truncated.
 [[nodiscard]] std::string quoted_name(std::string_view name);
 
 /// The name as an argument of a command, for a message: the text, quoted for the shell where needed.

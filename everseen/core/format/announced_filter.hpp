@@ -17,7 +17,7 @@ struct announced_filter {
     layer_state layer;
   };
   std::vector<segment> segments{};  ///< ascending by id
-  bool is_redisbloom = false;       ///< whose chunks are bits in its own order and nothing else
+  bool is_redisbloom = false;       ///< its chunks hold only bits, in RedisBloom's order
 
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept {
     std::uint64_t sum = 0;

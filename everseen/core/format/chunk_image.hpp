@@ -16,17 +16,17 @@ inline constexpr std::size_t chunk_trailer_bytes = 5 * 8;
 inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 4096;
 
 [[nodiscard]] std::vector<std::byte> encode_chunk_header(const announced_filter& f);
-/// Whether it begins as such a header does.
+/// Whether the bytes begin like such a header.
 [[nodiscard]] bool is_chunk_header(std::span<const std::byte> bytes) noexcept;
 /// @throws format_error  it is damaged    @throws parameter_error  as decode_manifest
 /// @pre is_chunk_header(header)
 [[nodiscard]] announced_filter decode_chunk_header(std::span<const std::byte> header);
 
-/// Completes a chunk: states which segment its bits are of, from where on, and how many keys the segment has
-/// now. A copy of a filter that changed meanwhile is recognised by it.
+/// Completes a chunk with a trailer: the segment of the bits, their offset in it, and its current number of
+/// keys. The trailer reveals that a filter was emptied or grew while it was copied.
 void append_chunk_trailer(std::vector<std::byte>& bits, const announced_filter::segment& of,
                           std::uint64_t offset);
-/// @return the bits    @throws format_error  the chunk is damaged, or of other bits
+/// @return the bits    @throws format_error  the chunk is damaged, or holds other bits
 [[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
                                                                const announced_filter::segment& of,
                                                                std::uint64_t offset);

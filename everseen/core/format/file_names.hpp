@@ -12,7 +12,7 @@ namespace everseen::file_names {
 [[nodiscard]] std::string of(std::string_view name);
 
 /// The name that a file name spells.
-/// @return nothing  of() does not make it, or it is a hash
+/// @return nothing if of() never returns this file name, or if it is a hash
 [[nodiscard]] std::optional<std::string> spelled(std::string_view file_name);
 
 /// Whether it has the form of a hash, so that the name must be stored elsewhere.

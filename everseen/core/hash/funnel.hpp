@@ -17,9 +17,8 @@ enum class funnel_kind : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view to_string(funnel_kind how) noexcept;
-/// @param name  as returned by to_string; or a stringFunnel: "string" and "string:utf-8", synonyms for bytes,
-/// and
-///   "string:utf-16le", one for chars
+/// @param name  as returned by to_string; or a stringFunnel: "string" and "string:utf-8" mean bytes,
+///   "string:utf-16le" means chars
 [[nodiscard]] std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept;
 
 /// Writes the bytes that are hashed for a key to `into`.

@@ -53,8 +53,8 @@ static_assert(all_layouts.size() + foreign_layouts.size() ==
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::uint64_t line_bits = 8 * line_bytes;
 inline constexpr unsigned max_probes = 64;
-/// The same for the later layers of RedisBloom's chains, each of which sets one or two more than the one
-/// before it: those of a layer with the smallest error rate that a double can express.
+/// The maximum for later layers of RedisBloom's chains. Each layer sets one or two bits more than the
+/// previous one, until its error rate is the smallest that a double can express.
 inline constexpr unsigned max_layer_probes = 1'075;
 
 /// Cache lines per key (0: the bits are scattered).

@@ -53,12 +53,12 @@ inline constexpr double max_error_rate = 0.5;
 /// Keys in a segment, estimated from its set bits. Infinite if all are set.
 [[nodiscard]] double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits);
 
-/// Expected false positives while a segment fills from one key count to another: the integral of error_rate
-/// over the keys.
+/// The key counts between which a segment fills.
 struct key_range {
   double from = 0;
   double to = 0;
 };
+/// Expected number of false positives while a segment fills: the integral of error_rate over the keys.
 [[nodiscard]] double expected_false_positives(const geometry& shape, key_range keys);
 
 /// The layout with the fewest cache misses that does not waste memory: rate >= 1e-3 one line 8x64, to 1e-5

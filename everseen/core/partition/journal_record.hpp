@@ -15,9 +15,9 @@ namespace everseen {
 /// One entry of a partition's journal: keys that were new to the partition, in the order in which they were
 /// added. Format: doc/format.md, "Journal".
 ///
-/// A partition is a state machine whose inputs are these records. All who apply the same records in the same
-/// order (partition::apply) have the same bits and counts, grow at the same key, and move the window at the
-/// same record.
+/// A partition is a state machine whose inputs are these records. All processes that apply the same records
+/// in the same order (partition::apply) have the same bits and counts, grow at the same key, and move the
+/// window at the same record.
 struct journal_record {
   /// Keys of one slice.
   struct group {
@@ -41,7 +41,7 @@ inline constexpr std::size_t journal_record_head_bytes = 32;
 inline constexpr std::size_t journal_record_tail_bytes = 8;
 /// A longer record is invalid. A batch with more keys is written as several records.
 inline constexpr std::size_t max_journal_record_bytes = std::size_t{4} << 20;
-/// Keys that fit a record, whatever their slices are.
+/// The number of keys that always fit into one record, whatever their slices.
 inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
 
 /// Size of the record in bytes.

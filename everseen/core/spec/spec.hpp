@@ -33,7 +33,7 @@ enum class judge_kind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(judge_kind kind) noexcept;
 [[nodiscard]] std::optional<judge_kind> parse_judge_kind(std::string_view name) noexcept;
 
-/// Parts of a window, where nothing else is asked for.
+/// The number of slices of a window, unless the caller chooses another.
 inline constexpr std::uint32_t default_slices = 10;
 
 /// A sliding window over event time. A key counts as seen for at least `width` and at most `width` plus one
@@ -48,7 +48,8 @@ struct window_spec {
   friend constexpr bool operator==(const window_spec&, const window_spec&) = default;
 };
 
-/// The rules of another system by which a filter with a foreign layout is continued. Empty for all others.
+/// The other system's rules for a filter with a foreign layout, by which keys are added to it. Empty for all
+/// other filters.
 struct foreign_rules {
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava: how a key is converted to the bytes that are hashed
   bool powers_of_two = false;     ///< RedisBloom: bits are rounded up to a power of two (no NOROUND)
@@ -109,11 +110,11 @@ inline constexpr std::uint32_t max_slices = 1'000;
 /// @throws parameter_error  names the invalid number and its bounds
 [[nodiscard]] spec make_spec(const spec_request& request);
 
-/// What a filter has otherwise than a request asks for, for example "capacity 1000 instead of 2000, growth
-/// refuse instead of grow"; empty: nothing.
+/// How a filter differs from a request, for example "capacity 1000 instead of 2000, growth refuse instead of
+/// grow"; empty if it does not.
 ///
-/// Counts everything that is asked for and affects answers. What is left empty, the seed, and who judges keys
-/// do not.
+/// Compares every requested value that affects answers. Values left empty, the seed, and who judges keys are
+/// not compared.
 [[nodiscard]] std::string differences(const spec_request& asked, const spec& has);
 
 /// Checks a spec from outside (a file, a server).

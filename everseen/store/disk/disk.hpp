@@ -14,7 +14,7 @@ namespace everseen {
 /// When the writes of a file store reach the disk: doc/files.md, "Durability".
 enum class sync_policy : std::uint8_t {
   always,    ///< before a batch is acknowledged; a power loss loses nothing
-  interval,  ///< about once a second; a power loss loses that much, or more if a sync is slow
+  interval,  ///< about once a second; a power loss loses the last second, or more if a sync is slow
   never,     ///< when the kernel decides, about 30 seconds; a mere process crash loses nothing
 };
 

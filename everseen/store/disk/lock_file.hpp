@@ -39,8 +39,8 @@ class lock_file {
   descriptor file_;
 };
 
-/// Reserves a directory for a server, as only one at a time can use its filters. Creates it if necessary.
-/// Does not restrict access to any filter.
+/// Reserves a directory for a server, since only one server at a time can use its filters. Creates it if
+/// necessary. Does not restrict access to any filter.
 /// @return destroying it ends the reservation, and so does a crash
 /// @throws storage_error  another server has reserved it; says where and which
 [[nodiscard]] lock_file reserve_to_serve(const std::filesystem::path& directory);

@@ -8,8 +8,8 @@ namespace everseen {
 
 class embedded_filter;
 
-/// The ledger of a job whose filter has its bits in this process. It has counters if the job ends with the
-/// process; those that outlive it are kept by Redis alone.
+/// The ledger of a job whose filter has its bits in this process. It has counters only if the job ends with
+/// the process; only Redis keeps counters that outlive it.
 ///
 /// Threads: claims of one job are serialised.
 class embedded_ledger final : public ledger {

@@ -45,7 +45,8 @@ struct job_memory {
   virtual void sync() {}
   /// As ledger::doubt.
   [[nodiscard]] virtual std::string doubt() const { return {}; }
-  /// Whether it has counters. What is stored has none: it would not be one step with the keys.
+  /// Whether it has counters. A stored job has none, since they would not be updated in one step with the
+  /// keys.
   [[nodiscard]] virtual bool has_counters() const noexcept { return true; }
   /// Size of what is stored.
   [[nodiscard]] virtual std::optional<std::uint64_t> stored_bytes() const { return {}; }

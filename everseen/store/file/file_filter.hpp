@@ -18,7 +18,7 @@ struct writer_files {
   std::unique_ptr<file_segments> bits;
 };
 
-/// A filter of files, opened for writing: at most one writer at a time, among all processes.
+/// A filter in files, opened for writing: at most one writer at a time, among all processes.
 ///
 /// Once the disk has failed, every batch fails with that reason until the filter is reopened.
 class file_writer final : private writer_files, public embedded_filter {
@@ -59,10 +59,11 @@ class file_writer final : private writer_files, public embedded_filter {
   std::thread syncer_;  // only under sync_policy::interval
 };
 
-/// A filter of files, opened for reading, beside a writer in this or another process.
+/// A filter in files, opened for reading, besides a writer in this or another process.
 ///
-/// Checks once per batch whether the manifest was replaced, and follows it. A check sees every key that the
-/// writer acknowledged before the check began. Counts are those in the files, which lag by at most a batch.
+/// Checks once per batch whether the manifest was replaced, and loads the new one. A check sees every key
+/// that the writer acknowledged before the check began. Counts are those in the files, which lag by at most a
+/// batch.
 class file_reader final : public stored_filter {
  public:
   /// @throws format_error  also: there is no manifest    @throws storage_error

@@ -16,9 +16,9 @@ namespace everseen {
 /// The links of a file store: which filter asks which other filter first. The link is a record in the
 /// directory of the newer filter. Every filter has one, so a missing record is damage.
 ///
-/// No second record can contradict it. To find out which filter asks a given one, all directories are
-/// searched; only link() and drop do so, while holding the lock of the store. Links can change while a filter
-/// is open. Threads and processes: any number.
+/// There is no second record that could contradict it. Only link() and drop need to know which filter asks a
+/// given one; they search all directories while holding the lock of the store. Links can change while a
+/// filter is open. Threads and processes: any number.
 class file_links {
  public:
   file_links(disk& on, std::filesystem::path store_directory, time_source now);

@@ -14,7 +14,7 @@ namespace everseen {
 
 class file_writer;
 
-/// A filter of files that is built beside the filter of its name and exchanged with it atomically.
+/// A filter in files that is built next to the filter of its name and exchanged with it atomically.
 ///
 /// It holds the writer's lock of the old filter, so no keys are added meanwhile. Readers continue until the
 /// exchange; then they get an error and must reopen the filter.

@@ -8,9 +8,9 @@
 namespace everseen {
 
 // Marks a filter that a rename replaces. For a moment the replaced filter has the old name of the renamed
-// one; if the renaming process crashes then, it must not be taken for that filter. A record in its directory,
-// written before, says under which name it is no longer a filter. Under any other name the record has no
-// meaning.
+// one; if the renaming process crashes then, the replaced filter must not be taken for the renamed one. So a
+// record in its directory, written beforehand, says under which name it is no longer a filter. Under any
+// other name the record has no meaning.
 
 /// @throws storage_error
 void mark_replaced(disk& on, const std::filesystem::path& filter_directory, const std::string& when_named);

@@ -50,7 +50,7 @@ class file_store : public store {
   [[nodiscard]] std::vector<std::string> list() const override;
 
   [[nodiscard]] filter_facts facts(std::string_view name) const override;
-  /// Through the writer that this object has open, if it has.
+  /// Through the writer that this object has open, if there is one.
   void expire_at(std::string_view name, std::optional<event_time> when) override;
   [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;
   /// Likewise. Also ends a job with a damaged journal. Keys that are only in the journal are lost.

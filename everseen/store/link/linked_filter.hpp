@@ -11,7 +11,7 @@
 
 namespace everseen {
 
-/// A filter that replaces an older one gradually and asks it, too. A key that either filter has is `seen`;
+/// A filter that gradually replaces an older one, which it also asks. A key that either filter has is `seen`;
 /// keys are added only to the newer filter. After some time the newer filter has all keys still in use, and
 /// the older one can be dropped.
 ///
@@ -31,7 +31,7 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// This, visit_segments and sync are about the newer filter.
+  /// This, visit_segments and sync refer to the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }

@@ -10,7 +10,8 @@ namespace everseen {
 ///
 /// A filter in DRAM touches a random line per key. With 4 KiB pages each touch is also a TLB miss, so huge
 /// pages give 1.5 to 1.8 times the speed. But a huge page is zeroed completely at its first touch: a few keys
-/// in a filter for billions would cost gigabytes, and minutes. So a caller may start with small pages.
+/// in a filter for billions would cost gigabytes of memory and minutes of time. So a caller may start with
+/// small pages.
 class huge_memory {
  public:
   huge_memory() = default;

@@ -7,7 +7,7 @@
 
 namespace everseen {
 
-/// A format_error about a file of a filter, with the advice that fits all of them.
+/// A format_error about a file of a filter, with the same advice for all files.
 [[nodiscard]] inline format_error damaged(const std::filesystem::path& path, const std::string& what) {
   return format_error(path.string() + " " + what + "; restore the filter from an export or drop it");
 }

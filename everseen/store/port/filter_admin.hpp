@@ -16,16 +16,16 @@
 
 namespace everseen {
 
-/// What a store knows of a filter beside its spec and its keys.
+/// What a store knows about a filter besides its spec and its keys.
 struct filter_facts {
   std::optional<event_time> expires_at{};  ///< by the clock of the store; nothing: never
-  /// Stays as it is while the name leads to the same filter; a rebuild does not change it. Only of stores
-  /// whose filters other processes may rename or replace while they are open.
+  /// Stays the same while the name leads to the same filter; a rebuild does not change it. Empty for stores
+  /// whose filters no other process can rename or replace while they are open.
   std::string identity{};
 };
 
-/// What is asked about the filters of a store, and done to them as a whole: by name, whether this process has
-/// them open or not. Threads: any number may call any function.
+/// Questions about whole filters of a store, and operations on them. Filters are given by name, whether or
+/// not this process has them open. Threads: any number may call any function.
 class filter_admin {
  public:
   virtual ~filter_admin() = default;
@@ -64,7 +64,7 @@ class filter_admin {
   /// @throws format_error     it is damaged
   virtual void reset(std::string_view name) = 0;
 
-  /// Removes expired filters that are not open. They were already unusable but took up space.
+  /// Removes expired filters that are not open. They were already unusable, but occupied space.
   /// @throws storage_error
   virtual void remove_expired() = 0;
 
@@ -92,8 +92,8 @@ class filter_admin {
   /// @throws parameter_error  it has no link    @throws storage_error, backend_error
   virtual void unlink(std::string_view newer) = 0;
 
-  /// A filter under construction from existing segments. commit() makes it visible as a whole; destroyed
-  /// before, it leaves nothing behind.
+  /// A filter under construction from existing segments. commit() makes it visible as a whole. If this is
+  /// destroyed before commit(), nothing is left behind.
   class restore {
    public:
     virtual ~restore() = default;
@@ -109,12 +109,13 @@ class filter_admin {
   /// capacity, or another error rate.
   ///
   /// On servers, the new filter takes the old one's place immediately and asks it first until commit(). All
-  /// clients, including those that have the filter open, then add keys to the new one. So keys are `seen` as
-  /// soon as they are given, and no client gets `fresh` for a key of the old filter. After commit() the new
-  /// filter has the keys that it was given and those added since begin_rebuild(). Destroyed before commit(),
-  /// it leaves a filter that knows the keys of both. With a base, all this begins with the first target() or
-  /// commit(), after the last merge(). Keys added before that and not in the base must also be given. A base
-  /// may be empty, with a state without slices for each partition: then nothing changes before target().
+  /// clients, including those that have the filter open, then add keys to the new one. So a key is `seen` as
+  /// soon as the rebuild has received it, and no client gets `fresh` for a key of the old filter. After
+  /// commit() the new filter has the keys that the rebuild received and those added since begin_rebuild(). If
+  /// the rebuild is destroyed before commit(), the remaining filter answers for the keys of both. With a
+  /// base, all this begins with the first target() or commit(), after the last merge(). Pass keys that were
+  /// added before that and are not in the base to the rebuild as well. A base may be empty, with a state
+  /// without slices for each partition: then nothing changes before target().
   ///
   /// In files, no other process can add keys meanwhile, and commit() exchanges the filters atomically.
   ///

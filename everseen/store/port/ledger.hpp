@@ -41,7 +41,7 @@ struct claim_batch {
   std::span<std::uint8_t> claimed_before;
 };
 
-/// A position up to which a source was dealt with.
+/// The position up to which the events of a source have been processed.
 struct checkpoint {
   std::string source;
   std::uint64_t position = 0;
@@ -59,7 +59,7 @@ struct job_size {
 
 /// The memory of one job: which events of which sources were judged, and with which verdicts.
 ///
-/// "Add, then process" loses an event when the process crashes in between; "process, then add" repeats it. A
+/// "Add, then process" loses an event if the process crashes in between; "process, then add" repeats it. A
 /// claim adds the key, increments the counters and records the position of the event in one atomic step of
 /// its partition. A replayed event, whose first processing was not confirmed before a crash, therefore gets
 /// the verdict of its first claim until it is settled, whatever the filter answers for its key by now.
@@ -67,13 +67,13 @@ struct job_size {
 /// For each source a partition records the position of the last event judged, and which of the unsettled
 /// events were fresh. An event at or before that position is not judged again. It is `fresh` if recorded as
 /// fresh, else `seen` (or `late` if the window has left it). How events are divided into claims does not
-/// matter, nor whether a retry divides them in the same way. What matters: within a source, positions ascend
-/// from claim to claim, except when a source is restarted at or before its oldest unsettled event.
+/// matter, and a retry may divide them differently. Within a source, however, positions must ascend from
+/// claim to claim, except when the source is restarted at or before its oldest unsettled event.
 ///
 /// Two clients that claim events of one source concurrently, by mistake or because one is slow, get the same
 /// verdicts; counters are incremented once.
 ///
-/// Threads: any number, but claims of one source one at a time.
+/// Threads: any number, but only one claim per source at a time.
 class ledger {
  public:
   virtual ~ledger() = default;
@@ -86,7 +86,7 @@ class ledger {
   virtual batch_result claim(const origin& from, std::span<const claim_batch> batches) = 0;
 
   /// Stores all checkpoints in one step. Other sources keep theirs, and so does a source that is already
-  /// further: a client that has lost its source to another one cannot move it back.
+  /// further: a client that has lost its source to another client cannot move it back.
   ///
   /// A note that describes the effects of events, such as the length of a file, must not be stored with
   /// positions of another client, whose effects are elsewhere. Checkpoints can therefore require the current

@@ -7,10 +7,9 @@ namespace everseen {
 
 /// Decides how long calls to an unavailable store are retried.
 ///
-/// A store on other machines has its own limit, after which a call fails. A caller that wants to wait longer,
-/// or not at all, or to be notified, installs this: store::wait_with. It changes no verdict: a
-/// retried call gets the answer of its first attempt, or none.
-/// Threads: any number may call concurrently.
+/// A store on other machines has its own limit, after which a call fails. To wait longer, or not at all, or
+/// to be notified, a caller installs a policy with store::wait_with. It changes no verdict: a retried call
+/// gets the answer of its first attempt, or none. Threads: any number may call concurrently.
 class retry_policy {
  public:
   virtual ~retry_policy() = default;
@@ -30,8 +29,8 @@ class retry_policy {
   /// says nothing. For a note to the user.    @param why  names the server
   virtual void on_silence(const std::string& /*why*/) {}
 
-  /// The store answers again. Called at the first answer after each tries_again
-  /// or on_silence, sometimes more than once.
+  /// The store answers again. Called at the first answer after each tries_again or on_silence, sometimes more
+  /// than once.
   virtual void on_recovered() = 0;
 
   /// Whether calls may be retried for hours, so that servers must remember their answers for a day.

@@ -17,7 +17,7 @@
 
 namespace everseen {
 
-/// What is true of a store as a whole.
+/// Properties of a store as a whole.
 struct store_traits {
   /// Whether a batch mostly waits for another machine, so that more threads than processors are useful.
   bool is_remote = false;
@@ -34,37 +34,40 @@ struct store_traits {
   std::filesystem::path directory{};
 };
 
-/// Keeps filters by name: creates, opens and lists them; filter_admin is the rest.
+/// Keeps filters by name: creates, opens and lists them. filter_admin has all other operations.
 ///
 /// To add a kind of store, implement this, filter_admin and stored_filter; stored_filter alone is called for
 /// each batch. Threads: any number may call any function.
 class store : public filter_admin {
  public:
-  /// Cost: no round trip.
+  /// The properties of this store.    Cost: no round trip.
   [[nodiscard]] virtual store_traits traits() const = 0;
 
   /// make_spec with the defaults of this store, since the cost of a key differs between memory and a server.
   /// @throws parameter_error  as make_spec; also if clients are to judge and there are no servers
   [[nodiscard]] virtual spec plan(const spec_request& request) const;
 
+  /// Creates an empty filter and opens it for writing.
   /// @param life  the filter expires after this time, whether it is in use or not; nothing: never
   /// @throws name_taken       a filter of this name exists    @throws storage_error
   /// @throws parameter_error  it would live for less than a second
   virtual std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                                 std::optional<std::chrono::milliseconds> life = {}) = 0;
 
+  /// Opens an existing filter.
   /// @throws no_filter        no filter has this name; filter_expired: it has expired
-  /// @throws format_error     it is damaged, or of another version
+  /// @throws format_error     it is damaged, or of another version    @throws backend_error
   /// @throws storage_error    another process is writing to it, or files cannot be read
   virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
 
+  /// Whether a filter has this name and has not expired.    @throws storage_error, backend_error
   [[nodiscard]] virtual bool exists(std::string_view name) const = 0;
 
   /// Names in ascending order, including damaged filters; opening those reports the damage.
   [[nodiscard]] virtual std::vector<std::string> list() const = 0;
 
-  /// What warnings are about. Those about jobs include crashes after which the store could lose acknowledged
-  /// data, so that a job would lose events or count too few.
+  /// The subject of warnings. Warnings about jobs also cover crashes in which the store could lose
+  /// acknowledged data, so that a job would lose events or count too few.
   enum class concern : std::uint8_t { keys, jobs };
   /// Conditions under which filters of this store could lose or refuse keys, one readable sentence each.
   /// @throws backend_error  a server does not answer

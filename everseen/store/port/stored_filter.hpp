@@ -33,7 +33,7 @@ struct batch_path {
 /// atomicity: the keys of one partition_batch are judged and added as one isolated step. Threads: any number
 /// may call any function. If several add the same key, exactly one gets `fresh`.
 ///
-/// Whatever is asked about a filter or done to it as a whole, its store does by name: filter_admin.hpp.
+/// Operations on a filter as a whole are functions of its store, by name: filter_admin.hpp.
 class stored_filter {
  public:
   virtual ~stored_filter() = default;
@@ -44,8 +44,9 @@ class stored_filter {
   /// spec. Never changes.
   [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
 
-  /// Into how many partitions callers divide a batch. 1, whatever the spec says, if this filter alone knows
-  /// the partitions of its keys: the whole batch is then one partition_batch, of partition 0.
+  /// The number of partitions into which callers divide a batch. It is 1, whatever the spec says, if only
+  /// this filter knows the partitions of its keys: the whole batch is then one partition_batch, of partition
+  /// 0.
   [[nodiscard]] virtual std::uint32_t batch_partitions() const noexcept { return get_spec().partitions; }
 
   /// Judges and adds. The batches are sent together; each is for a different partition.
@@ -55,7 +56,7 @@ class stored_filter {
   /// Judges and changes nothing.
   virtual batch_result check(std::span<const partition_batch> batches) const = 0;
 
-  /// A consistent copy of the state of one partition.
+  /// A consistent copy of the state of one partition.    @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual partition_state state(std::uint32_t partition) const = 0;
 
   /// A consistent copy of one partition including its bits: calls `visit` once per segment, while no keys are
@@ -68,7 +69,8 @@ class stored_filter {
       std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
 
-  /// Makes everything acknowledged so far survive a power loss.
+  /// Returns once everything acknowledged so far survives a power loss. Does nothing on Redis, whose
+  /// configuration decides.
   /// @throws storage_error  the disk failed; acknowledged keys may be lost at a power loss
   virtual void sync() = 0;
 
@@ -78,14 +80,14 @@ class stored_filter {
   /// job must stay true. The filter must outlive the returned object.
   /// @param job          follows the rules for filter names
   /// @param description  of the job, created with it if it does not exist; nothing: opens an existing job
-  /// @return null  without a description: there is no such job
+  /// @return null if there is no such job and no description was given
   /// @throws parameter_error  the store has no ledgers, the filter belongs to another program, or the name is
   ///   invalid; there is no such job, and the filter was opened for reading
   /// @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                             std::optional<std::string_view> description);
 
-  /// May wait for the store.    @throws backend_error
+  /// How batches reach the bits now. May wait for the store.    @throws backend_error
   [[nodiscard]] virtual batch_path path() const { return {}; }
 };
 
