@@ -12,21 +12,21 @@
  *     everseen_add_slices(clicks, keys, 2, NULL, 0, verdicts);   // EVERSEEN_FRESH, EVERSEEN_FRESH
  *     everseen_close(clicks);
  *
- * Keys are bytes of any length, zero included. Pointers may be null where a count is 0.
+ * A key is any sequence of bytes, of any length, including zero. A pointer may be null if its count is 0.
  *
  * Errors: a function that can fail returns a status; everseen_last_error() has the message of the calling
  * thread's last failure. No C++ exception leaves the library. Running out of memory is EVERSEEN_NO_MEMORY.
  *
  * Threads: any number may use one filter concurrently; everseen_close() must come after all of them.
  *
- * fork(): a child may use none of its parent's filters, not even close them; it opens its own. The library
- * installs no signal handler. It has threads of its own only during calls.
+ * fork(): a child must not use or even close its parent's filters; it must open its own. The library installs
+ * no signal handlers. It has threads of its own only during calls.
  *
- * Cost: in memory 5 to 30 ns a key in batches of some thousands, and some 100 ns for a single key; on a Redis
- * server, a batch costs at least a round trip, so pass many keys per call.
+ * Cost: in memory 5 to 30 ns per key in batches of a few thousand keys, and about 100 ns for a single key; on
+ * a Redis server, a batch costs at least one round trip, so pass many keys per call.
  *
- * Stability: within a SONAME, functions are only added, and structs only grow at their ends, where `size`
- * says how much of one the caller knows.
+ * Stability: within a SONAME, functions are only added, and structs only grow at their ends; `size` states
+ * how much of a struct the caller knows.
  */
 #ifndef EVERSEEN_EVERSEEN_H
 #define EVERSEEN_EVERSEEN_H
@@ -56,11 +56,11 @@ typedef enum everseen_status {
   EVERSEEN_BACKEND = 6,     /* a server does not answer, or refuses */
   EVERSEEN_DAMAGED = 7,     /* stored or received bytes are damaged */
   EVERSEEN_NO_MEMORY = 8,
-  EVERSEEN_INTERNAL = 9     /* a bug of everseen */
+  EVERSEEN_INTERNAL = 9     /* a bug in everseen */
 } everseen_status;
 
-/* Why the last call of this thread that failed did so, and mostly what to do; "" if none has failed. Valid
- * until the next call of this thread. */
+/* The message of this thread's last failed call: the problem and, in most cases, what to do; "" if no call
+ * has failed. Valid until this thread's next call. */
 EVERSEEN_API const char* everseen_last_error(void);
 
 /* The version of the library, "1.2.3". */
@@ -70,7 +70,7 @@ EVERSEEN_API const char* everseen_version(void);
 
 typedef struct everseen_filter everseen_filter;
 
-/* The properties of a new filter. Fields that are 0 have the default given. */
+/* The properties of a new filter. A field that is 0 has the default in parentheses. */
 typedef struct everseen_options {
   size_t size;           /* sizeof(everseen_options) */
   uint64_t capacity;     /* expected number of different keys; with a window, within it (1,000,000) */
@@ -94,7 +94,7 @@ typedef enum everseen_growth {
 typedef enum everseen_hash {
   EVERSEEN_HASH_DEFAULT = 0, /* EVERSEEN_XXH3 */
   EVERSEEN_XXH3 = 1,
-  EVERSEEN_SIPHASH = 2       /* if keys come from strangers, who may attack the hash */
+  EVERSEEN_SIPHASH = 2       /* for keys from untrusted sources, which may attack the hash */
 } everseen_hash;
 
 typedef enum everseen_judge {
@@ -105,26 +105,29 @@ typedef enum everseen_judge {
 
 /* Opens a filter to add and check keys.
  *
- * url: where it is: "mem:" (this process alone, a new store for each call), "file:DIRECTORY",
- * "redis://HOST:PORT", "redis://HOST1:PORT,HOST2:PORT", "redis+cluster://HOST:PORT", "unix:/PATH", and TLS as
- * "rediss:"; README and doc/redis.md have the options.
+ * url: the store: "mem:" (this process alone, a new store for each call), "file:DIRECTORY",
+ * "redis://HOST:PORT", "redis://HOST1:PORT,HOST2:PORT", "redis+cluster://HOST:PORT", "unix:/PATH", TLS as
+ * "rediss:", "everseen://HOST:PORT" (a running everseen serve); README and doc/redis.md have the options.
  * Errors: EVERSEEN_NOT_FOUND, EVERSEEN_INVALID, EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED. On
  * failure *filter is null.
  *
- * name: 1 to 1024 bytes. A name that begins with a double quote is between two of them, with \n, \r, \t, \",
- * \\ and \xHH inside: so it may also hold a zero byte. The same holds for the names of jobs. */
+ * name: 1 to 1024 bytes. If the text begins with a double quote, it must also end with one, and \n, \r, \t,
+ * \", \\ and \xHH between them are escapes; in this form a name may contain a zero byte. The same applies to
+ * names of jobs. */
 EVERSEEN_API everseen_status everseen_open(const char* url, const char* name, everseen_filter** filter);
 
-/* The same, for checks only. A file store has any number of such readers beside its writer. */
+/* The same, for checks only. A filter in files may have any number of such readers besides its one writer. */
 EVERSEEN_API everseen_status everseen_open_to_read(const char* url, const char* name, everseen_filter** filter);
 
-/* Creates a filter. options: null for all defaults. Also fails with EVERSEEN_NAME_TAKEN. */
+/* Creates a filter. options: null for all defaults.
+ * Errors: EVERSEEN_NAME_TAKEN, and as everseen_open(). */
 EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, const everseen_options* options,
                                              everseen_filter** filter);
 
-/* Opens the filter of this name, or creates it. Processes that call this concurrently all get the same filter.
- * If it exists, the options that are not 0 must be those it was created with: EVERSEEN_INVALID names each
- * difference. Who judges and lifetime_ms are of a new filter, and not compared. */
+/* Opens the filter of this name, or creates it. Processes that call this concurrently all get the same
+ * filter. If it exists, every option that is not 0 must equal the one that it was created with; otherwise the
+ * call returns EVERSEEN_INVALID, and the message names each difference. `judge` and `lifetime_ms` apply only
+ * to a new filter and are not compared. */
 EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
                                                      const everseen_options* options, everseen_filter** filter);
 
@@ -134,11 +137,15 @@ EVERSEEN_API void everseen_close(everseen_filter* filter);
 /* Removes a filter and all its keys. Errors: EVERSEEN_NOT_FOUND, and as everseen_open(). */
 EVERSEEN_API everseen_status everseen_drop(const char* url, const char* name);
 
-/* Makes everything acknowledged so far survive a power loss. Redis does that by its own configuration. */
+/* Returns once everything acknowledged so far survives a power loss. Does nothing for a filter on Redis,
+ * where the server's configuration decides.
+ * Errors: EVERSEEN_STORAGE, EVERSEEN_BACKEND; acknowledged keys may then be lost at a power loss. */
 EVERSEEN_API everseen_status everseen_sync(everseen_filter* filter);
 
 /* The properties and the fill of a filter as a JSON object: name, capacity, error_rate, keys, bytes,
- * error_rate_now, layers, window_ms (0: none). Free it with everseen_free(). */
+ * error_rate_now, layers, window_ms (0: none). Free it with everseen_free(). On servers, this costs one
+ * round trip per partition.
+ * Errors: EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED; *json is then null. */
 EVERSEEN_API everseen_status everseen_info(const everseen_filter* filter, char** json);
 EVERSEEN_API void everseen_free(void* memory);
 
@@ -159,8 +166,8 @@ typedef struct everseen_slice {
 
 /* Adds keys and writes a verdict for each. If a key occurs twice, its first occurrence is the fresh one.
  *
- * times: of the keys, in ms since 1970: times_count is 0, 1 (for all) or count. A filter with a window takes
- * the current time if it is 0; other filters ignore times.
+ * times: the times of the keys, in ms since 1970; times_count is 0, 1 (for all) or count. If it is 0, a
+ * filter with a window takes the current time; other filters ignore times.
  * Errors: after a failure, keys without an answer are EVERSEEN_UNKNOWN; all other verdicts hold. */
 EVERSEEN_API everseen_status everseen_add_slices(everseen_filter* filter, const everseen_slice* keys,
                                                  size_t count, const int64_t* times, size_t times_count,
@@ -188,7 +195,7 @@ EVERSEEN_API everseen_status everseen_check_offsets64(const everseen_filter* fil
                                                       const int64_t* times, size_t times_count,
                                                       uint8_t* verdicts);
 
-/* Keys of one width, one behind the other: count * width bytes. */
+/* Keys of equal width, one after another: count * width bytes. */
 EVERSEEN_API everseen_status everseen_add_fixed(everseen_filter* filter, const void* bytes, size_t width,
                                                 size_t count, const int64_t* times, size_t times_count,
                                                 uint8_t* verdicts);
@@ -198,14 +205,14 @@ EVERSEEN_API everseen_status everseen_check_fixed(const everseen_filter* filter,
 
 /* ---- jobs ---- */
 
-/* A job has an effect of its own once for each fresh event, whatever crashes: it claims events, has their
- * effects, and settles.
+/* A job performs an effect once for each fresh event, even if processes crash: it claims events, performs
+ * their effects, and settles them.
  *
- * An event has a source, an ordered sequence as a partition of a topic or a file, and a position in it, which
- * ascends. A claim adds the event's key and remembers the verdict in one step. If the process crashes before
- * it settles, it claims the same events again from the settled position, and gets the same verdicts: what was
- * fresh is fresh again. So an effect may be repeated only if it is not stored together with the position that
- * everseen_settled() returns; see examples/postgres for an effect that is.
+ * An event has a source, which is an ordered sequence such as a file or a partition of a topic, and a
+ * position in it, which ascends. A claim adds the event's key and remembers the verdict in one step. If the
+ * process crashes before it settles, it claims the same events again from the settled position, and gets the
+ * same verdicts: an event that was fresh is fresh again. An effect can therefore be repeated, unless the
+ * program stores it in one transaction with the position from which it continues: see examples/postgres.
  *
  * A filter with jobs cannot be reset or rebuilt. Filters of other systems have none. doc/streams.md has more. */
 typedef struct everseen_job everseen_job;
@@ -216,25 +223,26 @@ EVERSEEN_API everseen_status everseen_open_job(everseen_filter* filter, const ch
                                                const char* description, everseen_job** job);
 EVERSEEN_API void everseen_close_job(everseen_job* job);
 
-/* Removes a job and what it remembers; the keys that it added stay. Errors: EVERSEEN_INVALID if there is none, or the
- * filter was opened for checks only. */
+/* Removes a job and everything it remembers; the keys that it added stay. Errors: EVERSEEN_INVALID if there
+ * is no such job, or if the filter was opened for checks only. */
 EVERSEEN_API everseen_status everseen_end_job(everseen_filter* filter, const char* name);
 
-/* Claims events of one source, in ascending order of position, and writes a verdict for each: have the effects
- * of those that are EVERSEEN_FRESH.
+/* Claims events of one source, in ascending order of position, and writes a verdict for each: perform the
+ * effects of those that are EVERSEEN_FRESH.
  *
  * claimed_before: one byte for each event, 1 if an earlier claim had it; may be null. times: as
- * everseen_add_slices(). Threads: claims of one source one at a time.
+ * everseen_add_slices(). Threads: one claim of a source at a time.
  * Errors: after a failure, claim the same events again before later ones of the source. */
 EVERSEEN_API everseen_status everseen_claim(everseen_job* job, const char* source, const everseen_slice* keys,
                                             const uint64_t* positions, size_t count, const int64_t* times,
                                             size_t times_count, uint8_t* verdicts, uint8_t* claimed_before);
 
-/* All events of the source before this position have had their effects durably. Positions are at most
- * 2^64 - 2: EVERSEEN_INVALID otherwise. */
+/* Declares that the effects of all events of the source before this position are durable.
+ * Errors: EVERSEEN_INVALID if the position is more than 2^64 - 2; EVERSEEN_STORAGE if another process has
+ * settled more of the source. */
 EVERSEEN_API everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t position);
 
-/* The position up to which a source is settled; 0 if nothing of it is. Continue there. */
+/* The position up to which a source is settled, where the program continues; 0 if nothing is settled yet. */
 EVERSEEN_API everseen_status everseen_settled(const everseen_job* job, const char* source, uint64_t* position);
 
 #ifdef __cplusplus

@@ -15,7 +15,7 @@
 
 namespace everseen::client {
 
-/// What is asked about the keys of a batch, and of which filter.
+/// The question about the keys of a batch, and the filter that it is put to.
 struct key_question {
   bool adds = false;
   std::string_view filter;
@@ -23,24 +23,23 @@ struct key_question {
   bool has_window = false;
 };
 
-/// Keys of a batch that one command carries: they follow one another.
+/// Consecutive keys of a batch, sent in one command.
 struct batch_part {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-/// Divides a batch into parts. A key that is longer than a request may be is in none of them.
+/// Divides a batch into parts. Keys that are too long for a request are in none of them.
 [[nodiscard]] std::vector<batch_part> parts_of(std::span<const std::string_view> keys);
-/// Whether there is such a key: the server would end the connection.
+/// Whether a key is too long for a request: the server would end the connection.
 [[nodiscard]] bool is_too_long(std::string_view key) noexcept;
 
 /// The command for a part.
-/// @param in  the session that its keys are added in; the number of the batch is counted up
+/// @param in  the session in which the keys are added; its batch number is incremented
 [[nodiscard]] redis::request request_for(const key_question& q, const partition_batch& batch,
                                          const batch_part& part, batch_numbering* in);
 
-/// Takes the verdicts of a part from its answer into the batch.
-/// @return why some of its keys are unknown
+/// Copies the verdicts of a part from its answer into the batch.    @return why some of its keys are unknown
 [[nodiscard]] std::optional<batch_failure> take_answer(const redis::reply& answer, const key_question& q,
                                                        const partition_batch& batch, const batch_part& part);
 

@@ -12,8 +12,8 @@
 
 namespace everseen::client {
 
-/// Sends the parts of one batch, several at a time, and takes their verdicts, up to the first failure after
-/// which no later key may be added.
+/// Sends the parts of one batch, several at a time, and collects their verdicts. Stops at the first failure
+/// after which no later key may be added.
 class batch_sender {
  public:
   batch_sender(const server_link& link, const key_question& q, const partition_batch& batch);

@@ -15,19 +15,19 @@
 
 namespace everseen::client {
 
-/// A filter of an `everseen serve`, which hashes and judges; this process sends keys and takes verdicts.
+/// A filter of an `everseen serve`, which hashes and judges; this process sends keys and receives verdicts.
 ///
-///     add ──> parts of some thousand keys ──> one command each, all in flight ──> digits: a verdict a key
+///     add ──> parts of a few thousand keys ──> one command each, several in flight ──> one digit per key
 ///
-/// A part that was sent is sent again after a lost answer, under its number in a session, and the server
-/// gives its first answer again. If the server was restarted meanwhile, it cannot: the keys of the part, and
-/// those behind it, are `unknown`.
+/// If an answer is lost, the part is sent again under its number in a session, and the server repeats its
+/// first answer. A server that was restarted meanwhile cannot do so: the keys of the part, and all later
+/// ones, are then `unknown`.
 ///
-/// It refers to the filter by its name and its fingerprint: where another filter has taken the name, batches
+/// It refers to the filter by its name and its fingerprint: if another filter has taken the name, batches
 /// fail.
 class client_filter final : public stored_filter {
  public:
-  /// @param s  as far as the user may know it
+  /// @param s  without the seed, unless the user may know it
   client_filter(std::shared_ptr<const server_link> link, std::string name, spec s, std::string fingerprint,
                 access how);
 

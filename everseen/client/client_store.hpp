@@ -14,15 +14,15 @@ namespace everseen::client {
 
 /// The filters of a running `everseen serve`: doc/operations.md, "As a store".
 ///
-/// Any number of processes share them, and none has their bits. What a server does not offer is refused with
-/// advice: jobs, links and rebuilds, which belong to the store that the server has.
+/// Any number of processes share them, and no process has their bits. Jobs, links and rebuilds belong to the
+/// store of the server; they are refused here, with advice.
 class client_store final : public store {
  public:
   /// Does not connect yet.    @throws parameter_error  as server_link
   explicit client_store(redis::redis_url url);
 
   [[nodiscard]] store_traits traits() const override { return {.is_remote = true, .batches_wait = true}; }
-  /// Filters of some size get several partitions, so that the server judges for many clients in parallel.
+  /// All but small filters get several partitions, so that the server can judge for many clients in parallel.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                         std::optional<std::chrono::milliseconds> life = {}) override;

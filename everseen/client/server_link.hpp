@@ -20,21 +20,22 @@
 
 namespace everseen::client {
 
-/// The errors of a server as exceptions: the reverse of what the server does with those of its store.
+/// Converts the error of a server to an exception: the reverse of the server's conversion of its store's
+/// exceptions.
 /// @param filter  the name of the filter that was asked about
 [[nodiscard]] std::exception_ptr exception_of(const redis::reply& error, std::string_view filter);
 
 /// An operation that belongs to the store of the server.    @param what  for example "the job 'a'"
 [[nodiscard]] parameter_error not_over_a_server(const std::string& what);
 
-/// A session in which the server judges numbered batches once: doc/operations.md, "Batches that are added
+/// A session in which the server judges each numbered batch once: doc/operations.md, "Batches that are added
 /// once".
 struct batch_numbering {
   std::string session{};   ///< its id on the server; empty: none has begun
   std::uint64_t next = 1;  ///< the number of the next batch
 };
 
-/// What a server knows of a filter beside its bits.
+/// What a server knows about a filter besides its bits.
 struct remote_state {
   announced_filter
       of;  ///< the segments are those of one partition; the seed is zero unless the user may know it
@@ -57,8 +58,8 @@ class server_link {
   redis::reply ask(std::initializer_list<std::string_view> words, std::string_view filter,
                    repeat again) const;
 
-  /// The same for a command that creates something under a name. If its answer was lost, the name may be
-  /// taken by what this very call created.
+  /// The same for a command that creates something under a name. If its answer was lost, the name may have
+  /// been taken by this very call.
   /// @throws name_taken  it is taken by another filter    @throws  as ask
   void create(std::initializer_list<std::string_view> words, std::string_view filter,
               std::string_view fingerprint) const;
@@ -77,7 +78,7 @@ class server_link {
 
  private:
   mutable redis::session_pool pool_;
-  mutable std::mutex lock_{};  // guards the map, not what it holds
+  mutable std::mutex lock_{};                                                // guards the map, not its values
   mutable std::map<std::string, batch_numbering, std::less<>> numbering_{};  // by session::name()
 };
 

@@ -23,7 +23,7 @@ class claim_scatter {
     increments counts{};
   };
 
-  /// Valid until the next call. The data behind the spans must live as long.
+  /// Valid until the next call. The data that the spans refer to must live as long.
   [[nodiscard]] std::span<const claim_batch> sort(const events& all, std::uint32_t partitions);
 
   /// Copies the answers back into the order of the events.    @pre both spans have one entry per event

@@ -24,7 +24,7 @@ class claim_scatter;
 /// De-duplication for programs whose events have side effects: each event takes effect once, even after a
 /// crash.
 ///
-/// "Add, then act" loses an event when the program crashes in between; "act, then add" repeats it. With this
+/// "Add, then act" loses an event if the program crashes in between; "act, then add" repeats it. With this
 /// class a program claims events, acts on the fresh ones, and stores its progress, a token, in the same
 /// transaction. After a restart it resumes from the token. Events that were claimed but not acted on get the
 /// same verdicts as before.
@@ -32,16 +32,16 @@ class claim_scatter;
 ///     everseen::deduplicator events(everseen::open(url, "clicks"), "count");
 ///     auto next = events.begin("clicks/0", database.token());       // empty at first
 ///     while (auto batch = read_from(next)) {
-///         if (!events.claim("clicks/0", batch.events, batch.verdicts)) continue;   // retry the same events
+///       if (!events.claim("clicks/0", batch.events, batch.verdicts)) continue;   // retry the same events
 ///       database.begin();
 ///       database.count_fresh(batch);
 ///       database.keep_token(events.token("clicks/0"));
-///         database.commit();                                           // effects and token, or neither
+///       database.commit();                                           // effects and token, or neither
 ///       next = events.settle("clicks/0");
 ///     }
 ///
 /// Within a source, positions ascend. A position is claimed again only after begin() or after a failed claim.
-/// Two programs that process one source by mistake get the same verdicts; their transactions must decide
+/// If two programs process one source by mistake, both get the same verdicts; their transactions must decide
 /// which of them acts. After a crash, the successor must not read the token before the transaction of the
 /// crashed program has ended. A lock held by the database session of that program makes this certain.
 ///
@@ -63,7 +63,7 @@ class deduplicator {
   deduplicator& operator=(deduplicator&&) noexcept;
   ~deduplicator();
 
-  /// Starts or resumes a source after the last event that was dealt with.
+  /// Starts a source, or resumes it after the last event that was processed.
   /// @param token  the last token() that was stored; if empty, the ledger's position from settle() is used
   /// @return the position of the first event to claim; 0 if none is known
   /// @throws parameter_error  the token is malformed, or belongs to another filter, job or source
@@ -78,8 +78,8 @@ class deduplicator {
   ///   positions do not ascend; nothing was claimed
   [[nodiscard]] batch_result claim(std::string_view source, const events& some, std::span<verdict> out);
 
-  /// States that all events claimed so far are dealt with. Store it in the transaction that acts on them.
-  /// Printable text: about 50 bytes plus the names.    @pre begin(source)
+  /// A text that records that all events claimed so far are processed. Store it in the transaction that acts
+  /// on them. Printable text: about 50 bytes plus the names.    @pre begin(source)
   [[nodiscard]] std::string token(std::string_view source) const;
 
   /// Declares that all events claimed so far have had their effect durably. The record of their verdicts may

@@ -22,10 +22,10 @@ namespace everseen {
 struct filter_info {
   std::string name;
   everseen::spec spec;
-  std::uint64_t keys = 0;   ///< added and not yet expired
+  std::uint64_t keys = 0;   ///< keys that were added and have not expired
   std::uint64_t bytes = 0;  ///< of all segments
   std::uint64_t segments = 0;
-  std::uint32_t max_layers = 0;    ///< of the slice with most layers
+  std::uint32_t max_layers = 0;    ///< of the slice with the most layers
   double error_rate_now = 0;       ///< probability that a key never added is called seen now
   double expected_false_seen = 0;  ///< fresh keys called seen, expected over the keys still remembered
   std::vector<partition_state> partitions;
@@ -34,23 +34,25 @@ struct filter_info {
 
 /// A named filter: the answer to *has this key ever been seen?*
 ///
-/// A handle: copies refer to the same filter. Prefer the span functions. They cost 5 to 30 ns a key; a single
-/// call costs about 100 ns.
+/// This is a handle: copies refer to the same filter. Prefer the functions for many keys: they cost 5 to 30
+/// ns per key, a call with a single key about 100 ns.
 ///
-/// Threads: any number may share one handle, or use several handles of one filter. If several add the same
-/// key, exactly one gets `fresh`. A key is any sequence of bytes, of any length, including zero.
+/// Threads: any number may share one handle, or use several handles of one filter. If several threads add the
+/// same key, exactly one gets `fresh`. A key is any sequence of bytes, of any length, including zero.
 ///
-/// A filter with a window needs the time of each key, or one time for a whole batch; nothing here reads a
-/// clock. A call without a time is a parameter_error.
+/// A filter with a window needs the time of each key, or one time for a whole batch. No function takes it
+/// from the clock: a call without a time is a parameter_error.
 class filter {
  public:
   filter(std::string name, std::shared_ptr<stored_filter> stored);
 
   /// Adds a key and returns whether it was fresh.
+  /// @param when  the time of the key: required with a window, else ignored
   /// @return `fresh` is certain; `seen` errs at most at get_spec().error_rate; `late` only with a window
   /// @throws parameter_error  the filter cannot take such a key (see refusal_of)
   /// @throws full_error     the filter is full and was created without growth
-  /// @throws storage_error, backend_error  not added; calling again is safe
+  /// @throws storage_error, backend_error  the key was not added, unless the message says that it may have
+  ///   been; calling again is safe
   verdict add(std::string_view key);
   verdict add(std::string_view key, event_time when);
 
@@ -67,12 +69,12 @@ class filter {
   [[nodiscard]] batch_result add(std::span<const std::string_view> keys, std::span<verdict> out,
                                  std::span<const event_time> times = {});
 
-  /// The same for any range of keys, such as a std::vector<std::string> or a view that makes strings.
+  /// The same for any range of keys, such as a std::vector<std::string> or a view that produces strings.
   ///
   ///     std::vector<everseen::verdict> verdicts(urls.size());
   ///     const auto added = filter.add(urls, verdicts);
   ///
-  /// Cost: a view per key. Ranges that make their strings are read once, and copied.
+  /// Cost: a std::string_view per key. A range that produces its strings is read once, and they are copied.
   template <key_range Keys>
   [[nodiscard]] batch_result add(Keys&& keys, std::span<verdict> out,
                                  std::span<const event_time> times = {}) {
@@ -82,6 +84,7 @@ class filter {
 
   /// Returns whether a key was probably added before. `false` is certain. With a window it is certain only
   /// for keys that have not expired; for a time before the window the answer is always `false`.
+  /// @throws  as add
   [[nodiscard]] bool may_contain(std::string_view key) const;
   [[nodiscard]] bool may_contain(std::string_view key, event_time when) const;
 
@@ -96,7 +99,7 @@ class filter {
     return may_contain(viewed.all(), out, times);
   }
 
-  /// As above, for callers that already hashed the keys with hash().
+  /// add() and may_contain() for callers that have already hashed the keys with hash().
   /// @throws parameter_error  the filter needs the keys themselves: stored().wants_keys()
   [[nodiscard]] batch_result add_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times = {});
@@ -113,10 +116,13 @@ class filter {
     return hash_.refusal_of(key);
   }
 
-  /// Cost: one look-up per partition; no bits are read.
+  /// The current state of the filter.
+  /// @throws storage_error, backend_error, format_error
+  /// Cost: one look-up per partition, on servers a round trip each; only attached filters read bits.
   [[nodiscard]] filter_info info() const;
 
-  /// Makes everything acknowledged so far survive a power loss.
+  /// Returns once everything acknowledged so far survives a power loss. Does nothing on Redis, whose
+  /// configuration decides.
   /// @throws storage_error  the disk failed
   void sync() { stored_->sync(); }
 
@@ -136,31 +142,34 @@ class filter {
 ///     auto clicks = everseen::create("file:/var/lib/everseen", "clicks", {.capacity = 10'000'000});
 ///     if (clicks.add(event_id) == everseen::verdict::fresh) count(event);
 ///
-/// @throws parameter_error  the request is invalid, or the name is taken    @throws storage_error
+/// @throws parameter_error  the URL, the name or the request is invalid
+/// @throws name_taken       a filter of this name exists    @throws storage_error, backend_error
 [[nodiscard]] filter create(std::string_view store_url, std::string_view name,
                             const spec_request& request = {});
 
 /// Opens the filter of this name, or creates it as requested. Idempotent: processes that call this
-/// concurrently, again and again, all get the same filter. (In files, one process at a time can have it open
-/// to write.)
+/// concurrently or repeatedly all get the same filter. (A filter in files can be open for writing in only one
+/// process at a time.)
 ///
 ///     auto clicks = everseen::open_or_create("redis://localhost", "clicks", {.capacity = 10'000'000});
 ///
-/// What the request leaves empty is not compared, so that an empty request takes any filter.
+/// Values that the request leaves empty are not compared, so an empty request accepts any filter.
 /// @param life  a new filter expires after this time; nothing: never
-/// @throws parameter_error  the filter was created otherwise than requested: names each difference (see
-///   differences). A rebuild may also have changed its capacity and error rate.
+/// @throws parameter_error  the filter was created with other options than requested; the message names each
+///   difference (see differences). A rebuild may also have changed its capacity and error rate.
 /// @throws  as create and open
 [[nodiscard]] filter open_or_create(std::string_view store_url, std::string_view name,
                                     const spec_request& request = {});
 [[nodiscard]] filter open_or_create(store& in, std::string_view name, const spec_request& request = {},
                                     std::optional<std::chrono::milliseconds> life = {});
 
-/// @throws parameter_error  the filter was created otherwise than requested
+/// @throws parameter_error  as open_or_create
 void must_agree(const spec_request& request, const filter& f);
 
 /// Opens an existing filter.
-/// @throws parameter_error  no filter has this name    @throws format_error  it is damaged
+/// @param how  in files, one process at a time can write to a filter, and any number can read it
+/// @throws no_filter        no filter has this name; filter_expired: it has expired
+/// @throws format_error     it is damaged    @throws backend_error  a server does not answer
 /// @throws storage_error    another process is writing to it, or it cannot be read
 [[nodiscard]] filter open(std::string_view store_url, std::string_view name, access how = access::write);
 

@@ -27,7 +27,7 @@ struct filter_chunk {
 /// Returns the bytes after an iterator; 0 asks for the header.
 ///
 /// Keys that are added between the calls may be missing. If the filter grows between the calls, its chunks do
-/// not fit together, and the loader says so; RedisBloom's omit the new layer instead.
+/// not fit together, and the loader reports that; RedisBloom's chunks omit the new layer instead.
 /// @throws parameter_error  it has the layout of another system, which has no chunks
 /// @throws storage_error    the filter was emptied meanwhile
 /// Cost: a copy of at most 16 MiB; from a server, all segments of a partition.
@@ -42,7 +42,7 @@ struct filter_chunk {
 
 /// Creates a filter from its chunks. Without commit() it leaves nothing behind.
 ///
-/// Chunks after the header may come in any order, and more than once. Threads: one at a time.
+/// Chunks after the header may arrive in any order, and more than once. Threads: one at a time.
 class chunk_loader {
  public:
   /// @param header  the first chunk

@@ -10,8 +10,8 @@
 
 namespace everseen {
 
-/// A range of keys: its elements convert to std::string_view. Spans of views need no conversion, and have
-/// functions of their own.
+/// A range of keys: its elements convert to std::string_view. Spans of views need no conversion and have
+/// their own overloads.
 template <typename Range>
 concept key_range = std::ranges::input_range<Range> &&
     std::convertible_to<std::ranges::range_reference_t<Range>, std::string_view> &&

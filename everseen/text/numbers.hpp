@@ -41,7 +41,7 @@ struct rate_bounds {
     std::string_view what, std::string_view text,
     std::chrono::milliseconds least = std::chrono::milliseconds(1));
 
-/// The shortest text that parse_duration reads back: 1h30m.
+/// The shortest text that parse_duration parses to the same duration: 1h30m.
 [[nodiscard]] std::string format_duration(std::chrono::milliseconds time);
 
 /// 12,345,678

@@ -1,6 +1,6 @@
 #pragma once
 
-/* What the parts of everseen._everseen share: libeverseen.so for CPython 3.11 and later, by the limited API.
+/* Shared by the parts of everseen._everseen: libeverseen.so for CPython 3.11 and later, by the limited API.
  *
  * Batches run without the GIL. Keys are not copied: a tuple holds references to the objects while they are
  * judged, and buffers stay exported. */
@@ -65,7 +65,7 @@ typedef struct {
 key_slices slices_of(PyObject* given);
 void free_slices(key_slices* all);
 
-/* ---- methods of filters and of the module; their arguments stand where they are defined ---- */
+/* ---- methods of filters and of the module; their arguments are documented at their definitions ---- */
 
 PyObject* judge_list(filter_object* self, PyObject* arguments);
 PyObject* judge_fixed(filter_object* self, PyObject* arguments);
