@@ -7,15 +7,15 @@
 
 namespace everseen::redis {
 
-/// Settings of a server that could make a filter forget or refuse keys, one sentence each: eviction, a
-/// read-only replica, no persistence, a version that is too old.
+/// Warnings about settings of a server that could make a filter forget or refuse keys, one sentence each:
+/// eviction, a read-only replica, no persistence, a version that is too old.
 ///
 /// @param who   names the server
 /// @param info  the reply to INFO: the sections server, memory, replication and persistence; and a line
 ///   `save:` with the reply to CONFIG GET save, if there was one
 [[nodiscard]] std::vector<std::string> warnings_about(std::string_view who, std::string_view info);
 
-/// The same for a filter with jobs, where anything that a server forgets in a crash is an event too few.
+/// The same for a filter with jobs, which loses events if a server forgets anything in a crash.
 /// @param info  as above, with lines `appendonly:`, `appendfsync:` and `aof-load-truncated:` of CONFIG GET,
 ///   if there was a reply
 [[nodiscard]] std::vector<std::string> warnings_about_jobs(std::string_view who, std::string_view info);

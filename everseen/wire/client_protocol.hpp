@@ -6,14 +6,14 @@
 
 #include "everseen/core/base/error.hpp"
 
-/// The words of everseen's own commands that a server and its clients share: doc/operations.md, "Commands of
-/// everseen".
+/// The words of everseen's own commands, shared by the server and its clients: doc/operations.md, "Commands
+/// of everseen".
 namespace everseen::wire {
 
-/// Rises with each change that a program of another version would misunderstand.
+/// Incremented with each change that a program of another version would misunderstand.
 inline constexpr std::int64_t client_protocol = 1;
 
-/// How the reply to a command that only Redis has shows that the server is `everseen serve`.
+/// Appended to the reply to a command that only Redis has; it identifies the server as `everseen serve`.
 inline constexpr std::string_view unknown_here = " (this is everseen serve)";
 
 /// Why keys have no verdict.

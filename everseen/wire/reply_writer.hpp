@@ -31,7 +31,7 @@ class reply_writer {
   void real(double value);
   void bulk(std::string_view bytes);
   void null();
-  /// In place of an array: what EXEC answers if a watched key has changed.
+  /// Sent instead of an array: the reply of EXEC if a watched key has changed.
   void null_array();
 
   /// Headers of aggregate replies; the announced number of elements must follow.

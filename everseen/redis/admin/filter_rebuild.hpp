@@ -16,17 +16,16 @@ namespace everseen::redis {
 
 /// Rebuilds a filter while clients use it: doc/format.md, "Rebuild".
 ///
-/// The new filter takes the old one's place immediately, and asks it first until commit(); keys that it is
-/// given are `seen` from then on. An abandoned rebuild leaves both filters in use; the next rebuild or a
-/// reset resolves that.
+/// The new filter takes the old one's place immediately, and asks it first until commit(). A key is `seen` as
+/// soon as the new filter has received it. An abandoned rebuild leaves both filters in use, until the next
+/// rebuild or a reset.
 class filter_rebuild final : public filter_admin::rebuild {
  public:
   /// @throws  as filter_admin::begin_rebuild
   filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in, std::string_view name,
                  const spec& s, std::span<const partition_state> base);
 
-  /// Merge the segments of a base before target() and commit(): the new filter takes its place once it has
-  /// them.
+  /// Merge the segments of a base before target() and commit(), which put the new filter in place.
   void merge(const segment_id& id, std::span<const std::byte> bits) override;
   std::shared_ptr<stored_filter> target() override;
   void commit() override;
@@ -44,9 +43,9 @@ class filter_rebuild final : public filter_admin::rebuild {
   const std::string word_ = random_name();
   segment_draft draft_;
   image::filter_id origin_{};
-  std::optional<filter_identity> old_{};  // nothing: it is not decided yet that the new one succeeds
+  std::optional<filter_identity> old_{};  // nothing: the new filter is not yet the successor
   bool is_in_place_ = false;
-  bool is_in_doubt_ = false;  // whether that was decided
+  bool is_in_doubt_ = false;  // whether it is the successor is unknown
 };
 
 }  // namespace everseen::redis

@@ -15,8 +15,9 @@ enum class judged_by : std::uint8_t { commands, module };
 /// If the request leaves the layout open: classic, with the fewest probes for which the first layer needs at
 /// most twice the minimum number of bits. The server's time for a key is about 1 + 0.4 · probes µs by script
 /// (doc/measurements.md, "Redis"); so a filter that grows takes 3 probes and 45 % more memory for 1e-2
-/// instead of 8, and 7 and 72 % more for 1e-6 instead of 21. Later layers have lower rates, for which these
-/// probes are even fewer: after three doublings a layer needs some 2.2 times the minimum.
+/// instead of 8, and 7 and 72 % more for 1e-6 instead of 21. Later layers have lower rates, for which this
+/// number of probes is even further from the best: after three doublings a layer needs about 2.2 times the
+/// minimum.
 ///
 /// If all servers have the module, cache misses dominate, and the layout is the one for memory: one line a
 /// key.

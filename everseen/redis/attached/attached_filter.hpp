@@ -88,7 +88,7 @@ class attached_filter final : public stored_filter {
   const spec spec_;
   const access how_;
   mutable std::atomic<bool> no_scripts_{false};   // the server forbids them
-  mutable std::atomic<std::uint64_t> newest_{0};  // of a chain, as it was when it was last looked at
+  mutable std::atomic<std::uint64_t> newest_{0};  // of a chain: the newest string when it was last read
 
   struct remembered_survey {
     std::vector<bitmap> all{};

@@ -21,7 +21,7 @@ enum class missing_key : std::uint8_t {
 
 /// Gives a filter of another program a name. Writes only everseen's own keys.
 ///
-/// @param shards  of the URL with its servers in the order given: shards lie on them in this order
+/// @param shards  of the URL with its servers in the given order, which is the order of the shards
 /// @param with, fleet  the same servers, in the order of the fleet; none: there is one server, or a cluster
 /// @return the strings as they are
 /// @throws parameter_error  it cannot be attached (validate, missing_key, a string is too long, a chain is

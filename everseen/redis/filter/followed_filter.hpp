@@ -10,14 +10,14 @@
 
 namespace everseen::redis {
 
-/// A filter of everseen's own, whichever of its generations is in place: one that is rebuilt is sealed,
-/// and names the one that succeeds.
+/// A filter of everseen's own, in whichever generation is in place: a rebuild seals a generation, which then
+/// names its successor.
 ///
 ///     keys ──> generation in place ──sealed──> its successor, which asks the sealed one until the rebuild is
 ///     done
 ///
-/// Adding and looking up go on from one generation to the next; all else is about the one that was opened,
-/// and says so once another is in place. Threads: any number.
+/// Adds and look-ups continue from one generation to the next. All other functions refer to the generation
+/// that was opened, and fail once another one is in place. Threads: any number.
 class followed_filter final : public stored_filter {
  public:
   /// @throws storage_error  it was dropped    @throws backend_error, format_error
@@ -25,7 +25,7 @@ class followed_filter final : public stored_filter {
 
   /// Of the generation that was opened: batches are divided by its partitions.
   [[nodiscard]] const spec& get_spec() const noexcept override { return generations_.opened()->get_spec(); }
-  /// During a rebuild, keys of the previous generation are `seen`, and added to the new one all the same.
+  /// During a rebuild, keys of the previous generation are `seen`, and are nevertheless added to the new one.
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   /// @throws storage_error  the filter was rebuilt since it was opened; the same holds for visit_segments
@@ -35,7 +35,8 @@ class followed_filter final : public stored_filter {
   /// @throws storage_error  it is being rebuilt
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}
-  /// Of the generation in place. During a rebuild it asks the filter itself first, as it was before.
+  /// Of the generation in place. During a rebuild, `asks_first` names this same filter: its previous
+  /// generation.
   [[nodiscard]] batch_path path() const override;
   /// @throws parameter_error  it is being rebuilt
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,

@@ -13,18 +13,17 @@ namespace everseen::redis {
 /// A filter on Redis servers that its clients judge: a server keeps the order in which keys were added, each
 /// client the bits.
 ///
-///     key ──> mirror has it: seen, and no server hears of it
-///         └─> mirror has it not ──> record ──> compare and append ──added──> fresh, and set in the mirror
-///                          ^                         └──somebody else was faster──┐
-///                          └──────────────── read on, judge again <───────────────┘
+///     key ──> mirror has it: seen, without a request to the server
+///         └─> mirror lacks it ──> record ──> compare and append ──added──> fresh, and set in the mirror
+///                        ^                         └──another client was faster──┐
+///                        └──────────────── read on, judge again <────────────────┘
 ///
-/// A partition's mirror is loaded when it is used first. A key that was added elsewhere is `seen` here as
-/// soon as this client asks the server anything about its partition, which it does before it calls any key
-/// `fresh`, and once a second while it is asked about keys at all. Until when it may be used it learns as
-/// often (filter_life).
+/// A partition's mirror is loaded when it is first used. A key that another client added is `seen` here as
+/// soon as this client asks the server about the key's partition. It does so before it calls any key `fresh`,
+/// and once a second while it is in use. As often, it checks whether the filter has expired (filter_life).
 ///
-/// Memory: that of the filter, once in each process that has it open. Threads: any number; two batches meet
-/// only in a partition that both have keys of.
+/// Memory: the size of the filter, in each process that has it open. Threads: any number; two batches wait
+/// for each other only if they have keys of the same partition.
 class mirrored_filter final : public sealable_filter {
  public:
   mirrored_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);

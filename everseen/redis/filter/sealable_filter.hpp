@@ -13,10 +13,10 @@
 
 namespace everseen::redis {
 
-/// A filter on Redis servers by its id: one generation of what a name leads to.
+/// A filter on Redis servers, identified by its id: one generation of the filter that a name leads to.
 ///
 /// A rebuild seals its partitions: from then on nothing is added to it, and another filter succeeds it. This
-/// class does what is common to both judges: the header and the list of jobs. Threads: any number.
+/// class has the parts common to both kinds of judges: the header and the list of jobs. Threads: any number.
 class sealable_filter : public stored_filter {
  public:
   [[nodiscard]] const filter_identity& identity() const noexcept { return filter_; }

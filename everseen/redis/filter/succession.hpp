@@ -14,7 +14,7 @@ namespace everseen::redis {
 enum class placing : std::uint8_t {
   done,
   unnamed,  ///< no name leads to either: the filter was dropped, or rebuilt once more
-  unmade,   ///< the successor was never made whole; the old one stays in use
+  unmade,   ///< the successor was never completed; the old one stays in use
 };
 /// Lets the names of the old filter lead to its successor.
 /// @throws storage_error  the old one is gone    @throws backend_error, format_error

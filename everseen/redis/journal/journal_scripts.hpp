@@ -43,8 +43,8 @@ namespace everseen::redis::journal_scripts {
 
 /// Acquires the lease for moving the checkpoint to the end of the journal.
 ///
-/// The end of the journal is the only allowed target. If a server lost data in a restart, its end is the only
-/// position that tells its history apart from the client's.
+/// The end of the journal is the only allowed target. If a server lost data in a restart, only the end
+/// distinguishes its history from the client's.
 ///
 /// KEYS  state
 /// ARGV  position of the checkpoint, end of the journal, a random token for the lease, its duration in ms,

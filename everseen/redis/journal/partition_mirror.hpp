@@ -29,13 +29,13 @@ class lost_history final : public backend_error {
   using backend_error::backend_error;
 };
 
-/// A partition as this process holds it: its bits, and up to where in the journal they go.
+/// A partition as this process holds it: its bits, and the position in the journal that they correspond to.
 ///
-///     predict ──> next_record ──> (append, by whoever talks to the server) ──taken──> accept
+///     predict ──> next_record ──> (append, by the owner of the session) ──taken──> accept
 ///        ^                                   │
 ///        └──────── read_on <──refused────────┘
 ///
-/// Threads: whoever uses any function but order() holds order().
+/// Threads: the caller of any function except order() holds order().
 class partition_mirror {
  public:
   /// `of` and `place` must outlive the mirror.
@@ -137,7 +137,7 @@ class partition_mirror {
   mirror_memory& place_;
   std::mutex order_;
   std::unique_ptr<partition> logic_{};
-  known_journal journal_{};  // up to where the bits hold it
+  known_journal journal_{};  // up to the position of the bits
   std::optional<image::filter_id> successor_{};
   std::uint64_t no_checkpoint_before_ = 0;  // bytes of the journal
   std::chrono::steady_clock::time_point asked_at_{};
@@ -147,7 +147,7 @@ class partition_mirror {
   std::uint64_t record_length_ = 0;  // bytes; 0: there is none
   std::string record_wire_{};        // its bytes, or, if it is long, the command that stages it
   journal_position behind_record_{};
-  std::string writer_;       // random, and unlike that of any other mirror
+  std::string writer_;       // random and unique to this mirror
   int attempts_ = 0;         // to append, since one succeeded
   std::uint64_t calls_ = 0;  // of append so far
   bool others_add_ = false;  // the last call was refused

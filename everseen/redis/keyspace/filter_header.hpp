@@ -18,27 +18,27 @@ namespace everseen::redis {
 /// The fields of a filter's header: doc/format.md, "Header".
 ///
 /// `expires_at` alone decides when a filter expires, by the clock of the server that has the header. Once
-/// that time has come, it does not change any more. The limits of the other keys only free their memory.
+/// that time has passed, it can no longer change. The limits of the other keys only free their memory.
 struct filter_header {
-  everseen::spec spec;                      ///< of an attached filter spec_without_partitions()
-  std::size_t servers = 1;                  ///< independent ones, over which its partitions are spread
+  everseen::spec spec;                      ///< for an attached filter: spec_without_partitions()
+  std::size_t servers = 1;                  ///< independent servers over which its partitions are spread
   std::optional<event_time> expires_at{};   ///< nothing: never
-  std::optional<image::filter_id> after{};  ///< the filter that it succeeds, and asks first
-  std::optional<image::filter_id> next{};   ///< the one that succeeds it
-  image::filter_id origin{};                ///< the first of all that succeeded one another; maybe itself
-  std::optional<attachment> attached{};     ///< its bits are another program's
-  std::string instances{};  ///< of one that is spread over servers, their ids in its order (server_fleet.hpp)
-  event_time now{};         ///< by that clock, when this was read
-  bool has_limits = false;  ///< the other keys have the limits that belong to this end
-  std::uint64_t round = 0;  ///< in which limits are set, or, if odd, the end is changed: filter_expiry.hpp
-  event_time round_began{};  ///< if it is odd, by that clock
+  std::optional<image::filter_id> after{};  ///< the filter that it succeeds and asks first
+  std::optional<image::filter_id> next{};   ///< the filter that succeeds it
+  image::filter_id origin{};                ///< the first filter in the chain of successions; may be itself
+  std::optional<attachment> attached{};     ///< set if its bits belong to another program
+  std::string instances{};   ///< if it is spread over servers: their ids in its order (server_fleet.hpp)
+  event_time now{};          ///< the time of that clock when this was read
+  bool has_limits = false;   ///< the other keys have the limits that follow from this end
+  std::uint64_t round = 0;   ///< even: limits are set; odd: the end is being changed (filter_expiry.hpp)
+  event_time round_began{};  ///< when an odd round began, by that clock
 
   [[nodiscard]] bool is_being_changed() const noexcept { return round % 2 == 1; }
   [[nodiscard]] bool has_expired() const noexcept { return expires_at && *expires_at <= now; }
 };
 
-/// @return nothing: there is none
-/// @throws format_error  it is damaged, or another filter's    @throws backend_error
+/// @return nothing if there is no header
+/// @throws format_error  it is damaged, or belongs to another filter    @throws backend_error
 [[nodiscard]] std::optional<filter_header> read_filter_header(session& with, const filter_identity& f);
 /// For each of several filters, whether it has expired; one round trip. A filter whose header is unreadable
 /// counts as not expired.

@@ -6,7 +6,7 @@
 
 namespace everseen::redis {
 
-/// The properties of a filter that all its users agree on, whatever its name. They never change.
+/// The properties of a filter that are independent of its name and known to all its users. They never change.
 struct filter_identity {
   filter_keys keys;
   everseen::spec spec;

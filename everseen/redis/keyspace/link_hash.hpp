@@ -26,7 +26,7 @@ class link_hash {
 
   /// Those that have not expired.
   [[nodiscard]] filter_links all(session& with) const;
-  /// The filter that one asks first which may have been renamed.
+  /// The filter that this one asks first. This one may have been renamed meanwhile.
   [[nodiscard]] std::optional<predecessor> asked_first(session& with, const image::filter_id& id) const;
   /// Writes a link; replaces one between the same two filters.
   /// @param newer, older  the ids of the two

@@ -20,8 +20,8 @@ namespace everseen::redis {
 /// name, replace another one or disappear at one moment. A step that is repeated because its answer was lost
 /// is recognised.
 ///
-/// Any bytes are a name, so the hash holds nothing else: filters that have lost their names and still have
-/// keys are in a hash of their own.
+/// Any sequence of bytes can be a name, so the hash holds nothing else: filters that have lost their names
+/// but still have keys are in another hash.
 ///
 /// A third key, the sign, exists while there are names. If it exists without the hash, the server has lost
 /// the names. Then no filter is created in place of one whose name was lost.
@@ -49,7 +49,7 @@ class name_index {
   struct leftovers {
     std::vector<image::filter_id> being_removed{};  ///< their keys are to be removed
     std::vector<std::pair<image::filter_id, image::filter_id>>
-        kept{};  ///< as long as the second asks the first
+        kept{};  ///< kept as long as the second asks the first
   };
   [[nodiscard]] leftovers left(session& with) const;
   void note_removed(session& with, const image::filter_id& id) const;
@@ -62,7 +62,7 @@ class name_index {
   ///   asks it, it is being removed
   [[nodiscard]] bool succeed(session& with, const image::filter_id& old,
                              const image::filter_id& successor) const;
-  /// Whether to do it to a filter that another one asks first.
+  /// Whether to remove the name even if another filter asks this one first.
   enum class while_asked : bool { no, yes };
   /// Removes the name of this filter, which is being removed from then on. A link of which it is the newer
   /// filter goes with it.

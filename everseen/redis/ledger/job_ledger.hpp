@@ -18,10 +18,10 @@
 
 namespace everseen::redis {
 
-/// A source as the client of a job knows it. Belongs to the one thread that claims its events.
+/// A client's copy of the records of a source. Used only by the thread that claims the source's events.
 struct known_lane {
   std::string name;
-  std::vector<std::optional<lane_record>> records{};  ///< by partition; nothing where it is to be read
+  std::vector<std::optional<lane_record>> records{};  ///< by partition; nothing: it must be read
   /// For each partition, the head of the record when the server last answered.
   std::vector<std::string> answered{};
 };

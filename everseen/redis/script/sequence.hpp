@@ -14,8 +14,8 @@ inline constexpr std::chrono::milliseconds answers_kept = std::chrono::minutes(1
 /// The same if outages may be waited for without a limit.
 inline constexpr std::chrono::milliseconds answers_kept_in_an_outage = std::chrono::hours(24);
 
-/// Identifies a batch of a client: higher for each batch that this process sends, in 20 digits, so that none
-/// is a prefix of another. Threads: any number.
+/// Identifies a batch of a client: a number that increases with each batch of this process, in 20 digits, so
+/// that none is a prefix of another. Threads: any number.
 [[nodiscard]] inline std::string next_sequence() {
   static std::atomic<std::uint64_t> count{0};
   const std::string digits = std::to_string(count.fetch_add(1, std::memory_order_relaxed));

@@ -39,7 +39,7 @@ struct judge_call {
   /// When adding, identifies the call: the same for every attempt, higher than those of earlier calls.
   std::string sequence{};
   std::span<const digest> digests;
-  std::size_t first = 0;  ///< the place of the first of them in the batch
+  std::size_t first = 0;  ///< the index of the first key in the batch
   /// For scripts. When adding, the segments to write come last, one per slice. The module finds them itself.
   std::vector<target> targets{};
   std::size_t written = 0;  ///< of the targets
@@ -68,7 +68,7 @@ struct call_result {
   /// For a judge_call, one character per key, from the first on: `0` fresh, `1` seen, `2` late, `3` no room.
   /// Send the remaining keys again.
   std::string text{};
-  bool wants_growth = false;  ///< the key behind the last verdict found no room
+  bool wants_growth = false;  ///< the key after the last verdict found no room
   std::optional<batch_failure> failure{};
 
   /// No answer, or an error that cannot be handled.

@@ -16,13 +16,13 @@ namespace everseen::redis {
 /// The maximum length of a Redis string, and so of a segment.
 inline constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_bytes;
 
-/// The keys of one partition on their way through a server: a state machine that knows what to ask next.
+/// The keys of one partition on their way through a server: a state machine that produces the next request.
 ///
 ///     load ──> judge ──stale──> load
 ///               │ no slice, or full
 ///               └──> grow (in steps) ──> judge
 ///
-/// drive() sends next() to the server and gives the answer to take(), for many partitions side by side, until
+/// drive() sends next() to the server and passes the answer to take(), for many partitions in parallel, until
 /// done(). Nothing here uses a socket or waits. Invariant: the verdicts written so far are final, those of
 /// the other keys are `unknown`.
 class partition_task {

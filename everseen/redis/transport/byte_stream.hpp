@@ -13,17 +13,18 @@
 
 namespace everseen::redis {
 
-/// Why a connection is of no use.
+/// Why a connection has failed.
 struct failure {
-  std::string message;     ///< names the server, says what to do
-  bool permanent = false;  ///< trying again cannot help: a wrong password, a certificate that does not fit
+  std::string message;                     ///< names the server, says what to do
+  bool permanent = false;                  ///< a retry cannot help: a wrong password or certificate
   std::chrono::milliseconds silent_for{};  ///< how long the server had not answered when it was given up
 };
 
 /// One socket: TCP, Unix or TLS over TCP.
 ///
 /// It reads while it writes: two sides that both only write would deadlock once the buffers between them are
-/// full. It asks for bytes to send when there is room for them, so at most one buffer of them is copied.
+/// full. It requests bytes to send only when there is room for them, so at most one buffer of bytes is
+/// copied.
 class byte_stream {
  public:
   /// Receives its events. The stream may be destroyed in any of the calls, and then makes no more calls.

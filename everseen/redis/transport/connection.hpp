@@ -74,8 +74,8 @@ class connection final : private byte_stream::user {
   std::size_t greetings_left_ = 0;
   std::string_view greeting_left_{};
   std::deque<outgoing> posts_{};   // not answered yet, oldest first
-  std::size_t touched_ = 0;        // this many of them are sent in whole or in part,
-  std::string_view being_sent_{};  // and this much of the last of these is left
+  std::size_t touched_ = 0;        // this many of them were sent in whole or in part,
+  std::string_view being_sent_{};  // and this part of the last one is not yet sent
   std::vector<reply> replies_{};   // to the oldest post
   reply_reader reader_{};
   clock::time_point last_progress_ = clock::now();

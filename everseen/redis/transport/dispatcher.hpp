@@ -26,20 +26,20 @@ namespace everseen::redis {
 /// Sends requests to servers and collects their answers, through outages and redirections.
 ///
 ///     place ──> server ──answered──> complete
-///       ^         │ failed, refused        an outage, too, after retry_for
+///       ^         │ failed, refused        (an outage after retry_for is also an answer)
 ///       └─ wake ──┴──> parked
 ///
-/// A job is at every moment at one place: sent to a server, held back there for its replicas, parked until a
+/// A job is always in exactly one place: sent to a server, held back there for its replicas, parked until a
 /// time, or unplaced until the slots of the cluster are known.
 ///
-/// `wait=N` of the URL: what a request with `on_replicas` has written counts as answered when N replicas have
-/// it. One WAIT behind all jobs of a connection covers all of them. If too few replicas are in step it is
-/// sent again, over the same connection, for as long as an outage is ridden out; nothing is sent twice for
-/// that. If the connection ends meanwhile, its jobs are as those whose answer was lost.
+/// With `wait=N` in the URL, a request with `on_replicas` counts as answered only when N replicas have its
+/// writes. One WAIT after all jobs of a connection covers them all. If too few replicas have the writes, the
+/// WAIT is repeated over the same connection for as long as an outage may last; no job is sent twice for
+/// that. If the connection ends meanwhile, the answers of its jobs count as lost.
 ///
-/// The master keeps what it has by then, so a batch that is not acknowledged leaves keys behind. Therefore
-/// such jobs are held back until a WAIT in front of them finds enough replicas, unless one did so within the
-/// last second.
+/// The master keeps what it has written, so a batch that is not acknowledged leaves keys behind. Therefore
+/// such jobs are held back until a preceding WAIT finds enough replicas, unless one did so within the last
+/// second.
 class dispatcher {
  public:
   explicit dispatcher(const redis_url& url);
@@ -53,7 +53,7 @@ class dispatcher {
 
   [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
-  /// Decides how long an outage is ridden out; null: `retry_for` does.
+  /// Lets `p` decide how long an outage may last; null: `retry_for` decides.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept { retry_policy_ = std::move(p); }
   /// As session::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
@@ -120,9 +120,9 @@ class dispatcher {
   bool map_is_old_ = true;
   clock::time_point map_read_{};
   request map_request_;
-  std::optional<job> map_job_{};        // while the map is asked for
-  std::vector<endpoint> candidates_{};  // who has not been asked for it yet, the best last
-  failure map_failure_{};               // of the last one who was
+  std::optional<job> map_job_{};        // the request for the map, while it is in flight
+  std::vector<endpoint> candidates_{};  // servers that were not asked for the map yet, the best last
+  failure map_failure_{};               // of the last server that was asked
   std::vector<job*> unplaced_{};
 };
 

@@ -6,10 +6,10 @@
 
 namespace everseen::redis {
 
-/// Sends what tasks want to know, all at the same time, and hands out the answers, until all are done: the
-/// one way of a batch to the servers, for filters of our own (partition_task) and of others (attached_task).
+/// Sends the requests of all tasks together and passes on the answers, until all tasks are done. Every batch
+/// reaches its servers this way, for filters of our own (partition_task) and of others (attached_task).
 ///
-/// Cost: an exchange for each step of the longest task. Threads: one a vector of tasks.
+/// Cost: one exchange for each step of the longest task. Threads: one per vector of tasks.
 template <typename Task>
 void drive(session& with, std::vector<Task>& tasks) {
   std::vector<Task*> waiting;

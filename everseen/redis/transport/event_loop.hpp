@@ -10,7 +10,7 @@ class io_context;
 
 namespace everseen::redis {
 
-/// Where all sockets and timers of one session wait. Threads: one at a time.
+/// Waits for all sockets and timers of one session. Threads: one at a time.
 class event_loop {
  public:
   event_loop();
@@ -38,7 +38,7 @@ class timer {
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
 
-  /// Cancels what it was started for before.
+  /// Cancels the previous start.
   void start(std::chrono::nanoseconds after, std::function<void()> then);
   void stop() noexcept;
 

@@ -33,12 +33,12 @@ class job {
   [[nodiscard]] std::size_t commands() const noexcept;
 
   /// Takes the replies to wire().
-  /// @return the first refusal among them; nothing if the job is done. After `no_script` wire() has the text
-  /// of
-  ///         the script
+  /// @return the first refusal among them; nothing if the job is done. After `no_script`, wire() has the text
+  /// of the script
   std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
-  /// The next wire() is for a server that has keys of a slot that moves (ASKING). Only the commands that were
-  /// refused go there: the keys of the others have not moved yet, and there they would seem to be missing.
+  /// The next wire() is for a server that has received keys of a migrating slot (ASKING). Only the commands
+  /// that were refused go there: the keys of the others have not moved yet, and there they would seem to be
+  /// missing.
   void ask_for_permission();
   /// The connection has ended: the next wire() is without ASKING.
   void forget_permission() noexcept { asking_.clear(); }
@@ -55,9 +55,9 @@ class job {
   [[nodiscard]] outage ended_by(const failure& why) const;
 
   const clock::time_point begun = clock::now();
-  /// When it was first refused, or when a server that gave no answer fell silent.
+  /// When it was first refused or lost, or when a server that gave no answer fell silent.
   std::optional<clock::time_point> trouble_since{};
-  bool may_have_run = false;  ///< all or a part of it
+  bool may_have_run = false;  ///< in whole or in part
   unsigned redirections = 0;
   answer outcome{};  ///< once it is complete
 
@@ -67,7 +67,7 @@ class job {
   std::size_t commands_;
   std::optional<endpoint> pinned_{};
   std::vector<reply> replies_{};
-  std::string text_{};                  // wire_, once a server did not know the script that it calls by name
+  std::string text_{};                  // replaces wire_ once a server did not know its script
   std::vector<std::size_t> refused_{};  // commands, by the last take()
   std::string asking_{};  // these commands with an ASKING in front of each; empty: wire_ is to be sent
 };

@@ -64,7 +64,7 @@ struct dispatcher::server final : connection::user {
   job::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
   backoff pauses{};
   bool lacks_replicas = false;  ///< as of the last WAIT
-  bool renew = false;           ///< it has lost its role; its name may resolve to another server by now
+  bool renew = false;           ///< it has lost its role; by now its name may resolve to another server
 };
 
 }  // namespace everseen::redis

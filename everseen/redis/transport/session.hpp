@@ -21,7 +21,7 @@
 
 namespace everseen::redis {
 
-/// Where a command must go: the key decides in a cluster, the partition among independent instances.
+/// The route of a command: in a cluster the key decides, among independent instances the partition.
 struct route {
   std::string key;
   std::uint32_t partition = 0;
@@ -56,8 +56,9 @@ struct request {
   /// The script that `wire` calls by its name. A server that does not know it is sent its text.
   /// @pre repeatable, or one command
   const script* what = nullptr;
-  /// What it writes must be on as many replicas as wait= of the URL asks for before it counts as answered,
-  /// and it is not sent while they are missing. Too few are an outage, ridden out like any other.
+  /// The request counts as answered only when as many replicas as wait= of the URL requires have its writes,
+  /// and it is not sent while replicas are missing. Too few replicas are an outage, with retries like any
+  /// other.
   bool on_replicas = false;
 };
 
@@ -110,7 +111,8 @@ class session {
   /// @throws backend_error  no answer, or an error as the answer
   reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
 
-  /// Lets `p` decide how long an outage is ridden out, instead of `retry_for`; null: `retry_for` again.
+  /// Lets `p` decide how long requests are retried in an outage, instead of `retry_for`; null: `retry_for`
+  /// again.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept;
 
   /// The number of requests so far whose answer was lost after they were sent, even if a retry was answered.
@@ -151,7 +153,7 @@ class session_pool {
 
   /// session::wait_with for every session that is taken from now on.
   void wait_with(std::shared_ptr<retry_policy> p);
-  /// How long servers must remember their answers, as a call may be retried for that long.
+  /// How long servers must remember their answers: a call may be retried for that long.
   [[nodiscard]] std::chrono::milliseconds keeps_answers() const;
 
  private:

@@ -8,11 +8,12 @@
 
 namespace everseen::redis {
 
-/// Puts a command behind what a wire holds already.
+/// Appends a command to a wire.
 void append_command(std::string& wire, std::span<const std::string_view> words);
 
-/// The same piece by piece, for a long word that is made where it is sent from: how many words follow; each
-/// word; of a long one its length, then its bytes, which the caller appends, then end_word.
+/// The same piece by piece, so that a long word can be generated in place: begin_command with the number of
+/// words, then each word; for a long word first its length, then its bytes, which the caller appends, then
+/// end_word.
 void begin_command(std::string& wire, std::size_t words);
 void append_word(std::string& wire, std::string_view word);
 void begin_word(std::string& wire, std::size_t bytes);

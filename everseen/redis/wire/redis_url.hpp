@@ -36,12 +36,13 @@ struct endpoint {
 /// Options, separated by &: connect_timeout, timeout, retry_for (500ms, 5s, 1m); commands; prefix; segment
 /// (1Mi..512Mi bytes); mirror (bytes of memory for a filter that its clients judge); wait (replicas that must
 /// have a batch before it is acknowledged); ca, cert, key (PEM files), server_name, db, user, password. Bytes
-/// may be written as %XX; in a password, the bytes @ / ? , & and % must be. IPv6 addresses stand in brackets.
+/// may be written as %XX; in a password, the bytes @ / ? , & and % must be. IPv6 addresses are written in
+/// brackets.
 struct redis_url {
   enum class topology : std::uint8_t { one, many, cluster };
 
   topology shape = topology::one;
-  bool is_everseen = false;  ///< the server is `everseen serve`, which is no Redis
+  bool is_everseen = false;  ///< the server is `everseen serve`, not Redis
   std::vector<endpoint> endpoints{};
   std::string user{};
   std::string password{};
@@ -54,8 +55,8 @@ struct redis_url {
   std::string server_name{};  ///< default: the host
 
   std::chrono::milliseconds connect_timeout{2'000};
-  std::chrono::milliseconds timeout{5'000};  ///< without a byte in either direction
-  /// How long an outage is ridden out before it is reported. See retry_unless_told.
+  std::chrono::milliseconds timeout{5'000};  ///< the longest time without a byte in either direction
+  /// How long calls are retried in an outage before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
   std::optional<command_kind> commands{};  ///< default: choose_commands()
   std::string prefix = "everseen";
@@ -63,7 +64,8 @@ struct redis_url {
   unsigned wait_replicas = 0;
   /// The memory of this process for the bits of a filter that its clients judge.
   std::uint64_t mirror_bytes = default_mirror_bytes();
-  /// The age that the picture of a filter may have which clients judge: newer keys of others may be missed.
+  /// For filters that clients judge: the maximum age of a client's copy in look-ups, which may miss newer
+  /// keys of other clients.
   std::chrono::milliseconds staleness{0};
 
   friend bool operator==(const redis_url&, const redis_url&) = default;
@@ -86,14 +88,14 @@ struct redis_url {
 /// @throws parameter_error  as parse_redis_url
 [[nodiscard]] redis_url parse_everseen_url(std::string_view url);
 
-/// Whether a URL begins as those of Redis, or of `everseen serve`.
+/// Whether a URL begins like those of Redis, or of `everseen serve`.
 [[nodiscard]] bool is_redis_url(std::string_view url) noexcept;
 [[nodiscard]] bool is_everseen_url(std::string_view url) noexcept;
 
 /// host:port, [address]:port or unix:/path, for messages.
 [[nodiscard]] std::string to_string(const endpoint& e);
 
-/// The URL without user and password, for messages. Read again, it gives everything else.
+/// The URL without user and password, for messages. Parsing it gives everything else.
 [[nodiscard]] std::string to_string(const redis_url& url);
 
 /// A server of the URL, for messages: `redis at host:port` or `everseen at host:port`.

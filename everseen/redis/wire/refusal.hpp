@@ -16,7 +16,7 @@ struct refusal {
   enum class kind : std::uint8_t {
     moved,       ///< another server owns the slot from now on
     ask,         ///< another server has the key, this once
-    later,       ///< the same server, after a pause: it is loading, busy, or keys are between two servers
+    later,       ///< the same server, after a pause: it is loading or busy, or keys are migrating
     not_master,  ///< a server that has lost its role, or a cluster that has lost a server
     no_script,   ///< the same server, immediately, with the text of the script
   };
@@ -24,24 +24,24 @@ struct refusal {
   kind why = kind::later;
   slot_number slot = 0;
   endpoint to{};       ///< of moved and ask
-  std::string text{};  ///< what the server said
+  std::string text{};  ///< the text of the reply
 
   friend bool operator==(const refusal&, const refusal&) = default;
 };
 
-/// @param asked  who replied; a redirection may leave out the host, meaning the same
+/// @param asked  the server that replied; a redirection without a host refers to the same host
 [[nodiscard]] std::optional<refusal> refusal_of(const reply& r, const endpoint& asked);
 
-/// Whether the server does not run such a command for this user at all: an ACL forbids it, or it was renamed.
-/// In the answer to a retry this says nothing about the first attempt.
+/// Whether the server never runs such a command for this user: an ACL forbids it, or it was renamed. In the
+/// answer to a retry, this says nothing about the first attempt.
 [[nodiscard]] bool is_denial(const reply& r) noexcept;
 
 /// Whether this is a denial of scripts as such.
 [[nodiscard]] bool forbids_scripts(const reply& r) noexcept;
-/// The message for users then.    @param who  the server
+/// The message for users in that case.    @param who  the server
 [[nodiscard]] std::string scripts_forbidden(std::string_view who);
 
-/// The same for an operation that has no other way.    @param key  that was to be changed
+/// The same for an operation that needs scripts.    @param key  the key to be changed
 [[nodiscard]] std::string scripts_needed(std::string_view key);
 
 /// An error without the arguments that it repeats, which may be any bytes.

@@ -25,14 +25,14 @@ class reply {
   [[nodiscard]] bool is_nil() const noexcept { return what() == kind::nil; }
   [[nodiscard]] bool is_error() const noexcept { return what() == kind::error; }
 
-  /// The text of a status, error or string; empty for the others.
+  /// The text of a status, error or string; empty for other types.
   [[nodiscard]] std::string_view text() const noexcept;
-  /// The value of an integer; 0 for the others.
+  /// The value of an integer; 0 for other types.
   [[nodiscard]] std::int64_t integer() const noexcept;
-  /// How many elements an array has; 0 for the others.
+  /// The number of elements of an array; 0 for other types.
   [[nodiscard]] std::size_t size() const noexcept;
   /// An element of an array, valid as long as this reply; an element of a temporary keeps the tree alive. Nil
-  /// behind the last: a server may leave out what it does not have.
+  /// after the last element: a server may omit values that it does not have.
   [[nodiscard]] reply operator[](std::size_t i) const& noexcept;
   [[nodiscard]] reply operator[](std::size_t i) && noexcept;
 

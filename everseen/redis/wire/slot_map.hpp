@@ -14,7 +14,7 @@ namespace everseen::redis {
 /// One of the 16384 shares of all keys that a cluster distributes.
 using slot_number = std::uint16_t;
 
-/// The slot of a key: CRC16 of the whole key, or of what stands in its first {...} if that is not empty.
+/// The slot of a key: CRC16 of the whole key, or of the text in its first {...} if that is not empty.
 [[nodiscard]] slot_number slot_of(std::string_view key) noexcept;
 
 /// Which master of a cluster owns which slot, as far as is known.
@@ -26,8 +26,8 @@ class slot_map {
   slot_map();
 
   /// From the reply to CLUSTER SLOTS.
-  /// @param asked  the server that replied: if it does not know its own address, it leaves that out
-  /// @return nothing if the reply is not what CLUSTER SLOTS replies, or names no master
+  /// @param asked  the server that replied: if it does not know its own address, it omits that
+  /// @return nothing if this is not a reply of CLUSTER SLOTS, or if it names no master
   [[nodiscard]] static std::optional<slot_map> from_reply(const reply& r, const endpoint& asked);
 
   /// The master of a slot; null if none is known.
