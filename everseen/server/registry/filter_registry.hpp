@@ -129,8 +129,8 @@ class filter_registry {
     room_.set_most(most);
   }
 
-  /// Of the store, as it was in the beginning. A batch that waits must not be judged on the thread of a
-  /// connection.
+  /// The traits of the store, read at construction. If batches wait, they must not be judged on the thread of
+  /// a connection.
   [[nodiscard]] const store_traits& traits() const noexcept { return traits_; }
   [[nodiscard]] everseen::store& place() const noexcept { return *place_; }
 
@@ -188,8 +188,8 @@ class filter_registry {
   const unsigned serving_threads_;
   const bool redisbloom_layout_;
   const hash_kind hash_;  // the default
-  /// No limit is set: it is the free disk space, which others use, too, plus what the open filters already
-  /// take.
+  /// Whether no limit was set. The limit is then the free disk space, which other programs also use, plus the
+  /// space of the open filters.
   std::atomic<bool> follows_room_;
   filter_budget room_;  // outlives the open filters
   filter_budget made_by_loads_{UINT64_MAX};

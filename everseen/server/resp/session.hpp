@@ -99,7 +99,7 @@ class session {
   /// Ends the conversation: the requests of all clients hold so much memory that this one's cannot be read.
   void refuse_request();
 
-  /// What becomes of replies, as CLIENT REPLY says.
+  /// Whether replies are sent, as set by CLIENT REPLY.
   enum class replies : std::uint8_t {
     on,
     off,
@@ -124,9 +124,10 @@ class session {
   [[nodiscard]] transaction end_transaction(std::string_view command);
   [[nodiscard]] bool is_in_transaction() const noexcept { return transaction_.has_value(); }
 
-  /// What filters were when the client began to watch them. If one has changed, EXEC runs nothing.
+  /// The state of filters when the client began to watch them. If one has changed, EXEC runs nothing.
   using watched_filters = std::map<std::string, filter_revision, std::less<>>;
-  /// @pre it is not watched yet    @throws refusal  the requests of all clients take the memory that they may
+  /// @pre it is not watched yet
+  /// @throws refusal  the requests of all clients use all the memory that they may use
   void watch(std::string_view key, filter_revision seen);
   [[nodiscard]] const watched_filters& watched() const noexcept { return watched_; }
   void unwatch() noexcept;

@@ -18,19 +18,19 @@ namespace everseen::server {
 ///
 /// A client whose connection ended does not know whether its batch was judged. If it sent the batch again as
 /// a new one, keys that the first attempt added would be `seen`. So it numbers its batches within a session,
-/// which outlives connections, and a batch that comes again gets its first answer. The batches of a session
+/// which outlives connections, and a batch that arrives again gets its first answer. The batches of a session
 /// are judged in the order of their numbers, on whatever connection they arrive. A batch that fails ends its
 /// session: a later one may have been sent already, and must not add a repeat of a key before its first
 /// occurrence.
 ///
 /// Sessions are in memory. They end with the server, when no batch has arrived for an hour, and, the longest
 /// unused one first, when all answers take more than 64 MiB. Batches of an ended session are refused, never
-/// judged: then the client knows that it cannot know. Threads: any number.
+/// judged, so the client knows that the outcome is unknown. Threads: any number.
 class batch_sessions {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// What a batch was answered, as bytes of the protocol.
+  /// The answer to a batch, as bytes of the protocol.
   struct answer {
     std::string reply;
     bool ends_session = false;
@@ -43,7 +43,7 @@ class batch_sessions {
   /// @throws refusal  the id is too long
   void begin(std::string_view id, clock::time_point now);
 
-  /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once a number.
+  /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once per number.
   /// Waits while an earlier batch of the session is judged.
   /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; TRYAGAIN: an earlier
   ///   batch has not arrived; ENDED: an earlier batch failed

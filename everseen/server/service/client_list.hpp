@@ -13,7 +13,7 @@
 
 namespace everseen::server {
 
-/// What other clients can see of a client and do to it.
+/// The part of a client that other clients can see and change.
 struct client {
   std::uint64_t id = 0;
   std::string address{};        ///< of the client

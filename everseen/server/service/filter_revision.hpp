@@ -9,12 +9,13 @@
 
 namespace everseen::server {
 
-/// What a filter was at a moment, to find out later whether it has changed.
+/// The state of a filter at one moment, to detect later whether it has changed.
 ///
-/// It is what the store says, so it also differs once a program other than this server has added a key. A key
-/// that was seen changes nothing.
+/// It comes from the store, so it also changes if a program other than this server adds a key. Adding a key
+/// that is `seen` changes nothing.
 struct filter_revision {
-  /// Of this life of the filter: one that was dropped and created again has another. Null: there is none.
+  /// Identifies the filter: if it is dropped and created again, it has another record. Null: there is no
+  /// filter.
   std::shared_ptr<const filter_record> of{};
   std::string identity{};   ///< filter_facts::identity
   std::uint64_t state = 0;  ///< a checksum of its slices, layers, counts of keys, and of its end
