@@ -39,7 +39,7 @@ using slices = std::map<window::slice_index, slice_sum>;
 struct part {
   slice_sum sum;
   std::size_t layers = 0;     // in the slice with the most growth
-  double rate_when_full = 0;  // once all existing segments hold what they were made for
+  double rate_when_full = 0;  // once all existing segments hold as many keys as they were created for
   double rate_now = 0;
 };
 

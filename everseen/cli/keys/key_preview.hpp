@@ -14,15 +14,16 @@ namespace everseen::cli {
 
 /// The keys of a command, of which some are counted before the first is used.
 ///
-/// A file is read twice. What a pipe gave is kept in a temporary file without a name, as it may be larger
-/// than the memory.
+/// A file is read twice. The input from a pipe is kept in a temporary file without a name, since it may be
+/// larger than memory.
 class key_preview {
  public:
   /// @param arguments  as for key_source    @param separator  of lines, each of which is a key
   key_preview(const std::vector<std::string>& arguments, char separator);
 
   /// Reads until there are `enough` keys, or no more.    @pre called at most once, before next()
-  /// @return how many; fewer than `enough` are all    @throws storage_error  also without a temporary file
+  /// @return the count; if it is less than `enough`, it is the count of all keys
+  /// @throws storage_error  also without a temporary file
   [[nodiscard]] std::uint64_t count(std::uint64_t enough);
 
   /// As key_source::next, from the first key on.

@@ -18,7 +18,7 @@
 #include "everseen/stream/record/event_rule.hpp"
 #include "everseen/stream/record/kept_keys.hpp"
 
-/// What the verbs with keys have in common.
+/// The common parts of the verbs with keys.
 namespace everseen::cli {
 
 /// The keys of a command: its arguments if there are any, else the lines of standard input, or of a file.

@@ -23,7 +23,8 @@ struct filter_options {
   bool existing = false;  ///< do not create one
 };
 
-/// Checks the options against the existing filter.    @throws parameter_error  it was created otherwise
+/// Checks the options against the existing filter.    @throws parameter_error  it was created with other
+/// options
 void must_agree(const filter_options& given, const store& in, const filter& f);
 
 /// Opens a filter that must exist, because a restarted process was using it. If a lost filter were created

@@ -5,8 +5,8 @@
 
 namespace everseen::cli {
 
-/// Loads the bits of a filter whose keys this process judges, one partition after the other, and shows how
-/// far it is. Otherwise the first lines would wait for them without a word.
+/// Loads the bits of a filter whose keys this process judges, one partition after the other, and shows the
+/// progress. Otherwise the first lines would wait for the bits without any message.
 ///
 /// Does nothing for small filters and for those whose bits stay elsewhere. Does not throw: what fails here
 /// fails again with the first batch, where the policy for outages applies.

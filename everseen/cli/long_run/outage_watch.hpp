@@ -12,7 +12,7 @@
 
 namespace everseen::cli {
 
-/// What a long run does while its store is unavailable, and what it prints about that.
+/// The behaviour of a long run while its store is unavailable, and its messages about that.
 class outage_watch final : public retry_policy {
  public:
   enum class policy : std::uint8_t {

@@ -16,7 +16,7 @@ struct store_question {
   std::uint64_t keys = 0;
   double error_rate = 1e-6;
   std::optional<judge_kind> judge{};  ///< only filters that are judged by these
-  bool module = false;                ///< only those where servers have it
+  bool module = false;                ///< only filters on servers that have the module
   std::optional<std::chrono::milliseconds> timeout{};
   bool json = false;
 };

@@ -24,8 +24,8 @@ namespace everseen {
 /// begin() discards them. After a crash after that point, begin() appends what is missing. So readers of
 /// the files need not know which workers are alive: no record is in two files, and none is taken back.
 ///
-/// The hidden file names its owner. Lines of another job that are there and not in the file may be settled:
-/// they are kept, and the file is refused until that job has appended them.
+/// The hidden file names its owner. Lines of another job in the hidden file may be settled without being in
+/// the main file: they are kept, and the file is refused until that job has appended them.
 ///
 /// Content from before the job, or appended by others between two runs, is kept. One job at a time may write
 /// to a file; a lock enforces it on this machine. The note has the length and a hash of the 4 KiB before it:
@@ -48,7 +48,7 @@ class file_sink final : public sink {
   /// Has begin() give this first line to a file that is empty and that the job has not written to so far.
   void begin_new_with(std::string line) { first_ = std::move(line); }
 
-  /// What stands behind each record, and behind that line; a newline unless it is called.
+  /// Sets the byte after each record and after that line; a newline by default.
   void separate_by(char separator) noexcept { separator_ = separator; }
 
   /// @param note  as returned by commit()

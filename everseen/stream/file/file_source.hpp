@@ -23,7 +23,7 @@ namespace everseen {
 /// A last record without a separator is a record, unless the file is followed: then it waits for the
 /// separator. The record at this position may be longer later, so its end is written to the ledger before it
 /// is claimed.
-/// Threads: as source says.
+/// Threads: as for source.
 class file_source final : public source {
  public:
   struct options {

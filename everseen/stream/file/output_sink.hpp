@@ -10,7 +10,7 @@
 
 namespace everseen {
 
-/// Writes fresh records to a descriptor, each with a separator behind it.
+/// Writes fresh records to a descriptor, each followed by a separator.
 ///
 /// At least once: after a crash, records that were written after the last settlement are repeated.
 class output_sink final : public sink {

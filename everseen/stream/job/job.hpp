@@ -23,7 +23,7 @@
 
 // clang-format off
 
-/// A job: events from a source, each counted and put out once, whatever crashes.
+/// A job: events from a source, each counted and put out once, even across crashes.
 ///
 ///     reader thread                       │ settling thread, the caller's
 ///     source ──> records ──> event_reader ├──> queue ──> claim ──> put ──> ... commit ──> settle ──> account

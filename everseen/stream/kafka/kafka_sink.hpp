@@ -12,14 +12,14 @@ namespace everseen {
 /// A topic of Kafka for fresh records, each with the key that it had in its source.
 ///
 /// From a kafka_source, the records put between two commits are one transaction, which includes the offsets
-/// of the source's group. Readers of the topic with isolation.level=read_committed get each event once,
-/// whatever crashes. If Kafka fails a transaction, it is aborted, and the next one has its records. From any
+/// of the source's group. Readers of the topic with isolation.level=read_committed get each event once, even
+/// across crashes. If Kafka fails a transaction, it is aborted, and the next one has its records. From any
 /// other source a record may be repeated after a crash; none is lost.
 ///
 /// After a crash, Kafka ends the open transaction of the worker only after transaction.timeout.ms (60 s),
 /// and its readers wait until then. A worker that starts with the same transactional.id ends it immediately.
 /// So give each worker that is restarted under one name its own id: transactional.id=count-1 in the URL.
-/// Threads: as sink has it.
+/// Threads: as for sink.
 class kafka_sink : public sink {
  public:
   /// Opens no connection.

@@ -24,7 +24,7 @@ namespace everseen {
 ///
 /// Unavailable brokers are retried for `retry_for`. Payloads are copied once, into memory that the batch
 /// owns: so librdkafka's buffers are freed immediately, and a record has its padding.
-/// Cost: see doc/measurements.md. Threads: as source has it; librdkafka has some of its own.
+/// Cost: see doc/measurements.md. Threads: as for source; librdkafka has threads of its own.
 class kafka_source : public source {
  public:
   /// Opens no connection.

@@ -5,8 +5,8 @@
 
 namespace everseen {
 
-/// Called with the name of each step that a job reaches; null but in tests, which prove by it that
-/// correctness does not depend on where a job dies. Set before any job begins.
+/// Called with the name of each step that a job reaches. Null except in tests, which use it to prove that a
+/// job is correct wherever it crashes. Set it before any job begins.
 ///
 /// The steps, in the order of a batch: `read`, `claimed`, `half_put`, `put`, `half_committed` (a transaction
 /// that has its offsets), `committed` (by the sink), `settled` (in the ledger), `half_shown` (by a sink that

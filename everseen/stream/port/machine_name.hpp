@@ -4,7 +4,7 @@
 
 namespace everseen {
 
-/// The host name; `worker` where the machine has none.
+/// The host name; `worker` if the machine has none.
 [[nodiscard]] std::string machine_name();
 
 }  // namespace everseen

@@ -10,7 +10,7 @@
 
 namespace everseen {
 
-/// A record that an event_rule refused, or whose key or time is of no use.
+/// A record that an event_rule refused, or whose key or time cannot be used.
 struct bad_record {
   std::string bytes;
   std::uint64_t position = 0;

@@ -12,12 +12,12 @@ namespace everseen {
 
 /// Input that another program decompresses meanwhile: gzip, zstd, bzip2, xz or lz4, each as `PROGRAM -dc`.
 ///
-/// These programs know members and frames behind one another, checksums, and formats to come, and they run on
+/// These programs handle concatenated members and frames, checksums, and future formats, and they run on
 /// another core. Threads: one at a time.
 class decompression {
  public:
-  /// Looks at the first bytes of an input. It consumes nothing, unless they are those of a compressed format.
-  /// @param from     its descriptor; a regular file is read from where it stands
+  /// Looks at the first bytes of an input. Consumes nothing unless they are those of a compressed format.
+  /// @param from     its descriptor; a regular file is read from its current position
   /// @param name     for messages
   /// @param waiting  called several times a second while a pipe has too few bytes to tell; may throw
   /// @return null: the input is not compressed
@@ -25,7 +25,7 @@ class decompression {
   static std::unique_ptr<decompression> of(int from, std::string name,
                                            const std::function<void()>& waiting = {});
 
-  /// Whether a regular file is compressed, judged by the bytes from where it stands.
+  /// Whether a regular file is compressed, judged by the bytes at its current position.
   [[nodiscard]] static bool recognises(int file);
 
   ~decompression();  // ends the program

@@ -20,8 +20,8 @@ namespace everseen {
 /// still be UTF-8. Names are compared as written, so /ab does not find {"a\u0062": 1}. A pointer that leads
 /// through a number or a string finds nothing; of duplicate names in an object the first counts.
 ///
-/// A quoted field of CSV gives what stands between its quotes, with doubled ones as one. All quotes of such a
-/// record are validated: one in the wrong place means that it may have been cut in the wrong place.
+/// A quoted field of CSV gives the text between its quotes, with doubled quotes as one. All quotes of such a
+/// record are validated: if one is in the wrong place, the record may have been cut in the wrong place.
 ///
 /// Threads: one at a time; each worker has its own. Cost: nothing for the whole record, 1 to 2 ns a skipped
 /// field, about 1 ns a byte for JSON; up to the last wanted field, unless there are quotes.

@@ -16,7 +16,7 @@ struct field_rule {
   unsigned number = 0;
   char delimiter = '\t';
   std::string pointer{};
-  bool quoted = false;  ///< a delimited field may stand in quotes: record_format
+  bool quoted = false;  ///< a delimited field may be in quotes: record_format
 };
 
 /// @throws parameter_error  the rule can never match: field 0, or an invalid pointer
@@ -27,12 +27,12 @@ enum class record_fault : std::uint8_t {
   not_json,
   not_utf8,         ///< so not JSON
   byte_order_mark,  ///< before the JSON
-  bad_quotes,       ///< not as RFC 4180 has them; the last of the malformed ones
+  bad_quotes,       ///< not as in RFC 4180; the last of the malformed ones
   no_key,           ///< too few fields, or nothing at the pointer
   null_key,         ///< of an event: two events without a value are not the same event
   no_time,
   unreadable_time,
-  time_ahead,  ///< of the clock, by more than allowed
+  time_ahead,  ///< ahead of the clock by more than allowed
   unfit_key,   ///< the funnel of another system's filter cannot take it
   long_value,  ///< too many bytes for the name of a counter
 };

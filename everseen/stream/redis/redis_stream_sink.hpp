@@ -10,16 +10,16 @@
 
 namespace everseen {
 
-/// A Redis stream that gets each fresh record once, as an entry of one field, whatever crashes. The script
-/// that appends records also moves a cursor beside the stream, by lane, and appends nothing at or before it.
-/// So putting a batch again appends only what is missing. The entries of a batch are planned before
-/// (redis_stream_scripts.hpp). So each is in the stream once even if a server crashes in the middle of a
+/// A Redis stream that gets each fresh record once, as an entry of one field, even across crashes. The script
+/// that appends records also moves a cursor next to the stream, by lane, and appends nothing at or before it.
+/// So putting a batch again appends only the missing entries. The entries of a batch are planned first
+/// (redis_stream_scripts.hpp). So each is in the stream once, even if a server crashes in the middle of a
 /// call, replays half of it, and then runs the retry.
 ///
 /// The cursor is the hash {STREAM}:everseen:MARK. Remove it together with the stream. It must not outlive
 /// the ledger: the cursor would make events that a new ledger calls fresh look appended.
 /// Retries through an outage for the URL's retry_for, or as wait_with() says. Cost: a round trip for 1000
-/// records. Threads: as sink has it.
+/// records. Threads: as for sink.
 class redis_stream_sink : public sink {
  public:
   /// Identifies the ledger that this sink belongs to; unique for all time.

@@ -20,7 +20,7 @@ namespace everseen {
 ///
 /// Entries are acknowledged (XACK) when they are settled. Entries that were trimmed before they were read
 /// are an error, unless gap=skip; the server must know the group's lag (Redis 7, and no XDEL). An outage is
-/// retried for the URL's retry_for. Threads: as source has it.
+/// retried for the URL's retry_for. Threads: as for source.
 class redis_stream_source : public source {
  public:
   /// Opens no connection.
