@@ -55,6 +55,13 @@ void reply_writer::bulk(std::string_view bytes) {
   out_.append(bytes).append(line_end);
 }
 
+void reply_writer::text(std::string_view lines) {
+  if (version_ != protocol::resp3) return bulk(lines);
+  constexpr std::string_view format = "txt:";
+  head('=', static_cast<std::int64_t>(format.size() + lines.size()));
+  out_.append(format).append(lines).append(line_end);
+}
+
 void reply_writer::null() {
   out_.append(version_ == protocol::resp3 ? "_\r\n" : "$-1\r\n");
 }

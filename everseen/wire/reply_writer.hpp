@@ -13,7 +13,7 @@ enum class protocol : std::uint8_t { resp2 = 2, resp3 = 3 };
 /// Appends replies to a buffer, in the client's protocol version.
 ///
 /// Types that RESP2 lacks are sent as Redis does: a map as a flat array, a set as an array, a boolean as 1 or
-/// 0, a double as a string, null as a null string.
+/// 0, a double as a string, text for people as a string, null as a null string.
 /// Threads: one. Cost: a few ns, no allocation except the buffer's.
 class reply_writer {
  public:
@@ -30,6 +30,8 @@ class reply_writer {
   void truth(bool value);
   void real(double value);
   void bulk(std::string_view bytes);
+  /// Text for people, such as that of INFO: a verbatim string.
+  void text(std::string_view lines);
   void null();
   /// Sent instead of an array: the reply of EXEC if a watched key has changed.
   void null_array();

@@ -28,8 +28,7 @@ inline reply receive_reply(raw_client& from) {
   r.type = line[0];
   r.text = line.substr(1);
   r.is_null = r.type == '_' || (r.text == "-1" && (r.type == '$' || r.type == '*'));
-  if (r.type == '=') r.type = '$';  // text for people is a string like any other
-  if (r.type == '$' && !r.is_null) {
+  if ((r.type == '$' || r.type == '=') && !r.is_null) {
     const std::size_t count = std::stoul(r.text);
     r.text = from.receive(count + 2).substr(0, count);
   }

@@ -40,15 +40,13 @@ void set_info(call& c) {
   const bool is_name = is_word(attribute, "LIB-NAME");
   if (!is_name && !is_word(attribute, "LIB-VER"))
     throw refusal{"ERR Unrecognized option '" + std::string(attribute.substr(0, 64)) + "'"};
-  if (!is_plain(c.words[3]))
-    throw refusal{"ERR " + lower(attribute) + " cannot contain spaces, newlines or special characters."};
   c.from.self().set_library(is_name ? client::library_word::name : client::library_word::version,
-                            std::string(c.words[3]));
+                            client_word(lower(attribute), c.words[3]));
   c.reply.ok();
 }
 
 void info(call& c) {
-  c.reply.bulk(describe(c.from.self(), now_ms()) + "\n");
+  c.reply.text(describe(c.from.self(), now_ms()) + "\n");
 }
 
 /// Whether clients of this type are listed: all are normal ones.
@@ -77,7 +75,7 @@ void list(call& c) {
   for (const auto& each : c.all.clients().all())
     if (lists_all || std::find(ids.begin(), ids.end(), each->id) != ids.end())
       lines += describe(*each, now_ms()) + "\n";
-  c.reply.bulk(lines);
+  c.reply.text(lines);
 }
 
 /// @throws refusal  it is neither YES nor NO

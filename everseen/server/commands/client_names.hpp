@@ -1,13 +1,16 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "everseen/server/base/command.hpp"
 
 namespace everseen::server {
 
-/// Whether a text is of printable ASCII without blanks, as what clients call themselves must be.
-[[nodiscard]] bool is_plain(std::string_view text) noexcept;
+/// A word that a client says about itself, to be kept while it is connected.
+/// @param what  the word, for the refusal
+/// @throws refusal  it is not of printable ASCII without blanks, or is too long
+[[nodiscard]] std::string client_word(std::string_view what, std::string_view word);
 
 /// Names the connection, for CLIENT SETNAME and HELLO.    @throws refusal
 void name_client(call& c, std::string_view name);

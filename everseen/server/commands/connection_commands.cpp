@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
@@ -104,14 +107,17 @@ void reset(call& c) {
 
 }  // namespace
 
-bool is_plain(std::string_view text) noexcept {
-  return std::all_of(text.begin(), text.end(), [](char b) { return b > ' ' && b <= '~'; });
+std::string client_word(std::string_view what, std::string_view word) {
+  constexpr std::size_t most_bytes = 256;  // each connection keeps three
+  if (!std::ranges::all_of(word, [](char b) { return b > ' ' && b <= '~'; }))
+    throw refusal{fmt::format("ERR {} cannot contain spaces, newlines or special characters.", what)};
+  if (word.size() > most_bytes)
+    throw refusal{fmt::format("ERR {} cannot have more than {} bytes", what, most_bytes)};
+  return std::string(word);
 }
 
 void name_client(call& c, std::string_view name) {
-  if (!is_plain(name))
-    throw refusal{"ERR Client names cannot contain spaces, newlines or special characters."};
-  c.from.self().set_name(std::string(name));
+  c.from.self().set_name(client_word("Client names", name));
 }
 
 std::span<const command> connection_commands() {

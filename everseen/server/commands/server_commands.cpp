@@ -74,7 +74,7 @@ void info(call& c) {
   std::string text;
   for (const info_section& each : info_sections(c.all))
     if (is_asked_for(c.words.subspan(1), each.name)) text += (text.empty() ? "" : "\r\n") + each.text;
-  c.reply.bulk(text);
+  c.reply.text(text);
 }
 
 void save(call& c) {

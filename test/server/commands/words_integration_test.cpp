@@ -3,8 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "test/server/replies.hpp"
 #include "test/server/serving.hpp"
 #include "test/server/transcript.hpp"
 
@@ -16,8 +18,6 @@ class Words : public testing::Test {
   void plays(std::string_view transcript) { play(client_, transcript); }
 
   serving server_{};
-
- private:
   raw_client client_{server_.path()};
 };
 
@@ -267,6 +267,19 @@ a
 > DBSIZE
 :0
 )");
+}
+
+// Promise: what a client calls itself has at most 256 bytes (operations, Limits).
+TEST_F(Words, RefusesNamesOfClientsThatAreTooLong) {
+  const std::string longest(256, 'n');
+  for (const std::string given :
+       {"CLIENT SETNAME ", "HELLO 2 SETNAME ", "CLIENT SETINFO LIB-NAME ", "CLIENT SETINFO LIB-VER "}) {
+    EXPECT_FALSE(ask(client_, given + longest).is_error()) << given;
+    EXPECT_THAT(ask(client_, given + longest + "n").text,
+                testing::EndsWith(" cannot have more than 256 bytes"))
+        << given;
+  }
+  EXPECT_EQ(ask(client_, "CLIENT GETNAME").text, longest);
 }
 
 TEST_F(Words, TransactionRunsInTheDatabasesThatItSelects) {
