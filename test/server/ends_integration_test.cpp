@@ -96,6 +96,25 @@ TEST(Serve, AnswersFromTheFilterThatAnotherServerMadeUnderAnOldName) {
   }
 }
 
+// Promise: after a rename elsewhere, commands about a name and commands about its keys mean the same filter
+// within a second; those that set or return an expiry time, immediately (operations, Bloom commands).
+TEST(Serve, AddsKeysToTheFilterWhoseExpiryItHasSet) {
+  redis_server redis;
+  const serving one(redis.url()), other(redis.url());
+  const std::vector<std::vector<std::string>> requests = {
+      {"EXPIRE", "a", "1000"}, {"TTL", "a"}, {"PERSIST", "a"}};
+  for (const std::vector<std::string>& request : requests) {
+    EXPECT_EQ(one.cli({"BF.ADD", "a", "x"}), "1");
+    EXPECT_EQ(other.cli({"BF.EXISTS", "a", "x"}), "1") << "it has it open";
+    EXPECT_EQ(one.cli({"RENAME", "a", "b"}), "OK");
+    EXPECT_EQ(one.cli({"BF.RESERVE", "a", "0.01", "7000"}), "OK");
+    EXPECT_EQ(other.cli(request), request[0] == "EXPIRE" ? "1" : request[0] == "TTL" ? "-1" : "0");
+    EXPECT_EQ(other.cli({"BF.EXISTS", "a", "x"}), "0") << request[0] << ": x is in b";
+    EXPECT_EQ(one.cli({"DEL", "a", "b"}), "2");
+    EXPECT_EQ(other.cli({"TTL", "a"}), "-2");
+  }
+}
+
 TEST(Serve, ReservesNoMemoryForFiltersThatAreOnlyLookedAt) {
   const scratch_directory files;
   const std::string store = "file:" + files.path().string();

@@ -141,15 +141,13 @@ void ask_many(http_call& c, question q, const answer_taker& to) {
   ask(c, a);
 }
 
-/// The nearest of all names; empty: none is close.
-std::string meant_filter(service& all, std::string_view name) try {
-  constexpr std::size_t most = 10'000;  // more would take longer than the answer is worth
-  const std::vector<std::string> keys = all.filters().keys();
-  if (keys.size() > most) return {};
-  const std::vector<std::string_view> names(keys.begin(), keys.end());
+/// The nearest name of the filters that were opened; empty: none is close. Listing all filters of the store
+/// would take longer than the answer is worth.
+std::string meant_filter(service& all, std::string_view name) {
+  constexpr std::size_t most = 10'000;
+  const std::vector<std::string> opened = all.filters().recorded_names(most);
+  const std::vector<std::string_view> names(opened.begin(), opened.end());
   return std::string(nearest(name, names));
-} catch (const error&) {
-  return {};  // the store answered about this name, but not about all
 }
 
 }  // namespace
@@ -178,7 +176,7 @@ http_problem unknown_filter(service& all, std::string_view name) {
   const std::string meant = meant_filter(all, name);
   return {404, "no_filter",
           fmt::format("there is no filter named {}; {}", quoted_name(name),
-                      meant.empty() ? "POST /api/v1/filters makes one"
+                      meant.empty() ? "GET /api/v1/filters lists all, POST /api/v1/filters makes one"
                                     : fmt::format("did you mean {}?", quoted_name(meant)))};
 }
 

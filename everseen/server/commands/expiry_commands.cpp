@@ -22,7 +22,7 @@ std::optional<known_expiry> expiry_of(call& c) {
   for (;;) try {
       const auto f = c.all.filters().peek(c.words[1]);
       if (!f) return std::nullopt;
-      return known_expiry{c.all.filters().expiry_of(*f)};
+      return known_expiry{c.all.filters().facts_of(*f).expires_at};
     } catch (const no_filter& why) {  // it was created again elsewhere, or has just expired
       if (!c.all.filters().forget_changed(c.words[1], why)) return std::nullopt;
     }
@@ -88,7 +88,8 @@ void expire_at(call& c, std::int64_t unit_ms, event_time from) {
   (void)is_wanted(c.words.subspan(3), std::nullopt,
                   when);  // errors are reported even if there is no key
   auto f = c.all.filters().open(c.words[1]);
-  if (!f || !is_wanted(c.words.subspan(3), c.all.filters().expiry_of(*f), when)) return c.reply.integer(0);
+  if (!f || !is_wanted(c.words.subspan(3), c.all.filters().facts_of(*f).expires_at, when))
+    return c.reply.integer(0);
   if (when > service::now()) {
     c.all.filters().expire_at(*f, when);
   } else {
@@ -113,7 +114,7 @@ void pexpireat(call& c) {
 
 void persist(call& c) {
   const auto f = c.all.filters().open(c.words[1]);
-  const bool had_one = f && c.all.filters().expiry_of(*f);
+  const bool had_one = f && c.all.filters().facts_of(*f).expires_at;
   if (had_one) c.all.filters().expire_at(*f, std::nullopt);
   c.reply.integer(had_one ? 1 : 0);
 }

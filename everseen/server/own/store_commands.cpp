@@ -71,7 +71,7 @@ void state(call& c) {
   const auto f = need(c);
   announced_filter one = announce_partition(f->handle, partition_in(c.words[2], *f));
   if (!may_know_seed(c)) one.spec.seed = {};
-  const auto end = c.all.filters().expiry_of(*f);
+  const auto end = c.all.filters().facts_of(*f).expires_at;
   c.reply.array(3);
   c.reply.bulk(view_of(image::encode_chunk_header(one)));
   c.reply.bulk(f->fingerprint);

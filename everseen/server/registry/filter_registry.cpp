@@ -139,11 +139,17 @@ std::shared_future<void> filter_registry::take_off(std::string_view key) {
   return found->second.closed;
 }
 
-std::optional<event_time> filter_registry::expiry_of(const shared_filter& f) const {
-  return place_->facts(f.handle.name()).expires_at;
+/// The open filter also answers for its old name after a rename.
+filter_facts filter_registry::facts_of(const shared_filter& f) const {
+  filter_facts now = place_->facts(f.handle.name());
+  if (now.identity != f.identity)
+    throw storage_error("other clients keep replacing the filter " + quoted_name(f.key) + "; try again", 0,
+                        f.key);
+  return now;
 }
 
 void filter_registry::expire_at(shared_filter& f, std::optional<event_time> when) {
+  (void)facts_of(f);
   place_->expire_at(f.handle.name(), when);
   f.set_expiry(when);
 }
@@ -155,6 +161,14 @@ bool filter_registry::exists(std::string_view key) const {
 std::map<std::string, std::shared_ptr<filter_record>, std::less<>> filter_registry::records() const {
   const std::shared_lock beside_others(lock_);
   return records_;
+}
+
+std::vector<std::string> filter_registry::recorded_names(std::size_t most) const {
+  std::vector<std::string> names;
+  const std::shared_lock beside_others(lock_);
+  for (auto each = records_.begin(); each != records_.end() && names.size() < most; ++each)
+    names.push_back(each->first);
+  return names;
 }
 
 void filter_registry::look_at_figures() {

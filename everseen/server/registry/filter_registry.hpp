@@ -81,10 +81,11 @@ class filter_registry {
   /// Makes the filter available.    @pre all chunks were loaded
   void finish_load(std::string_view key, load whole);
 
-  /// When an open filter expires. Asks the store, as another client may have changed it.
+  /// What the store knows of an open filter now, as other clients may have changed it.
+  /// @throws storage_error  its name now belongs to another filter; see forget_changed
   /// @throws error  as store::facts
-  [[nodiscard]] std::optional<event_time> expiry_of(const shared_filter& f) const;
-  /// Sets the expiry of an open filter; nothing: never.    @throws error  as store::expire_at
+  [[nodiscard]] filter_facts facts_of(const shared_filter& f) const;
+  /// Sets the expiry of an open filter; nothing: never.    @throws error  as facts_of and store::expire_at
   void expire_at(shared_filter& f, std::optional<event_time> when);
 
   [[nodiscard]] bool exists(std::string_view key) const;
@@ -102,6 +103,8 @@ class filter_registry {
   void forget_listing() { listing_.forget(); }
   /// The records of all filters that were opened and not dropped.
   [[nodiscard]] std::map<std::string, std::shared_ptr<filter_record>, std::less<>> records() const;
+  /// The names of these, in ascending order.    @param most  only the first of them
+  [[nodiscard]] std::vector<std::string> recorded_names(std::size_t most) const;
   /// Refreshes the figures of all open filters. Waits for the store.
   void look_at_figures();
 

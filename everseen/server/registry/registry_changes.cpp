@@ -19,9 +19,6 @@ namespace {
 constexpr std::uint64_t capacity_to_share = 100'000;
 constexpr std::uint32_t partitions_a_thread = 8;
 
-/// A store creates no filter with a shorter life, as creating it may take that long.
-constexpr std::chrono::seconds shortest_life{1};
-
 /// Other clients may create and drop a filter of the same key in between, but not indefinitely.
 constexpr int most_tries = 100;
 
@@ -83,19 +80,14 @@ open_filter filter_registry::create(std::string_view key, const spec& s, const r
 
 filter_registry::opened_filter filter_registry::make(std::string_view name, const spec& s,
                                                      std::optional<std::chrono::milliseconds> life) const {
-  const bool is_short = life && *life < shortest_life;
-  opened_filter made{place_->create(name, s, is_short ? std::nullopt : life)};
+  opened_filter made{place_->create(name, s, life)};
   try {
     made.known = place_->facts(name);
-    if (!is_short) return made;
-    made.known.expires_at = wall_clock() + *life;
-    place_->expire_at(name, made.known.expires_at);
-    return made;
   } catch (const error&) {
-    made.stored.reset();  // a store does not drop a filter that is open for writing
-    if (is_short) place_->drop(name);
-    throw;
+    // It exists. As its identity is unknown, it is opened again by the next check of names.
+    if (life) made.known.expires_at = wall_clock() + *life;
   }
+  return made;
 }
 
 open_filter filter_registry::open_or_create(std::string_view key, const request& r) {

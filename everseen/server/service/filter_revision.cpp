@@ -8,7 +8,6 @@
 
 #include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/names.hpp"
 
 namespace everseen::server {
 
@@ -32,13 +31,8 @@ std::uint64_t state_of(const filter& f, std::optional<event_time> end) {
   return all.value();
 }
 
-/// Of the filter that the name leads to. The open one answers for its old name, too, after a rename.
-/// @throws storage_error  that is another filter than the open one
-filter_revision look_at(const store& in, const shared_filter& f) {
-  filter_facts now = in.facts(f.handle.name());
-  if (now.identity != f.identity)
-    throw storage_error("other clients keep replacing the filter " + quoted_name(f.key) + "; try again", 0,
-                        f.key);
+filter_revision look_at(const filter_registry& filters, const shared_filter& f) {
+  filter_facts now = filters.facts_of(f);
   return {f.record, std::move(now.identity), state_of(f.handle, now.expires_at)};
 }
 
@@ -49,7 +43,7 @@ filter_revision revision_of(filter_registry& filters, std::string_view key) {
     auto f = filters.open(key);
     if (!f) return {};
     try {
-      return look_at(filters.place(), *f);
+      return look_at(filters, *f);
     } catch (const error& why) {  // it was created again or renamed elsewhere, or has just expired
       f.reset();
       if (!filters.forget_changed(key, why) || is_again) throw;

@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "everseen/store/file/file_store.hpp"
-#include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/scratch_directory.hpp"
@@ -23,16 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::scratch_directory;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-/// A disk on which no existing filter can be given another end. A filter under construction is hidden.
-class disk_without_ends : public disk {
- public:
-  int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
-    const bool is_being_made = to.parent_path().filename().string().starts_with(".new");
-    return to.filename() == end_name && !is_being_made ? ENOSPC : disk::rename(from, to);
-  }
-};
 
 /// A registry of some store, and the parts of a server that it needs.
 class registry_of {
@@ -48,15 +39,49 @@ class registry_of {
   worker_pool batches_{2};
 };
 
-TEST(FilterRegistry, LeavesNothingOfAFilterThatCouldNotGetItsEnd) {
-  const scratch_directory files;
-  disk_without_ends full;
-  registry_of registry(std::make_shared<file_store>(files.path(), sync_policy::never, full));
-  filter_registry::request ends_soon{{}, {}, 500ms};
-  EXPECT_THROW(registry->create("a", ends_soon), storage_error);
+TEST(FilterRegistry, CreatesNothingThatWouldLiveForLessThanASecond) {
+  registry_of registry(std::make_shared<memory_store>());
+  EXPECT_THROW(registry->create("a", {{}, {}, 999ms}), parameter_error);
   EXPECT_EQ(registry->bytes(), 0U);
-  EXPECT_THAT(registry->keys(), IsEmpty()) << "it would live indefinitely";
-  EXPECT_EQ(registry->create("a", {})->key, "a");
+  EXPECT_THAT(registry->keys(), IsEmpty());
+  EXPECT_EQ(registry->create("a", {{}, {}, 1s})->key, "a");
+}
+
+/// A store whose filters must not be listed.
+class store_without_listing : public memory_store {
+ public:
+  [[nodiscard]] std::vector<std::string> list() const override { throw backend_error("asked for all names"); }
+};
+
+TEST(FilterRegistry, NamesTheFirstOfTheFiltersThatItHasOpenedWithoutAskingTheStore) {
+  registry_of registry(std::make_shared<store_without_listing>());
+  for (const char* name : {"b", "c", "a"}) registry->create(name, {});
+  EXPECT_THAT(registry->recorded_names(10), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(registry->recorded_names(2), ElementsAre("a", "b"));
+  EXPECT_TRUE(registry->drop("a"));
+  EXPECT_THAT(registry->recorded_names(10), ElementsAre("b", "c"));
+}
+
+/// A store on servers that creates a filter and then fails to say anything about it.
+class store_that_falls_silent : public memory_store {
+ public:
+  [[nodiscard]] filter_facts facts(std::string_view name) const override {
+    if (is_silent) throw backend_error("no answer");
+    filter_facts known = memory_store::facts(name);
+    known.identity = "the one";
+    return known;
+  }
+  std::atomic<bool> is_silent = true;
+};
+
+TEST(FilterRegistry, ReturnsANewFilterThoughTheStoreFailsAfterItsCreation) {
+  const auto place = std::make_shared<store_that_falls_silent>();
+  registry_of registry(place);
+  const open_filter made = registry->create("a", {{}, {}, 1h});
+  EXPECT_NEAR(static_cast<double>(made->expires_at_ms),
+              static_cast<double>((wall_clock() + 1h).time_since_epoch().count()), 60'000);
+  place->is_silent = false;
+  EXPECT_THROW((void)registry->facts_of(*made), storage_error) << "it must be opened again";
 }
 
 /// A store in which another client creates the first filter just before, and drops it right after.
