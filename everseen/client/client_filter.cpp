@@ -39,7 +39,7 @@ batch_result client_filter::judge(std::span<const partition_batch> batches, bool
   std::optional<batch_failure> failure;
   try {
     failure = judge_all(batches, adds);
-  } catch (...) {  // the system has no more memory, or descriptors
+  } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
   tally done;

@@ -15,27 +15,26 @@ void must_have_room(const store& into, std::span<const std::uint64_t> segments) 
   const store_traits has = into.traits();
   if (const auto most = has.longest_segment_bytes; most && longest > *most)
     throw parameter_error("the filter has a bit array of " + std::to_string(longest) +
-                          " bytes, which cannot be divided, and the store keeps " + std::to_string(*most) +
-                          " in one at most; take a file: store, or migrate the keys");
+                          " bytes, which cannot be divided, and the store allows at most " +
+                          std::to_string(*most) + "; use a file: store, or migrate the keys");
   const std::uint64_t bytes = std::accumulate(segments.begin(), segments.end(), std::uint64_t{0});
   const auto room = has.room_bytes;
   if (!room || bytes <= *room) return;
   throw parameter_error("the file is of a filter of " + std::to_string(bytes) +
                         " bytes, and the store has room for " + std::to_string(*room) +
-                        "; make room, or take another store");
+                        "; make room, or use another store");
 }
 
 void must_be_possible(double error_rate) {
   if (error_rate >= sizing::min_error_rate) return;
   throw parameter_error(
-      "the filter is made to err less often than once in 10^15 keys, and everseen's cannot; migrate the "
-      "keys");
+      "the filter has an error rate below 1e-15, which everseen does not support; migrate the keys");
 }
 
 void must_be_settable(unsigned probes) {
   if (probes > max_probes)
-    throw parameter_error("the filter sets " + std::to_string(probes) + " bits a key, and everseen sets " +
-                          std::to_string(max_probes) + " at most");
+    throw parameter_error("the filter sets " + std::to_string(probes) +
+                          " bits a key, and everseen sets at most " + std::to_string(max_probes));
 }
 
 parameter_error no_such_export(const filter& f, std::string_view system, std::string_view layout) {

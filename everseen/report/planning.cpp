@@ -129,7 +129,7 @@ std::uint64_t bytes_created(const plan_request& r, layout_kind layout) {
   return growth::plan_layer(s, 0).shape.bytes * s.partitions;
 }
 
-/// Where even the best layout is of no use.
+/// For requests that even the best layout cannot serve usefully.
 void pick_the_least_bad(plan_result& plan, std::size_t first_layout) {
   const auto first = plan.rows.begin() + static_cast<std::ptrdiff_t>(first_layout);
   const auto best = std::ranges::min_element(first, plan.rows.end(), {}, &plan_row::error_rate);

@@ -65,7 +65,7 @@ class event_log::lines {
     out_.log(spd(level), spdlog::string_view_t(line.data(), line.size()));
   }
 
-  /// Events suppressed since the last line written; nothing: suppress this one, too.
+  /// The number of events suppressed since the last line; nothing: suppress this one as well.
   std::optional<std::int64_t> left_out(std::string_view event) {
     const std::scoped_lock alone(lock_);
     recent& r = recent_[std::string(event)];

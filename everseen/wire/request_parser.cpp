@@ -19,7 +19,7 @@ struct length_line {
   const char* end = nullptr;  // after the line end
 };
 
-/// Lengths with more digits are rejected before they overflow; no limit has as many.
+/// Lengths with more digits are rejected before they can overflow; no limit has that many digits.
 constexpr int most_digits = 18;
 
 length_line read_length(const char* at, const char* end) noexcept {

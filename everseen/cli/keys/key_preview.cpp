@@ -70,7 +70,7 @@ bool key_preview::next(std::vector<std::string_view>& keys) {
 bool key_preview::next_of_both(std::vector<std::string_view>& keys) {
   if (again_ && again_->next(keys)) return true;
   again_.reset();
-  // At a terminal, asking after the end would read on.
+  // At a terminal, a call after the end would read more input.
   return !ended_ && source_.next(keys);
 }
 

@@ -35,7 +35,7 @@ constexpr std::array<range, 15> unprintable = {{{0x0000, 0x001F},
                                                 {0xFFFE, 0xFFFF},
                                                 {0x1FFFE, 0x1FFFF},
                                                 {0x2FFFE, 0x2FFFF}}};
-/// Behind are planes without printable characters.
+/// The planes after it have no printable characters.
 constexpr char32_t last_printable = 0x3FFFD;
 
 bool is_printable(char32_t character) noexcept {
@@ -103,7 +103,7 @@ bool is_text(std::string_view name) noexcept {
       "or \\xHH for what a terminal does not show, and for quotes inside");
 }
 
-/// Reads the escape behind a backslash, and removes it.
+/// Reads the escape after a backslash and removes it.
 std::optional<char> take_escape(std::string_view& rest) noexcept {
   if (rest.empty()) return std::nullopt;
   const char kind = rest.front();

@@ -30,7 +30,7 @@ void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// The bytes before the checksum of all of them.
+/// The bytes before the trailing checksum, which is verified.
 std::span<const std::byte> checked(std::span<const std::byte> bytes, const std::string& what) {
   if (bytes.size() < 8) refuse(what + " is cut off");
   const auto content = bytes.first(bytes.size() - 8);

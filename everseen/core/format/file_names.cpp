@@ -13,7 +13,8 @@ namespace everseen::file_names {
 
 namespace {
 
-/// Also file systems that encrypt file names, and so allow few bytes, take these and an ending.
+/// Short enough, even with an ending, for file systems that encrypt file names and therefore allow fewer
+/// bytes.
 constexpr std::size_t max_spelled_bytes = 128;
 constexpr std::string_view own_ending = ".new";
 constexpr char hash_mark = '~';

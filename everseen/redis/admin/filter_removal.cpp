@@ -17,7 +17,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Removals that lead to others.
+/// The number of rounds of removals, each of which may lead to others.
 constexpr int most_rounds = 100;
 
 /// Removes as much of a filter as can be found: damage must not prevent the removal of the rest.    @return
@@ -89,9 +89,9 @@ bool filter_directory::remove_keys(session& with, const image::filter_id& id) co
     fields = ask_about(with, {header, 0}, {"HMGET", header, "spec", "next", "attached"});
     if ((*fields)[2].is_nil()) f.spec = image::decode_spec(std::as_bytes(std::span((*fields)[0].text())));
   });
-  if (!is_known) return true;  // nobody can say what it consisted of
+  if (!is_known) return true;  // its keys cannot be determined
   if (lies_elsewhere(servers_of(with, keys))) return false;
-  if (!(*fields)[2].is_nil()) {  // there is nothing else of it
+  if (!(*fields)[2].is_nil()) {  // it has no other keys
     (void)ask_about(with, {header, 0}, {"UNLINK", header});
     return true;
   }

@@ -74,7 +74,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
   std::optional<batch_failure> failure;
   try {
     failure = judge(batches, what);
-  } catch (...) {  // the system has no more memory, or descriptors
+  } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
   const tally done = tally_of_all(batches);

@@ -52,7 +52,8 @@ std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all)
 std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all) const {
   const attachment& a = names_.to;
   const bool shards = a.shape == attachment::form::sharded;
-  // A shard that got no key does not exist yet. With this many keys every shard gets one.
+  // A shard that has received no key does not exist yet. With this many bits per shard every shard has
+  // received one.
   constexpr std::uint64_t bits_a_shard = 10'000;
   std::uint64_t set_bits = 0;
   for (const bitmap& b : all) set_bits += b.set_bits;
@@ -76,7 +77,7 @@ std::vector<std::string> attached_filter::lost_strings() const {
   return missing(strings());
 }
 
-/// Callers that ask often how full the filter is must not have its servers count bits all the time.
+/// Keeps callers that often ask for the fill from making the servers count bits all the time.
 std::vector<bitmap> attached_filter::recent_survey() const {
   using clock = std::chrono::steady_clock;
   {

@@ -17,7 +17,7 @@ namespace {
 
 /// Bytes that one command counts or fetches: a fraction of a millisecond.
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
-/// A server answers a pipeline before it serves other clients, so these wait for this many.
+/// The pages in one pipeline: a server answers it before it serves other clients, which wait meanwhile.
 constexpr std::size_t pages_at_once = 2;
 
 route route_to(const bitmap_place& p) {

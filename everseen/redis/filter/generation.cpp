@@ -10,7 +10,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Batches whose verdicts go elsewhere.
+/// The same batches, with other places for their verdicts.
 std::vector<partition_batch> with_verdicts_in(std::span<const partition_batch> batches,
                                               std::vector<verdict>& verdicts) {
   std::vector<partition_batch> same(batches.begin(), batches.end());

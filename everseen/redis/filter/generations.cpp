@@ -79,7 +79,7 @@ void generations::replace(const pointer& left, pointer next) const {
 bool generations::follow(const pointer& sealed) const {
   const session_pool::lease with = pool_->take();
   const image::filter_id by = *sealed->newest->successor();
-  // A filter that is being removed is sealed for itself.
+  // A filter that is being removed names itself as its successor.
   if (by == sealed->newest->identity().id) return find_again(*with, sealed);
   filter_identity next{{sealed->newest->identity().keys.prefix(), by}, {}, by};
   const auto h = read_filter_header(*with, next);

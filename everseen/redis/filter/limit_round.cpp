@@ -19,7 +19,7 @@ std::string end_text(std::optional<event_time> end) {
 }
 
 /// KEYS header    ARGV id, end (empty: never), id of the one before    Returns 1; 0 there is no such header.
-/// One that does not ask the one before any more may have been given an end of its own since.
+/// If it no longer asks the one before, it may have got an end of its own since.
 const script& take_end() {
   static const script s = script_text::make(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'after')
@@ -83,8 +83,8 @@ return 'K'
 }
 
 /// KEYS header, keys beside it    ARGV id, the round, what `limits` becomes, the limit of the keys (empty:
-/// none)    Returns 1 done, 0 it is another round.    The header outlives its creation before `limits` says
-/// that all is done.
+/// none)    Returns 1 done, 0 it is another round.    The header loses its time limit before `limits` says
+/// that everything is done.
 const script& settle_limits() {
   static const script s = script_text::make(R"(
 local call = redis.call

@@ -54,7 +54,7 @@ class adding final : public mirror_task {
   }
 
   const partition_batch batch_;
-  std::size_t from_ = 0;  // keys before have their verdict, for good
+  std::size_t from_ = 0;  // the keys before it have their final verdicts
   prediction reach_{};
 };
 

@@ -58,7 +58,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
         if (!batch.digests.empty()) tasks.emplace_back(commands(*with), what, batch, known_[batch.partition]);
     }
     failure = drive_all(*with, tasks);
-  } catch (...) {  // the system has no more memory, or descriptors
+  } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
   tally done;
@@ -84,7 +84,7 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
   return all;
 }
 
-/// After a failure nothing is certain. If another thread has learned more meanwhile, the next call finds out.
+/// After a failure the state is uncertain. If another thread has a newer state, the next call detects that.
 void served_filter::learn(const partition_task& task) const {
   const std::scoped_lock alone(lock_);
   known_[task.place().partition] = task.failure() ? nullptr : task.known();

@@ -26,7 +26,7 @@ bool follow_back(session& with, filter_identity from, sealing seals, bool is_fir
     const auto h = read_filter_header(with, old);
     if (!h && is_first_attempt) return false;
     if (!h) {
-      // Its server has come back without the end of a rebuild, and the other filter is gone for good.
+      // Its server came back without the end of a rebuild, and the other filter no longer exists.
       if (seals == sealing::yes) (void)forget_before(with, from, *after, random_name());
       return true;
     }
@@ -49,7 +49,7 @@ placing put_in_place(session& with, const filter_identity& old, const image::fil
   filter_identity next{{old.keys.prefix(), by}, {}, by};
   const auto h = read_filter_header(with, next);
   if (!h) {
-    // Or it was there, was succeeded itself, and is gone: then this one must go, too.
+    // Or the successor existed, was itself succeeded, and is gone: then this one must be removed as well.
     if (!names.leads_to(with, old.id)) return placing::unnamed;
     forget_successor(with, old, by);
     return placing::unmade;

@@ -119,7 +119,8 @@ class served_ledger::claim_task {
     if (!replays_) in_.answered[number()] = std::max(in_.answered[number()], record()->head());
     using reason = partition_task::reason;
     if (calls_->detour() == reason::ended) return fail(batch_failure_of(of_.is_gone()));
-    if (calls_->detour() == reason::sealed)  // by foreign hands: a filter with jobs is not rebuilt
+    if (calls_->detour() ==
+        reason::sealed)  // by another program: everseen does not rebuild a filter with jobs
       return fail(batch_failure_of(filter_is_gone(place().key)));
     if (calls_->failure()) return fail(*calls_->failure());
     if (replays_) return claim_rest();

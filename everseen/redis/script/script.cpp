@@ -8,7 +8,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// The first two words of a call, as they stand behind the number of words.
+/// The first two words of a call, encoded as they follow the number of words.
 std::string beginning(std::string_view command, std::string_view which) {
   const std::string encoded = encode({command, which});
   return encoded.substr(encoded.find('$'));

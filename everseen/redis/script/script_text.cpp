@@ -16,8 +16,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// What asks for, or sets, probes `from` .. `to` of a key, in parts that fit Lua's registers; `sum` becomes
-/// how many of the bits were set.
+/// The Lua code that reads or sets probes `from` .. `to` of a key, in parts that fit Lua's registers. It
+/// leaves the number of bits that were set in `sum`.
 std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
                       unsigned from, unsigned to) {
   constexpr unsigned at_once = 32;

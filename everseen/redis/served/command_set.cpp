@@ -17,12 +17,12 @@ bool lacks_module(const answer& a) {
   return a && !says_module(a->front());
 }
 
-/// If the user may not ask, nothing is known.
+/// If the user may not ask, the answer says nothing about the module.
 bool hides_module(const answer& a) {
   return a && is_denial(a->front());
 }
 
-/// Of the answers of all servers.
+/// The name of the server that gave this answer.
 std::string server_of(const redis_url& url, std::size_t answer) {
   if (url.shape == redis_url::topology::cluster) return "a server of the cluster";
   return "redis at " + to_string(url.endpoints.at(answer));

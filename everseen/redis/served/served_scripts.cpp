@@ -15,7 +15,7 @@ using script_text::has;
 using script_text::make;
 
 // BITFIELD always counts as a write: a replica, or a server without free memory, would refuse a look-up.
-// Before Redis 6 there is nothing else.
+// Before Redis 6 there is no other command.
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[2]).err and 'BITFIELD' or 'BITFIELD_RO'";
 
@@ -60,8 +60,8 @@ return table.concat(out)
 
 constexpr std::string_view open_claim = "local state, lanes = KEYS[1], KEYS[2]";
 
-// Where an answer was lost and the call is sent again, it writes, too, and changes nothing: so a WAIT behind
-// it waits for what the first attempt wrote.
+// If the call is sent again because its answer was lost, it also writes, without a change: a WAIT after it
+// then waits for the writes of the first attempt.
 constexpr std::string_view open_lane = R"(
 if call('HEXISTS', state, ARGV[5]) == 0 then return 'J' end
 local lane = ARGV[2]
@@ -73,14 +73,14 @@ end
 local before, words = 2, 9
 )";
 
-// Fresh events mostly follow one another, so positions are copied by runs of them.
+// Fresh events are mostly consecutive, so their positions are copied run by run.
 //
-// A server that was killed while it wrote its AOF may later run the first commands of this call, and then the
-// whole of its retry (doc/operations.md, "A torn AOF"). So the record and the counters are one command, which
-// comes before all bits: a client that finds the record adds its keys again, which changes nothing where they
-// are. And counters are written as sums, those of events that were not fresh, too: a key may be fresh in the
-// first attempt, and in the retry not any more. A counter that is no number stays as it is: reading the
-// counters finds it.
+// A server that was killed while it wrote its AOF may later run the first commands of this call, and then its
+// whole retry (doc/operations.md, "A torn AOF"). So one command writes the record and the counters, before
+// any bit: a client that finds the record adds its keys again, which changes nothing if they are there.
+// Counters are written as sums, even those of events that are not fresh: a key may be fresh in the first
+// attempt and no longer in the retry. A counter that is not a number is left unchanged; a client that reads
+// the counters reports it.
 constexpr std::string_view claim_text = R"(
 local positions, places, each, sub = ARGV[7], ARGV[8], tonumber(ARGV[9]), string.sub
 local judged, since, out, kept, raise = 0, nil, {}, {}, {}
@@ -128,8 +128,8 @@ end
 return table.concat(out)
 )";
 
-// Until it is listed no other client finds the segment, so it has a time limit. The list names it in the step
-// that completes it, so a listed segment always has its full length.
+// No client finds the segment until it is listed, so it has a time limit. The step that completes it also
+// lists it, so a listed segment always has its full length.
 constexpr std::string_view grow_text = R"(
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 'M' end
@@ -151,7 +151,7 @@ end
 return 'K'
 )";
 
-// The word identifies a copy of the call. What the state counts names its segments, even where its list
+// The word identifies a copy of the call. The count fields of the state name its segments, even if its list
 // cannot be read.
 constexpr std::string_view empty_text = R"(
 local call, state = redis.call, KEYS[1]

@@ -13,8 +13,8 @@ tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
       outage{"no server of the cluster has slot " + std::to_string(slot_of(to.key)), false});
 }
 
-/// Asks for the slots, also if they were read a moment ago. A request without a command is answered once they
-/// are known.
+/// Asks for the slots, even if they were just read. A request without a command is answered once they are
+/// known.
 answer dispatcher::learn_map() {
   map_is_old_ = true;
   map_read_ = {};

@@ -53,7 +53,7 @@ void job::ask_for_permission() {
   for (const std::size_t i : refused_) asking_.append(asking).append(commands[i]);
 }
 
-/// An error changed nothing.
+/// A command that failed has changed nothing.
 bool job::waits_for_replicas() const {
   return request_.on_replicas && std::ranges::any_of(replies_, [](const reply& r) { return !r.is_error(); });
 }

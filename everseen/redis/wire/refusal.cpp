@@ -10,7 +10,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// "MOVED 3999 127.0.0.1:6381"; the host may be empty, and an IPv6 address stands there without brackets.
+/// "MOVED 3999 127.0.0.1:6381"; the host may be empty, and an IPv6 address has no brackets.
 std::optional<refusal> read_redirection(refusal::kind why, std::string_view text, const endpoint& asked) {
   const auto words = url_text::split(text, ' ');
   if (words.size() < 3) return {};
@@ -51,8 +51,8 @@ bool is_denial(const reply& r) noexcept {
 
 bool forbids_scripts(const reply& r) noexcept {
   if (!is_denial(r)) return false;
-  // It names what it refuses, in quotes of one kind or another: 'evalsha', `EVAL`. A command that only the
-  // script may not run is another matter.
+  // The error names the refused command, in different kinds of quotes: 'evalsha', `EVAL`. A command that was
+  // refused inside a script is another case.
   for (const std::string_view name : {"'eval", "'EVAL", "`eval", "`EVAL"})
     if (r.text().find(name) != std::string_view::npos) return true;
   return false;

@@ -29,8 +29,8 @@ double parse_error_rate(std::string_view word) {
   return *rate;
 }
 
-/// Whether a word is the beginning of another, of at least so many letters. RedisBloom looks at the first
-/// letters alone, so that it takes any word that begins so; here a word that is misspelt is refused.
+/// Whether a word is the beginning of another, with at least this many letters. RedisBloom looks only at the
+/// first letters, and accepts any word that begins with them; a misspelt word is refused here.
 bool abbreviates(std::string_view word, std::string_view capitals, std::size_t least) noexcept {
   return word.size() >= least && word.size() <= capitals.size() &&
          is_word(word, capitals.substr(0, word.size()));

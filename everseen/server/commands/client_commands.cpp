@@ -12,7 +12,7 @@
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
 
-/// CLIENT: what is known of clients, and what one may do to itself and to others.
+/// CLIENT: information about clients, and changes to this connection and to others.
 namespace everseen::server {
 
 namespace {
@@ -110,7 +110,7 @@ void kill(call& c) {
   bool skips_me = !is_old_form;
   for (std::size_t i = 0; i + 1 < conditions.size(); i += 2)
     if (is_word(conditions[i], "SKIPME")) skips_me = is_yes(conditions[i + 1]);
-  std::vector<std::shared_ptr<client>> found;  // nobody is disconnected before all words are checked
+  std::vector<std::shared_ptr<client>> found;  // no client is disconnected before all words are checked
   for (const auto& each : c.all.clients().all()) {
     bool fits = is_old_form ? each->address == conditions[0] : !skips_me || each->id != c.from.self().id;
     for (std::size_t i = 0; i + 1 < conditions.size(); i += 2)

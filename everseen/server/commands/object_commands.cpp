@@ -8,7 +8,7 @@
 #include "everseen/server/registry/planned_bytes.hpp"
 #include "everseen/server/service/service.hpp"
 
-/// OBJECT and MEMORY: what a key takes, and when it was last asked.
+/// OBJECT and MEMORY: the memory of a filter, and when it was last used.
 namespace everseen::server {
 
 namespace {

@@ -3,8 +3,8 @@
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
 
-/// What clients ask about replicas, clusters, modules and slow commands. This server has none of them, and
-/// answers as a Redis that has none.
+/// Questions of clients about replicas, clusters, modules and slow commands. This server has none of them,
+/// and answers like a Redis without them.
 namespace everseen::server {
 
 namespace {
@@ -16,7 +16,7 @@ void role(call& c) {
   c.reply.array(0);
 }
 
-/// There is nobody to wait for.
+/// There are no replicas to wait for.
 void wait(call& c) {
   if (!read_integer(c.words[1])) throw refusal{"ERR value is not an integer or out of range"};
   const auto timeout = read_integer(c.words[2]);

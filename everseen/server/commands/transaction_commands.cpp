@@ -50,7 +50,7 @@ bool says_outage(std::string_view reply) {
   return reply.starts_with(outage);
 }
 
-/// Whether a filter that was watched is not what it was.
+/// Whether a watched filter has changed.
 bool is_changed(call& c) {
   const auto& watched = c.from.watched();
   return std::any_of(watched.begin(), watched.end(), [&](const auto& each) {
@@ -58,7 +58,7 @@ bool is_changed(call& c) {
   });
 }
 
-/// All other clients wait. So an outage is waited for once here, and not for each request.
+/// All other clients wait meanwhile, so this waits through an outage only once, not for each request.
 void exec(call& c) {
   const session::transaction all = c.from.end_transaction("EXEC");
   const ending_watch watched(c.from);

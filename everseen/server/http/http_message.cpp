@@ -7,8 +7,8 @@ namespace everseen::server {
 
 std::string encoded(const http_response& r, bool with_body, bool keep_alive) {
   const auto phrase = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(r.status));
-  // No cache keeps what changes each second, no page of another site may embed it, and no browser guesses
-  // types.
+  // No cache may keep answers that change each second, no page of another site may embed them, and no browser
+  // may guess types.
   std::string text = fmt::format(
       "HTTP/1.1 {} {}\r\nServer: everseen\r\nX-Content-Type-Options: nosniff\r\n"
       "Cross-Origin-Resource-Policy: same-origin\r\nConnection: {}\r\n",

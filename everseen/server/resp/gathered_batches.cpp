@@ -30,8 +30,8 @@ void write_truth(const filter& by, const key_batch& batch, std::size_t i, questi
   }
 }
 
-/// How many of the keys of one request are answered. A filter that is full ends the reply with its error, as
-/// RedisBloom does, unless a key behind it was added all the same, which its client must learn.
+/// The number of keys of one request that are answered. The error of a full filter ends the reply, as in
+/// RedisBloom, unless a later key was added nevertheless: the client must learn that.
 std::size_t answered(const key_batch& batch, std::size_t first, std::size_t count) {
   if (batch.fault != filter_is_full) return count;
   const auto keys = std::span(batch.verdicts).subspan(first, count);

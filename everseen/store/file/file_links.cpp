@@ -19,7 +19,7 @@ namespace everseen {
 
 namespace {
 
-/// No record is as long; how long it may be, decode_link() knows.
+/// More than any record has; decode_link() checks the exact length.
 constexpr std::uint64_t max_record_bytes = 4096;
 
 /// @return nothing if there is no filter    @throws format_error  also: the record is missing

@@ -102,7 +102,8 @@ const format* format_of(int from, const std::function<void()>& waiting) {
   }
 }
 
-/// What a child inherits: its standard input and output. Signals of the terminal are the parent's business.
+/// The environment of a child process: its standard input and output. It does not receive signals of the
+/// terminal, which the parent handles.
 class spawning {
  public:
   spawning(int input, int output) {
