@@ -77,8 +77,13 @@ partition_state client_filter::state(std::uint32_t partition) const {
 }
 
 void client_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
+  if (has_secret_seed(spec_.hash) && spec_.seed == hash_seed{})
+    throw parameter_error("the bits of " + quoted_name(name_) +
+                          " say nothing without its secret seed, which everseen serve shows to users with "
+                          "the right 'admin' alone");
   std::int64_t iterator = 1;
-  for (const announced_filter::segment& s : known_state(partition).of.segments) {
+  const announced_filter now = known_state(partition).of;
+  for (const announced_filter::segment& s : now.segments) {
     std::vector<std::byte> bits;
     bits.reserve(s.layer.shape.bytes);
     while (bits.size() < s.layer.shape.bytes) {
@@ -86,7 +91,8 @@ void client_filter::visit_segments(std::uint32_t partition, const segment_visito
           {"EVERSEEN.DUMP", name_, fingerprint_, std::to_string(partition), std::to_string(iterator)}, name_,
           repeat::yes);
       const redis::reply bytes = chunk[1];
-      const auto piece = image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), s, bits.size());
+      const auto piece =
+          image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), now.copy, s, bits.size());
       if (piece.empty() || piece.size() > s.layer.shape.bytes - bits.size())
         throw format_error(quoted_name(name_) + " grew or was emptied while it was copied; copy it again");
       bits.insert(bits.end(), piece.begin(), piece.end());

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/fingerprint.hpp"
 #include "everseen/core/format/image.hpp"
@@ -37,9 +40,21 @@ std::span<std::byte> client_restore::add_segment(const segment_id& id, const lay
 void client_restore::commit() {
   std::ranges::sort(segments_, {}, [](const held_segment& s) { return s.of.id; });
   announced_filter all{spec_};
+  all.copy = copy_id{load_le64(image::random_filter_id().data())};
   for (const held_segment& s : segments_) all.segments.push_back(s.of);
   const std::vector<std::byte> header = image::encode_chunk_header(all);
   link_->create({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, fingerprint_of(spec_));
+  try {
+    send_chunks(all.copy);
+  } catch (const no_filter&) {
+    throw storage_error("the server has discarded the import of " + quoted_name(name_) +
+                            ": it was idle for too long, or the server was restarted; import again",
+                        0, name_);
+  }
+  if (link_->state_of(name_, 0).fingerprint != fingerprint_of(spec_)) throw filter_exists(name_);
+}
+
+void client_restore::send_chunks(copy_id copy) {
   std::int64_t iterator = 1;
   std::vector<std::byte> chunk;
   for (held_segment& s : segments_) {
@@ -47,9 +62,10 @@ void client_restore::commit() {
       const auto piece =
           std::span(s.bits).subspan(at, std::min(image::max_chunk_bits_bytes, s.bits.size() - at));
       chunk.assign(piece.begin(), piece.end());
-      image::append_chunk_trailer(chunk, s.of, at);
+      image::append_chunk_trailer(chunk, copy, s.of, at);
       iterator += static_cast<std::int64_t>(piece.size());
-      link_->ask({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_, repeat::yes);
+      link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
+                    fingerprint_of(spec_));
     }
     s.bits = {};
   }

@@ -29,6 +29,8 @@ class client_restore final : public filter_admin::restore {
     std::vector<std::byte> bits;
   };
 
+  void send_chunks(copy_id copy);
+
   const std::shared_ptr<const server_link> link_;
   const std::string name_;
   const spec spec_;

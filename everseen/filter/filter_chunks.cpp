@@ -4,9 +4,11 @@
 #include <string>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 #include "everseen/filter/redisbloom_chunks.hpp"
 
@@ -30,6 +32,11 @@ std::vector<std::uint64_t> lengths_of(const announced_filter& f) {
   std::vector<std::uint64_t> lengths;
   for (const auto& s : f.segments) lengths.push_back(s.layer.shape.bytes);
   return lengths;
+}
+
+/// Each dump of a filter is the same copy: its chunks are asked for one by one, by anybody.
+copy_id copy_of(const filter& f) {
+  return copy_id{read_number(fingerprint_of(f.get_spec()).substr(0, 16), 16).value()};
 }
 
 /// The segment of a place among all bits, which becomes the place in that segment.
@@ -68,7 +75,7 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
   if (chunk.bytes.empty())
     throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0,
                         f.name());
-  image::append_chunk_trailer(chunk.bytes, wanted, at);
+  image::append_chunk_trailer(chunk.bytes, copy_of(f), wanted, at);
   return chunk;
 }
 
@@ -79,6 +86,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   if (is_foreign(f.get_spec().layout))
     throw parameter_error(quoted_name(f.name()) + " has the layout of another system, which has no chunks");
   announced_filter all{f.get_spec()};
+  all.copy = copy_of(f);
   for (std::uint32_t partition = 0; partition < all.spec.partitions; ++partition)
     append_segments(f, partition, all.segments);
   if (iterator == 0) return {1, image::encode_chunk_header(all)};
@@ -87,6 +95,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
 
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   announced_filter one{f.get_spec()};
+  one.copy = copy_of(f);
   append_segments(f, partition, one.segments);
   return one;
 }
@@ -132,8 +141,9 @@ void chunk_loader::note_loaded(std::uint64_t begin, std::uint64_t end) {
     end = std::max(end, next->second);
     next = loaded_.erase(next);
   }
+  if (loaded_.size() == most_ranges)
+    refuse("its chunks come in too many separate pieces; send them in order");
   loaded_.emplace(begin, end);
-  if (loaded_.size() > most_ranges) refuse("its chunks come in too many separate pieces; send them in order");
 }
 
 std::span<std::byte> chunk_loader::place(std::int64_t iterator, std::uint64_t bytes) {
@@ -151,7 +161,8 @@ void chunk_loader::load(std::int64_t iterator, std::span<const std::byte> bytes)
   if (bytes.size() <= image::chunk_trailer_bytes) refuse("chunk " + std::to_string(iterator) + " is cut off");
   const std::uint64_t count = bytes.size() - image::chunk_trailer_bytes;
   const spot at = spot_of(iterator, count);
-  const auto bits = image::without_chunk_trailer(bytes, announced_.segments[at.segment], at.offset);
+  const auto bits =
+      image::without_chunk_trailer(bytes, announced_.copy, announced_.segments[at.segment], at.offset);
   std::ranges::copy(bits, place(iterator, count).begin());
 }
 

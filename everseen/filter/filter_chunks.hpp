@@ -49,7 +49,8 @@ class chunk_loader {
   /// @throws format_error  it is damaged, or of neither form    @throws  as import_redisbloom
   chunk_loader(store& into, std::string_view name, std::span<const std::byte> header);
 
-  /// Loads a chunk.    @throws format_error  it is damaged, or of another filter
+  /// Loads a chunk.    @throws format_error  it is damaged, or of another copy; the others may still be
+  /// loaded
   void load(std::int64_t iterator, std::span<const std::byte> bytes);
   /// Where RedisBloom's next `bytes` belong, still in its bit order.    @throws format_error
   [[nodiscard]] std::span<std::byte> place(std::int64_t iterator, std::uint64_t bytes);

@@ -9,6 +9,9 @@
 
 namespace everseen {
 
+/// One copy of a filter: the number that its header and its chunks share. Chunks of two copies do not mix.
+enum class copy_id : std::uint64_t {};
+
 /// A filter as the header of its chunks announces it: everything but the bits.
 struct announced_filter {
   everseen::spec spec;
@@ -17,7 +20,8 @@ struct announced_filter {
     layer_state layer;
   };
   std::vector<segment> segments{};  ///< ascending by id
-  bool is_redisbloom = false;       ///< its chunks hold only bits, in RedisBloom's order
+  copy_id copy{};
+  bool is_redisbloom = false;  ///< its chunks hold only bits, in RedisBloom's order
 
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept {
     std::uint64_t sum = 0;

@@ -45,7 +45,7 @@ std::uint64_t place_of(const segment_id& id) noexcept {
 
 }  // namespace
 
-/// magic, length of the manifest, manifest, keys of each segment, checksum
+/// magic, copy, length of the manifest, manifest, keys of each segment, checksum
 std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   manifest m;
   m.spec = f.spec;
@@ -54,6 +54,7 @@ std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   const std::vector<std::byte> list = encode_manifest(m);
   std::vector<std::byte> header;
   append(header, std::as_bytes(std::span(magic)));
+  append(header, static_cast<std::uint64_t>(f.copy));
   append(header, list.size());
   append(header, list);
   for (const auto& [id, layer] : f.segments) append(header, layer.keys);
@@ -67,15 +68,17 @@ bool is_chunk_header(std::span<const std::byte> bytes) noexcept {
 
 announced_filter decode_chunk_header(std::span<const std::byte> header) {
   auto rest = checked(header, "the header");
-  if (rest.size() < magic.size() + 8) refuse("the header is cut off");
+  if (rest.size() < magic.size() + 16) refuse("the header is cut off");
   rest = rest.subspan(magic.size());
-  const std::uint64_t length = load_le64(rest.data());
-  rest = rest.subspan(8);
+  const copy_id copy{load_le64(rest.data())};
+  const std::uint64_t length = load_le64(rest.data() + 8);
+  rest = rest.subspan(16);
   if (length > rest.size()) refuse("the header is cut off");
   const manifest m = decode_manifest(rest.first(length));
   rest = rest.subspan(length);
   if (rest.size() != 8 * m.segments.size()) refuse("the header has no count for each segment");
   announced_filter f{m.spec};
+  f.copy = copy;
   for (std::size_t i = 0; i < m.segments.size(); ++i) {
     const manifest::entry& e = m.segments[i];
     f.segments.push_back({e.id, {e.shape, e.capacity, load_le64(rest.data() + 8 * i)}});
@@ -83,8 +86,9 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   return f;
 }
 
-void append_chunk_trailer(std::vector<std::byte>& bits, const announced_filter::segment& of,
+void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const announced_filter::segment& of,
                           std::uint64_t offset) {
+  append(bits, static_cast<std::uint64_t>(copy));
   append(bits, place_of(of.id));
   append(bits, static_cast<std::uint64_t>(of.id.slice));
   append(bits, offset);
@@ -92,16 +96,17 @@ void append_chunk_trailer(std::vector<std::byte>& bits, const announced_filter::
   append(bits, checksum(bits));
 }
 
-std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
+std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
                                                  const announced_filter::segment& of, std::uint64_t offset) {
   if (chunk.size() < chunk_trailer_bytes) refuse("a chunk is cut off");
   const auto content = checked(chunk, "a chunk");
   const std::byte* const trailer = content.data() + content.size() - (chunk_trailer_bytes - 8);
-  if (load_le64(trailer) != place_of(of.id) ||
-      load_le64(trailer + 8) != static_cast<std::uint64_t>(of.id.slice) ||
-      load_le64(trailer + 16) != offset || load_le64(trailer + 24) < of.layer.keys)
-    refuse(
-        "a chunk is of another filter, or the filter grew or was emptied while it was copied; copy it again");
+  if (copy_id{load_le64(trailer)} != copy)
+    refuse("a chunk is of another filter, or of another copy that was begun under the same name");
+  if (load_le64(trailer + 8) != place_of(of.id) ||
+      load_le64(trailer + 16) != static_cast<std::uint64_t>(of.id.slice) ||
+      load_le64(trailer + 24) != offset || load_le64(trailer + 32) < of.layer.keys)
+    refuse("the filter grew or was emptied while it was copied; copy it again");
   return content.first(content.size() - (chunk_trailer_bytes - 8));
 }
 

@@ -11,7 +11,7 @@
 /// "Chunks".
 namespace everseen::image {
 
-inline constexpr std::size_t chunk_trailer_bytes = 5 * 8;
+inline constexpr std::size_t chunk_trailer_bytes = 6 * 8;
 /// The bits of one chunk. With its trailer it is no longer than an argument of a request may be.
 inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 4096;
 
@@ -22,12 +22,12 @@ inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 40
 /// @pre is_chunk_header(header)
 [[nodiscard]] announced_filter decode_chunk_header(std::span<const std::byte> header);
 
-/// Completes a chunk with a trailer: the segment of the bits, their offset in it, and its current number of
-/// keys. The trailer reveals that a filter was emptied or grew while it was copied.
-void append_chunk_trailer(std::vector<std::byte>& bits, const announced_filter::segment& of,
+/// Completes a chunk with a trailer: the copy, the segment of the bits, their offset in it, and its current
+/// number of keys. The trailer reveals that a filter was emptied or grew while it was copied.
+void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const announced_filter::segment& of,
                           std::uint64_t offset);
 /// @return the bits    @throws format_error  the chunk is damaged, or holds other bits
-[[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
+[[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
                                                                const announced_filter::segment& of,
                                                                std::uint64_t offset);
 

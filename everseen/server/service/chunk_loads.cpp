@@ -15,37 +15,61 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
                        std::string_view bytes) {
   const std::span<const std::byte> data = std::as_bytes(std::span(bytes));
   const std::scoped_lock alone(lock_);
-  if (iterator == 1) {
-    loads_.erase(std::string(key));
-    completed_.erase(std::string(key));
-    make_room();
-    try {
-      numbered begun{into.begin_load(key, data), ++begun_, clock::now()};
-      if (begun.load.loader->is_complete())  // a filter without keys has no other chunk
-        into.finish_load(key, std::move(begun.load));
-      else
-        loads_.emplace(key, std::move(begun));
-    } catch (const format_error& why) {
-      throw refusal{std::string("ERR received bad data: ") + why.what()};
-    }
+  try {
+    iterator == 1 ? begin(into, key, data) : go_on(into, key, {iterator, checksum(data)}, data);
+  } catch (const format_error& why) {
+    throw refusal{std::string("ERR received bad data: ") + why.what()};
+  }
+}
+
+void chunk_loads::begin(filter_registry& into, std::string_view key, std::span<const std::byte> header) {
+  const std::uint64_t its_checksum = checksum(header);
+  if (const auto found = loads_.find(key); found != loads_.end() && found->second.header == its_checksum) {
+    found->second.last_chunk = clock::now();
     return;
   }
+  numbered begun{begin_in_room(into, key, header), its_checksum, ++begun_, clock::now()};
+  forget_one(key);
+  if (begun.load.loader->is_complete())  // a filter without keys has no other chunk
+    return into.finish_load(key, std::move(begun.load));
+  make_room();
+  loads_.emplace(key, std::move(begun));
+}
+
+/// The load that is replaced gives way only if there is no room for both.
+filter_registry::load chunk_loads::begin_in_room(filter_registry& into, std::string_view key,
+                                                 std::span<const std::byte> header) {
+  try {
+    return into.begin_load(key, header);
+  } catch (const no_room&) {
+    const auto replaced = loads_.find(key);
+    if (replaced == loads_.end()) throw;
+    loads_.erase(replaced);
+  }
+  return into.begin_load(key, header);
+}
+
+void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_chunk& by,
+                        std::span<const std::byte> data) {
   const auto found = loads_.find(key);
-  if (found == loads_.end() && has_completed(into, key, {iterator, checksum(data)})) return;
+  if (found == loads_.end() && has_completed(into, key, by)) return;
   if (found == loads_.end())
     throw refusal{into.exists(key) ? "ERR invalid offset - no link found" : "ERR not found"};
   try {
-    found->second.last_chunk = clock::now();
-    into.load_chunk(found->second.load, iterator, data);
-    if (!found->second.load.loader->is_complete()) return;
-    into.finish_load(key, std::move(found->second.load));
+    into.load_chunk(found->second.load, by.iterator, data);
+  } catch (const format_error&) {  // of the chunk alone
+    throw;
   } catch (...) {
     loads_.erase(found);
     throw;
   }
+  found->second.last_chunk = clock::now();
+  if (!found->second.load.loader->is_complete()) return;
+  filter_registry::load whole = std::move(found->second.load);
   loads_.erase(found);
+  into.finish_load(key, std::move(whole));
   if (completed_.size() == most_loads) completed_.clear();
-  completed_.insert_or_assign(std::string(key), last_chunk{iterator, checksum(data)});
+  completed_.insert_or_assign(std::string(key), by);
 }
 
 bool chunk_loads::has_completed(const filter_registry& in, std::string_view key, const last_chunk& by) const {
@@ -55,6 +79,10 @@ bool chunk_loads::has_completed(const filter_registry& in, std::string_view key,
 
 void chunk_loads::forget(std::string_view key) {
   const std::scoped_lock alone(lock_);
+  forget_one(key);
+}
+
+void chunk_loads::forget_one(std::string_view key) {
   if (const auto found = loads_.find(key); found != loads_.end()) loads_.erase(found);
   if (const auto found = completed_.find(key); found != completed_.end()) completed_.erase(found);
 }

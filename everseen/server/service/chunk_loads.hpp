@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,9 @@ namespace everseen::server {
 
 /// Filters that arrive by BF.LOADCHUNK and are incomplete.
 ///
-/// A chunk with the iterator 1 is a header and starts over. A load reserves its room from its header on.
+/// A chunk with the iterator 1 is a header. The header of the load that has begun changes nothing, as it may
+/// be a late repeat; another one replaces the load. A chunk that is refused leaves the load as it was. A load
+/// reserves its room from its header on.
 /// Clients do not announce that they give up. So a load is discarded if its key is dropped, if no chunk has
 /// arrived for the request timeout, or as the oldest of more than 16.
 /// Threads: any number.
@@ -41,6 +44,7 @@ class chunk_loads {
 
   struct numbered {
     filter_registry::load load;
+    std::uint64_t header;  // its checksum
     std::uint64_t number;  // the order in which they began
     clock::time_point last_chunk;
   };
@@ -50,6 +54,12 @@ class chunk_loads {
     std::uint64_t checksum = 0;
     friend bool operator==(const last_chunk&, const last_chunk&) = default;
   };
+  void begin(filter_registry& into, std::string_view key, std::span<const std::byte> header);
+  [[nodiscard]] filter_registry::load begin_in_room(filter_registry& into, std::string_view key,
+                                                    std::span<const std::byte> header);
+  void go_on(filter_registry& into, std::string_view key, const last_chunk& by,
+             std::span<const std::byte> data);
+  void forget_one(std::string_view key);
   void make_room();
   [[nodiscard]] bool has_completed(const filter_registry& in, std::string_view key,
                                    const last_chunk& by) const;

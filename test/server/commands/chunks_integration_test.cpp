@@ -63,11 +63,11 @@ TEST(Chunks, CarryAFilterFromServerToServer) {
   EXPECT_THAT(to.cli({"BF.INFO", "f", "EXPANSION"}), HasSubstr("4"));
 }
 
-/// The chunks of an empty filter of some 1.2 MB.
-std::vector<chunk> chunks_of_a_megabyte() {
+/// The chunks of an empty filter; for a million keys it has some 1.2 MB.
+std::vector<chunk> chunks_of_an_empty_filter(const std::string& capacity = "1000000") {
   const serving from("mem:", {"--redisbloom"});
   raw_client source(from.path());
-  EXPECT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.01", "1000000", "NONSCALING"}), 5), "+OK\r\n");
+  EXPECT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.01", capacity, "NONSCALING"}), 5), "+OK\r\n");
   std::vector<chunk> all;
   for (chunk c = dump(source, "f", 0); c.iterator != 0; c = dump(source, "f", c.iterator)) all.push_back(c);
   return all;
@@ -82,43 +82,6 @@ std::string reply_to(raw_client& server, const std::string& filter, const chunk&
     else
       line += more;
   return line;
-}
-
-TEST(Chunks, HaveRoomFromTheHeaderOnOrAreRefused) {
-  const std::vector<chunk> chunks = chunks_of_a_megabyte();
-  ASSERT_EQ(chunks.size(), 2U);
-  const serving server("mem:", {"--maxmemory", "3M"});
-  raw_client client(server.path());
-  EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n");
-  EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
-  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"));
-  EXPECT_THAT(server.cli({"BF.RESERVE", "d", "0.01", "1000000"}), StartsWith("OOM command not allowed"));
-  EXPECT_EQ(reply_to(client, "a", chunks[1]), "+OK\r\n");
-  EXPECT_EQ(reply_to(client, "b", chunks[1]), "+OK\r\n");
-  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"))
-      << "loaded filters take room before they are used";
-  EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
-  EXPECT_EQ(server.cli({"DEL", "a"}), "1");
-  EXPECT_EQ(reply_to(client, "c", chunks[0]), "+OK\r\n");
-}
-
-TEST(Chunks, OfAFailedLoadReleaseTheirRoom) {
-  const std::vector<chunk> chunks = chunks_of_a_megabyte();
-  const serving server("mem:", {"--maxmemory", "2M"});
-  raw_client client(server.path());
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n") << "it starts over";
-    EXPECT_THAT(reply_to(client, "a", {2, "too many"}), StartsWith("-"));
-  }
-  EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
-}
-
-TEST(Chunks, InvalidChunksAreRefusedAndLeaveNothing) {
-  const serving server;
-  EXPECT_THAT(server.cli({"BF.LOADCHUNK", "f", "1", "not a header"}), StartsWith("ERR received bad data"));
-  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "17", "bits"}), "ERR not found");
-  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "x", "bits"}), "ERR Second argument must be numeric");
-  EXPECT_EQ(server.cli({"EXISTS", "f"}), "0");
 }
 
 std::vector<chunk> all_chunks(raw_client& from, const std::string& filter) {
@@ -136,6 +99,63 @@ void add_keys(raw_client& to, const std::string& filter, int from, int last) {
 void expect_has_keys(raw_client& in, const std::string& filter, int from, int last) {
   for (int i = from; i < last; ++i) in.send(encoded({"BF.EXISTS", filter, std::to_string(i)}));
   for (int i = from; i < last; ++i) ASSERT_EQ(in.receive(4), ":1\r\n") << i;
+}
+
+TEST(Chunks, HaveRoomFromTheHeaderOnOrAreRefused) {
+  const std::vector<chunk> chunks = chunks_of_an_empty_filter();
+  ASSERT_EQ(chunks.size(), 2U);
+  const serving server("mem:", {"--maxmemory", "3M"});
+  raw_client client(server.path());
+  EXPECT_EQ(reply_to(client, "a", chunks[0]), "+OK\r\n");
+  EXPECT_EQ(reply_to(client, "b", chunks[0]), "+OK\r\n");
+  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"));
+  EXPECT_THAT(server.cli({"BF.RESERVE", "d", "0.01", "1000000"}), StartsWith("OOM command not allowed"));
+  EXPECT_EQ(reply_to(client, "a", chunks[1]), "+OK\r\n");
+  EXPECT_EQ(reply_to(client, "b", chunks[1]), "+OK\r\n");
+  EXPECT_THAT(reply_to(client, "c", chunks[0]), StartsWith("-OOM command not allowed"))
+      << "loaded filters take room before they are used";
+  EXPECT_EQ(server.cli({"BF.ADD", "a", "x"}), "1");
+  EXPECT_EQ(server.cli({"DEL", "a"}), "1");
+  EXPECT_EQ(reply_to(client, "c", chunks[0]), "+OK\r\n");
+}
+
+TEST(Chunks, OfAReplacedLoadReleaseTheirRoom) {
+  const std::vector<chunk> chunks = chunks_of_an_empty_filter(), others = chunks_of_an_empty_filter("2000");
+  const serving server("mem:", {"--maxmemory", "2M"});
+  raw_client client(server.path());
+  for (const chunk& header : {chunks[0], others[0], chunks[0]})
+    EXPECT_EQ(reply_to(client, "a", header), "+OK\r\n") << "there is no room for two";
+  EXPECT_THAT(reply_to(client, "b", chunks[0]), StartsWith("-OOM"));
+  EXPECT_EQ(reply_to(client, "a", others[0]), "+OK\r\n");
+  EXPECT_EQ(reply_to(client, "b", others[0]), "+OK\r\n");
+}
+
+TEST(Chunks, RefusedChunksLeaveTheLoadAsItWas) {
+  const serving from("mem:"), to("mem:");
+  raw_client source(from.path()), target(to.path());
+  for (const char* name : {"f", "other"})
+    ASSERT_EQ(source.ask(encoded({"BF.RESERVE", name, "0.001", "1000"}), 5), "+OK\r\n");
+  add_keys(source, "f", 0, 12'000);
+  add_keys(source, "other", 0, 12'000);
+  const std::vector<chunk> chunks = all_chunks(source, "f"), others = all_chunks(source, "other");
+  ASSERT_EQ(chunks.size(), others.size());
+  ASSERT_GE(chunks.size(), 4U);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    EXPECT_EQ(reply_to(target, "f", chunks[i]), "+OK\r\n");
+    if (i + 1 == chunks.size()) break;
+    EXPECT_EQ(reply_to(target, "f", chunks[0]), "+OK\r\n") << "the header may come again late";
+    EXPECT_THAT(reply_to(target, "f", others[i + 1]), HasSubstr("of another filter")) << i;
+    EXPECT_THAT(reply_to(target, "f", {1, "not a header"}), StartsWith("-ERR received bad data"));
+  }
+  expect_has_keys(target, "f", 0, 12'000);
+}
+
+TEST(Chunks, InvalidChunksAreRefusedAndLeaveNothing) {
+  const serving server;
+  EXPECT_THAT(server.cli({"BF.LOADCHUNK", "f", "1", "not a header"}), StartsWith("ERR received bad data"));
+  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "17", "bits"}), "ERR not found");
+  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "x", "bits"}), "ERR Second argument must be numeric");
+  EXPECT_EQ(server.cli({"EXISTS", "f"}), "0");
 }
 
 // Promise: BF.SCANDUMP and BF.LOADCHUNK carry a filter of everseen's own layout, too (operations, Bloom
