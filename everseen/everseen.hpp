@@ -50,7 +50,8 @@
 /// - everseen/core/base/verdict.hpp               fresh, seen, late, unknown
 /// - everseen/core/base/error.hpp                 the exceptions, and the report of a failed batch
 /// - everseen/core/spec/spec.hpp                  spec_request: capacity, error rate, growth, window, ...
-/// - everseen/filter/open_store.hpp               stores by URL: mem:, file:DIRECTORY, redis://HOST
+/// - everseen/filter/open_store.hpp               stores by URL: mem:, file:DIRECTORY, redis://HOST,
+///                                                everseen://HOST
 /// - everseen/filter/deduplicator.hpp             events that take effect once, whatever crashes
 /// - everseen/filter/foreign_file.hpp             import and export of Guava and RedisBloom filters
 /// - everseen/store/port/store.hpp                a store: create, open, list

@@ -107,7 +107,8 @@ typedef enum everseen_judge {
  *
  * url: the store: "mem:" (this process alone, a new store for each call), "file:DIRECTORY",
  * "redis://HOST:PORT", "redis://HOST1:PORT,HOST2:PORT", "redis+cluster://HOST:PORT", "unix:/PATH", TLS as
- * "rediss:", "everseen://HOST:PORT" (a running everseen serve); README and doc/redis.md have the options.
+ * "rediss:", "everseen://HOST:PORT" or "everseen+unix:/PATH" (a running everseen serve), TLS as "everseens:";
+ * README, doc/redis.md and doc/operations.md have the options.
  * Errors: EVERSEEN_NOT_FOUND, EVERSEEN_INVALID, EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED. On
  * failure *filter is null.
  *

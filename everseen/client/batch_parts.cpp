@@ -19,16 +19,13 @@ namespace {
 constexpr std::size_t most_keys = 4'096;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-/// How long the server remembers its answer to a batch: batch_sessions.
-constexpr redis::repetition remembered{std::chrono::hours(1)};
-
-constexpr std::size_t time_bytes = 8;
+constexpr redis::repetition remembered{wire::batch_session_idle};
 
 void append_times(std::string& wire, std::span<const event_time> times) {
   redis::append_word(wire, "TIMES");
-  redis::begin_word(wire, times.size() * time_bytes);
+  redis::begin_word(wire, times.size() * wire::time_bytes);
   for (const event_time t : times) {
-    std::array<std::byte, time_bytes> bytes;
+    std::array<std::byte, wire::time_bytes> bytes;
     store_le(bytes.data(), static_cast<std::int64_t>(t.time_since_epoch().count()));
     wire.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
@@ -72,7 +69,7 @@ redis::request request_for(const key_question& q, const partition_batch& batch, 
   const auto keys = batch.keys.subspan(part.first, part.count);
   const bool has_times = q.has_window && !batch.times.empty();
   const std::size_t fixed = 6 + (has_times ? 2 : 0) + (in != nullptr ? 3 : 0);
-  std::size_t bytes = has_times && batch.times.size() > 1 ? keys.size() * time_bytes : 0;
+  std::size_t bytes = has_times && batch.times.size() > 1 ? keys.size() * wire::time_bytes : 0;
   constexpr std::size_t beside_a_key = 16, beside_all = 512;
   for (const std::string_view key : keys) bytes += key.size() + beside_a_key;
   std::string wire;

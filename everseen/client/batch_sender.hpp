@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,7 +23,7 @@ class batch_sender {
   [[nodiscard]] std::optional<batch_failure> send();
 
  private:
-  enum class next : bool { go_on, stop };
+  enum class next : std::uint8_t { go_on, stop, send_again };
 
   void begin_session();
   void send_some(std::size_t count);
@@ -34,9 +35,11 @@ class batch_sender {
   const partition_batch& batch_;
   const std::vector<batch_part> parts_;
   const redis::session_pool::lease with_;
-  batch_numbering* const numbering_;  // null: nothing is added
-  std::size_t done_ = 0;              // parts
-  bool is_refused_ = false;           // the session was unknown to the server when the last part arrived
+  batch_numbering* const numbering_;    // null: nothing is added
+  std::size_t done_ = 0;                // parts
+  bool is_refused_ = false;             // the session was unknown to the server when the last part arrived
+  std::optional<std::size_t> early_{};  // the last part that arrived before an earlier one. From then on
+                                        // parts are sent again without knowing that none of them was judged
   std::optional<batch_failure> failure_{};
 };
 

@@ -21,7 +21,10 @@ class client_store final : public store {
   /// Does not connect yet.    @throws parameter_error  as server_link
   explicit client_store(redis::redis_url url);
 
-  [[nodiscard]] store_traits traits() const override { return {.is_remote = true, .batches_wait = true}; }
+  [[nodiscard]] store_traits traits() const override {
+    return {.is_remote = true, .batches_wait = true, .offers_jobs = false};
+  }
+  /// Filters are hashed by siphash unless the request says otherwise, as a server may be open to strangers.
   /// All but small filters get several partitions, so that the server can judge for many clients in parallel.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,

@@ -14,7 +14,8 @@ namespace {
 
 /// What follows the first word, which is the code.
 std::string behind_code(std::string_view text) {
-  return std::string(text.substr(std::min(text.find(' '), text.size() - 1) + 1));
+  const std::size_t end = text.find(' ');
+  return end == text.npos ? "the server gave no reason" : std::string(text.substr(end + 1));
 }
 
 bool is_about_a_missing_filter(const redis::reply& error) {
@@ -26,7 +27,8 @@ bool is_about_a_missing_filter(const redis::reply& error) {
 std::exception_ptr exception_of(const redis::reply& error, std::string_view filter) {
   const std::string text(error.text());
   if (is_about_a_missing_filter(error)) return std::make_exception_ptr(no_such_filter(filter));
-  if (text == "ERR item exists") return std::make_exception_ptr(filter_exists(filter));
+  if (text == "ERR item exists" || error.is_error("ERR invalid offset"))
+    return std::make_exception_ptr(filter_exists(filter));
   if (text == "ERR non scaling filter is full") return std::make_exception_ptr(full_error(behind_code(text)));
   if (error.is_error("ERR")) return std::make_exception_ptr(parameter_error(behind_code(text)));
   if (error.is_error("DAMAGED")) return std::make_exception_ptr(format_error(behind_code(text)));
@@ -69,7 +71,8 @@ void server_link::create(std::initializer_list<std::string_view> words, std::str
   auto answers = with->exchange(std::span(&asked, 1));
   if (!answers.front()) throw backend_error(answers.front().error().message);
   const redis::reply& answer = answers.front()->front();
-  if (!answer.is_error()) return;
+  if (answer.what() == redis::reply::kind::status) return;
+  if (!answer.is_error()) throw no_answer(filter);
   try {
     std::rethrow_exception(exception_of(answer, filter));
   } catch (const name_taken&) {
@@ -80,17 +83,20 @@ void server_link::create(std::initializer_list<std::string_view> words, std::str
 remote_state server_link::state_of(std::string_view filter, std::uint32_t partition) const {
   const redis::reply answer = ask({"EVERSEEN.STATE", filter, std::to_string(partition)}, filter, repeat::yes);
   const auto header = std::as_bytes(std::span(answer[0].text()));
-  if (answer.size() != 3 || !image::is_chunk_header(header))
-    throw format_error(server() + " gave an answer about " + quoted_name(filter) +
-                       " that is none; use programs of one version");
+  if (answer.size() != 3 || !image::is_chunk_header(header)) throw no_answer(filter);
   remote_state state{image::decode_chunk_header(header), std::string(answer[1].text())};
   if (!answer[2].is_nil()) state.expires_at = event_time(std::chrono::milliseconds(answer[2].integer()));
   return state;
 }
 
-batch_numbering& server_link::numbering_of(const redis::session& taken) const {
+format_error server_link::no_answer(std::string_view filter) const {
+  return format_error(server() + " gave an answer" + (filter.empty() ? "" : " about " + quoted_name(filter)) +
+                      " that is none; use programs of one version");
+}
+
+batch_numbering& server_link::numbering_of(const redis::session& connection) const {
   const std::scoped_lock alone(lock_);
-  return numbering_[taken.name()];
+  return numbering_[connection.name()];
 }
 
 std::string server_link::server() const {

@@ -28,8 +28,8 @@ namespace everseen::client {
 /// An operation that belongs to the store of the server.    @param what  for example "the job 'a'"
 [[nodiscard]] parameter_error not_over_a_server(const std::string& what);
 
-/// A session in which the server judges each numbered batch once: doc/operations.md, "Batches that are added
-/// once".
+/// A batch session, in which the server judges each numbered batch once: doc/operations.md, "Batches that are
+/// added once".
 struct batch_numbering {
   std::string session{};   ///< its id on the server; empty: none has begun
   std::uint64_t next = 1;  ///< the number of the next batch
@@ -68,9 +68,11 @@ class server_link {
   [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;
 
   [[nodiscard]] redis::session_pool::lease take() const { return pool_.take(); }
-  /// The numbering for a session that this thread has taken.
-  [[nodiscard]] batch_numbering& numbering_of(const redis::session& taken) const;
+  /// The numbering of the batch session that belongs to the connections that this thread has taken.
+  [[nodiscard]] batch_numbering& numbering_of(const redis::session& connection) const;
 
+  /// The error for a reply that no such server gives.
+  [[nodiscard]] format_error no_answer(std::string_view filter) const;
   /// For messages.
   [[nodiscard]] std::string server() const;
   [[nodiscard]] const redis::redis_url& url() const noexcept { return pool_.url(); }

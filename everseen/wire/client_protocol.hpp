@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,6 +14,18 @@ namespace everseen::wire {
 
 /// Incremented with each change that a program of another version would misunderstand.
 inline constexpr std::int64_t client_protocol = 1;
+
+/// The longest request of a client: a key or a chunk of 16 MiB, and what is beside it.
+inline constexpr std::size_t longest_client_request = std::size_t{17} << 20;
+
+/// Bytes of each time behind TIMES.
+inline constexpr std::size_t time_bytes = 8;
+
+/// Of a batch session: the number of answers that the server remembers, and so the number of batches that its
+/// client may have in flight; how long it remembers them after the last batch; and the most keys of a batch.
+inline constexpr std::size_t batches_in_flight = 16;
+inline constexpr std::chrono::hours batch_session_idle{1};
+inline constexpr std::size_t batch_session_keys = 65'536;
 
 /// Appended to the reply to a command that only Redis has; it identifies the server as `everseen serve`.
 inline constexpr std::string_view unknown_here = " (this is everseen serve)";

@@ -1,11 +1,14 @@
 // A running `everseen serve` as a store: refusals, restarts and cut connections.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -14,8 +17,10 @@
 #include <gtest/gtest.h>
 
 #include "everseen/client/client_store.hpp"
+#include "everseen/client/server_link.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"
+#include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/server/serving.hpp"
@@ -104,6 +109,7 @@ TEST(ClientStore, UnsupportedOperationsAreRefusedWithAdvice) {
   EXPECT_THAT(refusal([&] { place->link("a", "b", {}); }), HasSubstr(advice));
   EXPECT_THAT(refusal([&] { place->unlink("b"); }), HasSubstr(advice));
   EXPECT_THAT(refusal([&] { place->end_job("a", "j"); }), HasSubstr(advice));
+  EXPECT_THAT(refusal([&] { (void)place->jobs("a"); }), HasSubstr(advice));
   EXPECT_THAT(refusal([&] { (void)place->begin_rebuild("a", small_spec(), {}); }), HasSubstr(advice));
 }
 
@@ -147,7 +153,37 @@ TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
   EXPECT_EQ(made.get_spec(), admin->open("f", access::read)->get_spec());
   const auto visit = [](const auto&, const auto&, auto) {};
   EXPECT_THAT(refusal([&] { f.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
+  (void)admin->create("empty", small_spec());
+  const filter empty("empty", writer->open("empty", access::read));
+  EXPECT_THAT(refusal([&] { empty.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
   EXPECT_THAT(refusal([&] { (void)store_of(server)->list(); }), HasSubstr("everseen://:PASSWORD@HOST"));
+}
+
+TEST(ClientStore, BatchBeforeItsTurnIsRefusedNotRiddenOut) {
+  const serving server;
+  (void)store_of(server)->create("f", small_spec());
+  const server_link link(redis::parse_everseen_url("everseen+unix:" + server.path()));
+  const auto ask = [&](std::initializer_list<std::string_view> words) {
+    return refusal([&] { (void)link.ask(words, "f", server_link::repeat::yes); });
+  };
+  EXPECT_EQ(ask({"EVERSEEN.SESSION", "s"}), "nothing was refused");
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_THAT(ask({"EVERSEEN.ADD", "f", "SESSION", "s", "2", "DIGITS", "ITEMS", "a"}), HasSubstr("EARLY"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
+}
+
+TEST(ClientStore, ServerThatTakesOnlyShortRequestsIsRefused) {
+  const serving server("mem:", {"--max-request", "64Ki"});
+  EXPECT_THAT(refusal([&] { (void)store_of(server)->list(); }), HasSubstr("--max-request"));
+}
+
+TEST(ClientStore, FiltersAreHashedAsForStrangersUnlessOneChooses) {
+  const serving server;
+  const auto place = store_of(server);
+  EXPECT_EQ(place->plan({}).hash, hash_kind::siphash);
+  EXPECT_EQ(place->plan({.hash = hash_kind::xxh3}).hash, hash_kind::xxh3);
+  EXPECT_EQ(place->plan({.capacity = 1'000'000}).hash, hash_kind::siphash);
+  EXPECT_FALSE(has_secret_seed(place->plan({.layout = layout_kind::guava64}).hash));
 }
 
 TEST(ClientStore, TimesOfKeysDecideAsInAWindowInMemory) {
@@ -327,6 +363,77 @@ TEST(ClientStore, KilledServerCausesNoWrongVerdict) {
     server.kill();
     server.start();
   }
+}
+
+/// Copies a filter with some keys into a store, as `import` does.
+void import_into(store& target, const spec& s, int first_key) {
+  memory_store memory;
+  filter source("f", memory.create("f", s));
+  for (int i = 0; i < 1'000; ++i) (void)source.add(std::to_string(first_key + i));
+  const auto copy = target.begin_restore("f", s);
+  for (std::uint32_t p = 0; p < s.partitions; ++p)
+    source.stored().visit_segments(p, [&](const auto& id, const auto& layer, auto bits) {
+      std::ranges::copy(bits, copy->add_segment(id, layer).begin());
+    });
+  copy->commit();
+}
+
+/// An import that the network stops behind its header and its first chunks, until release().
+class stopped_import {
+ public:
+  stopped_import(const serving& server, int first_key) : proxy_(port_of(server)), first_key_(first_key) {
+    constexpr std::size_t longer_than_the_header = 6'000;
+    proxy_.hold_after(direction::to_server, longer_than_the_header);
+    running_ = std::thread([this] { said_ = refusal([&] { import_into(*place_, spec_, first_key_); }); });
+    while (!proxy_.holds()) std::this_thread::sleep_for(1ms);
+  }
+  ~stopped_import() {
+    if (running_.joinable()) (void)release();
+  }
+  /// @return why it failed
+  std::string release() {
+    proxy_.release();
+    running_.join();
+    return said_;
+  }
+  [[nodiscard]] bool is_whole(const filter& f) const {
+    for (int key = 0; key < 1'000; ++key)
+      if (!f.may_contain(std::to_string(first_key_ + key))) return false;
+    return f.get_spec() == spec_;
+  }
+
+ private:
+  const spec spec_ = make_spec({.capacity = 10'000, .error_rate = never_wrong, .partitions = 64});
+  cutting_proxy proxy_;
+  const int first_key_;
+  const std::shared_ptr<store> place_ = store_through(proxy_);
+  std::string said_{};
+  std::thread running_{};
+};
+
+// Promise: of two imports of one name at the same time one fails, and the other is whole (operations, As a
+// store).
+TEST(ClientStore, ImportsOfOneNameDoNotMix) {
+  const serving server;
+  stopped_import first(server, 0), second(server, 1'000);
+  EXPECT_THAT(first.release(), HasSubstr("another copy that was begun under the same name"));
+  EXPECT_EQ(second.release(), "nothing was refused");
+  EXPECT_TRUE(second.is_whole(filter("f", store_of(server)->open("f", access::read))));
+}
+
+TEST(ClientStore, ImportWhoseNameWasTakenMeanwhileFails) {
+  const serving server;
+  stopped_import first(server, 0), second(server, 1'000);
+  EXPECT_EQ(second.release(), "nothing was refused");
+  EXPECT_THAT(first.release(), HasSubstr("exists already"));
+  EXPECT_TRUE(second.is_whole(filter("f", store_of(server)->open("f", access::read))));
+}
+
+TEST(ClientStore, ImportThatTheServerHasDiscardedSaysSo) {
+  const serving server;
+  stopped_import stopped(server, 0);
+  EXPECT_EQ(server.cli({"DEL", "f"}), "0");
+  EXPECT_THAT(stopped.release(), HasSubstr("discarded the import of 'f'"));
 }
 
 TEST(ClientStore, FilterIsCopiedBetweenServersInPieces) {

@@ -65,11 +65,40 @@ TEST_F(VerbsOverAServer, ExportImportsAsTheSameFilter) {
   EXPECT_THAT(run({"import", "b"}, copy).err, HasSubstr("exists already"));
 }
 
+TEST(VerbsOverAServerWithUsers, WhoMayNotKnowTheSeedGetsNoWrongAnswer) {
+  const serving server("mem:", {"--user", "root:r:admin", "--user", "writer:w:write"});
+  const auto run = [&](std::vector<std::string> words, const std::string& user) {
+    words.insert(words.begin(), EVERSEEN_PROGRAM);
+    words.insert(words.end(), {"--store", "everseen+unix:" + server.path() + user});
+    return test::run_program(words);
+  };
+  const std::string root = "?user=root&password=r", writer = "?user=writer&password=w";
+  for (const char* name : {"clicks", "empty"}) (void)run({"create", name}, root);
+  EXPECT_THAT(run({"add", "clicks", "alice"}, writer).out, StartsWith("1 fresh"));
+  for (const char* name : {"clicks", "empty"})
+    for (const char* verb : {"explain", "export"}) {
+      std::vector<std::string> words = {verb, name};
+      if (words[0] == "explain") words.emplace_back("alice");
+      const program_result got = run(words, writer);
+      EXPECT_EQ(got.out, "") << verb << ' ' << name;
+      EXPECT_THAT(got.err, HasSubstr("right 'admin'"));
+      EXPECT_EQ(got.exit_code, 2);
+      EXPECT_EQ(run(words, root).exit_code, 0) << verb << ' ' << name;
+    }
+}
+
 TEST_F(VerbsOverAServer, VerbsOfTheServersOwnStoreAreRefusedWithAdvice) {
   (void)run({"create", "a"});
   (void)run({"create", "b"});
   const std::string advice = "run the verb on the store that the server has";
   EXPECT_THAT(run({"link", "a", "b"}).err, HasSubstr(advice));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--end", "j", "--yes"}}) {
+    std::vector<std::string> words = {"jobs", "a"};
+    words.insert(words.end(), more.begin(), more.end());
+    const program_result jobs = run(words);
+    EXPECT_EQ(jobs.exit_code, 2);
+    EXPECT_THAT(jobs.err, HasSubstr(advice));
+  }
   test::text_files files;
   const std::string events = files.make("x\n");
   const program_result stream =

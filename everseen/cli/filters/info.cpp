@@ -143,7 +143,8 @@ exit_code run(const options& o, printer& out) {
   const filter_info info = asked.info();
   const filter_facts known = place->facts(o.name);
   const auto older = asked.stored().path().asks_first;
-  const auto about = place->jobs(o.name).empty() ? store::concern::keys : store::concern::jobs;
+  const bool has_jobs = place->traits().offers_jobs && !place->jobs(o.name).empty();
+  const auto about = has_jobs ? store::concern::jobs : store::concern::keys;
   if (o.json) {
     print_info_json(info, known, older, place->warnings(about), out);
   } else {

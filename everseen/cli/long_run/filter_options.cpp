@@ -15,7 +15,8 @@ namespace {
 
 /// A run that failed before it added anything may have left an empty filter.
 std::string remedy(const store& in, const filter& f) {
-  if (f.info().keys > 0 || !in.jobs(f.name()).empty() || f.stored().path().asks_first) return {};
+  const bool may_have_jobs = !in.traits().offers_jobs || !in.jobs(f.name()).empty();
+  if (f.info().keys > 0 || may_have_jobs || f.stored().path().asks_first) return {};
   return fmt::format("; it is empty, and everseen drop {} removes it", name_argument(f.name()));
 }
 

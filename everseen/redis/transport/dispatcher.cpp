@@ -121,7 +121,7 @@ void dispatcher::note_silence() {
       std::ranges::find_if(servers_, [](const auto& each) { return !each.second->sent.empty(); });
   if (silent == servers_.end()) return;
   in_trouble_ = true;
-  retry_policy_->on_silence("redis at " + to_string(silent->first) + ": no answer yet");
+  retry_policy_->on_silence(name_of_server(url_, silent->first) + ": no answer yet");
 }
 
 void dispatcher::complete(job& j, answer a) {

@@ -23,7 +23,7 @@ auto as_our_error(Work work) {
     const bool has_too_many_files =
         e.code() == std::errc::too_many_files_open || e.code() == std::errc::too_many_files_open_in_system;
     throw storage_error(
-        std::string("the system refuses what a connection to Redis needs: ") + e.what() +
+        std::string("the system refuses what a connection needs: ") + e.what() +
             (has_too_many_files ? "; raise the limit of open files, or use fewer connections" : ""),
         e.code().value(), {});
   }

@@ -19,8 +19,7 @@ constexpr std::string_view accounts = "users are options of everseen serve: --us
 constexpr std::string_view other_filters = "there are Bloom filters alone, from which no key is removed";
 constexpr std::string_view no_values =
     "keys here are Bloom filters; for filters of everseen on Redis the URL of a Redis server is needed, and "
-    "a "
-    "URL of this server begins with everseen://";
+    "a URL of this server begins with everseen://";
 constexpr std::string_view no_listening = "no client sees the requests of others; /metrics counts them";
 constexpr std::string_view no_swap = "databases are not exchanged as a whole; MOVE moves one filter";
 constexpr std::string_view no_rewrite =

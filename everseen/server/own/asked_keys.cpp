@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/server/own/option_reader.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
 
 namespace {
-
-constexpr std::size_t time_bytes = 8;
 
 event_time time_of(std::int64_t ms) {
   return event_time(std::chrono::milliseconds(ms));
@@ -21,13 +21,27 @@ event_time time_of(std::int64_t ms) {
 
 /// One time a key, in milliseconds since 1970, as little-endian integers.
 std::vector<event_time> unpack(std::string_view bytes, std::size_t keys) {
-  if (bytes.size() != keys * time_bytes)
+  if (bytes.size() != keys * wire::time_bytes)
     throw refusal{"ERR TIMES takes 8 bytes for each key: milliseconds since 1970, little-endian"};
   std::vector<event_time> times;
   times.reserve(keys);
-  for (std::size_t at = 0; at < bytes.size(); at += time_bytes)
+  for (std::size_t at = 0; at < bytes.size(); at += wire::time_bytes)
     times.push_back(time_of(load_le<std::int64_t>(reinterpret_cast<const std::byte*>(bytes.data()) + at)));
   return times;
+}
+
+std::string_view named(std::string_view word) {
+  if (word.empty()) throw syntax_error();
+  return word;
+}
+
+/// Its answers are remembered, and so must be small.
+void must_be_small(const asked_keys& asked) {
+  if (asked.session.empty()) return;
+  if (!asked.in_digits) throw refusal{"ERR a batch of a session is answered in digits: add the word DIGITS"};
+  if (asked.keys.size() > wire::batch_session_keys)
+    throw refusal{"ERR a batch of a session has at most " + std::to_string(wire::batch_session_keys) +
+                  " keys"};
 }
 
 }  // namespace
@@ -43,11 +57,11 @@ asked_keys parse_asked_keys(word_list words) {
     else if (asked.times.empty() && !packed && options.takes("TIMES"))
       packed = options.value();
     else if (options.takes("OF"))
-      asked.fingerprint = options.value();
+      asked.fingerprint = named(options.value());
     else if (options.takes("DIGITS"))
       asked.in_digits = true;
-    else if (options.takes("SESSION")) {
-      asked.session = options.value();
+    else if (asked.session.empty() && options.takes("SESSION")) {
+      asked.session = named(options.value());
       asked.number = static_cast<std::uint64_t>(options.integer(1, limits::max()));
     } else {
       throw syntax_error();
@@ -56,6 +70,7 @@ asked_keys parse_asked_keys(word_list words) {
   asked.keys = options.rest();
   if (asked.keys.empty()) throw wrong_arity(words[0]);
   if (packed) asked.times = unpack(*packed, asked.keys.size());
+  must_be_small(asked);
   return asked;
 }
 

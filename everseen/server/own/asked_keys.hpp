@@ -13,9 +13,9 @@ namespace everseen::server {
 struct asked_keys {
   std::vector<event_time> times{};  ///< none, one for all keys, or one a key
   std::string_view fingerprint{};   ///< that the filter must have; empty: any
-  std::string_view session{};       ///< empty: none
+  std::string_view session{};       ///< of batches; empty: none
   std::uint64_t number = 0;         ///< of the batch in its session
-  bool in_digits = false;           ///< the reply is a string with a digit for each key
+  bool in_digits = false;           ///< the reply is a string with a digit for each key; so in a session
   word_list keys{};
 };
 

@@ -175,8 +175,7 @@ std::span<const command> everseen_commands() {
       {"EVERSEEN.ADD", -4, right::write, runs::on_worker, first_word, "everseen",
        "Adds keys and returns for each, in order, whether it was fresh, seen, late or unknown",
        "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [SESSION id number] [DIGITS] ITEMS "
-       "item "
-       "[item ...]",
+       "item [item ...]",
        add, plain_to_add},
       {"EVERSEEN.CHECK", -4, right::read, runs::on_worker, first_word, "everseen",
        "Returns for each key whether it is fresh, seen, late or unknown, and changes nothing",

@@ -36,6 +36,10 @@ void hello(call& c) {
   if (read_integer(c.words[1]) != wire::client_protocol)
     throw refusal{"ERR this server speaks version " + std::to_string(wire::client_protocol) +
                   " of everseen's own commands; use programs of one version"};
+  if (c.all.settings().request.request_bytes < wire::longest_client_request)
+    throw refusal{"ERR everseen's own clients send requests of up to " +
+                  std::to_string(wire::longest_client_request >> 20) +
+                  " MiB, and --max-request of this server is less; raise it"};
   c.reply.ok();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "everseen/server/base/command.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t longest_id = 64;
 
 /// Memory of a session beside its answers.
-constexpr std::size_t bytes_beside_answers = 512;
+constexpr std::size_t bytes_beside_answers = 1024;
 
 refusal no_session(const std::string& why) {
   return {"NOSESSION " + why + "; begin another one"};
@@ -23,14 +24,15 @@ refusal no_session(const std::string& why) {
 void batch_sessions::begin(std::string_view id, clock::time_point now) {
   if (id.empty() || id.size() > longest_id)
     throw refusal{"ERR the id of a session has 1 to " + std::to_string(longest_id) + " bytes"};
+  by_use made;
+  made.push_back(std::make_shared<session>());
+  made.front()->id = id;
+  made.front()->used = now;
+  made.front()->counted_bytes = bytes_beside_answers;
   const std::scoped_lock alone(lock_);
-  if (places_.contains(id)) return;
-  auto made = std::make_shared<session>();
-  made->id = id;
-  made->used = now;
-  made->counted_bytes = bytes_beside_answers;
-  sessions_.push_back(std::move(made));
-  places_.emplace(sessions_.back()->id, std::prev(sessions_.end()));
+  if (!places_.emplace(made.front()->id, made.begin()).second)
+    throw refusal{"ERR there is a session of this id; take another id"};
+  sessions_.splice(sessions_.end(), made);
   bytes_ += bytes_beside_answers;
   remove_old(now);
 }
@@ -49,9 +51,10 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
                                 const std::function<answer()>& judge) {
   const auto s = find(id, now);
   if (!s) throw no_session("there is no such session: it was idle for long, or the server was restarted");
-  const std::scoped_lock alone(s->busy);
+  const std::unique_lock alone(s->busy, std::try_to_lock);
+  if (!alone) throw refusal{"BUSY a batch of the session is being judged"};
   if (number > s->next && !s->has_ended)
-    throw refusal{"TRYAGAIN batch " + std::to_string(s->next) + " of the session comes before batch " +
+    throw refusal{"EARLY batch " + std::to_string(s->next) + " of the session comes before batch " +
                   std::to_string(number)};
   if (number < s->next) {
     const std::uint64_t ago = s->next - number;
@@ -61,7 +64,7 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
   }
   if (s->has_ended) throw refusal{"ENDED an earlier batch of this session failed"};
   s->answers.emplace_back();
-  if (s->answers.size() > most_in_flight) s->answers.pop_front();
+  if (s->answers.size() > wire::batches_in_flight) s->answers.pop_front();
   ++s->next;
   s->has_ended = true;  // if memory runs out while it is judged
   answer given = judge();
@@ -69,20 +72,21 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
   s->answers.back() = std::move(given.reply);
   std::size_t bytes = bytes_beside_answers;
   for (const std::string& each : s->answers) bytes += each.capacity();
-  count(*s, bytes);
+  count(s, bytes);
   return s->answers.back();
 }
 
-void batch_sessions::count(session& s, std::size_t bytes) {
+void batch_sessions::count(const std::shared_ptr<session>& s, std::size_t bytes) {
   const std::scoped_lock alone(lock_);
-  if (!places_.contains(s.id)) return;  // it was removed meanwhile
-  bytes_ += bytes - std::exchange(s.counted_bytes, bytes);
-  remove_old(s.used);
+  const auto found = places_.find(s->id);
+  if (found == places_.end() || *found->second != s) return;  // it was removed meanwhile
+  bytes_ += bytes - std::exchange(s->counted_bytes, bytes);
+  remove_old(s->used);
 }
 
 void batch_sessions::remove_old(clock::time_point now) {
-  while (sessions_.size() > most_sessions || (bytes_ > most_bytes && sessions_.size() > 1)) remove_first();
-  while (!sessions_.empty() && now - sessions_.front()->used > longest_idle) remove_first();
+  while (bytes_ > most_bytes) remove_first();
+  while (!sessions_.empty() && now - sessions_.front()->used > wire::batch_session_idle) remove_first();
 }
 
 void batch_sessions::remove_first() {

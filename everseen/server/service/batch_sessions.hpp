@@ -24,7 +24,7 @@ namespace everseen::server {
 /// occurrence.
 ///
 /// Sessions are in memory. They end with the server, when no batch has arrived for an hour, and, the longest
-/// unused one first, when all answers take more than 64 MiB. Batches of an ended session are refused, never
+/// unused one first, before all of them take more than 64 MiB. Batches of an ended session are refused, never
 /// judged, so the client knows that the outcome is unknown. Threads: any number.
 class batch_sessions {
  public:
@@ -35,25 +35,18 @@ class batch_sessions {
     std::string reply;
     bool ends_session = false;
   };
-  /// The number of answers that a session remembers, and so the number of batches that its client may have in
-  /// flight.
-  static constexpr std::uint64_t most_in_flight = 16;
-
-  /// Begins a session whose first batch has the number 1; nothing if it exists.
-  /// @throws refusal  the id is too long
+  /// Begins a session whose first batch has the number 1.
+  /// @throws refusal  the id is too long, or taken
   void begin(std::string_view id, clock::time_point now);
 
   /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once per number.
-  /// Waits while an earlier batch of the session is judged.
-  /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; TRYAGAIN: an earlier
-  ///   batch has not arrived; ENDED: an earlier batch failed
+  /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; BUSY: a batch of the
+  ///   session is being judged; EARLY: an earlier batch has not arrived; ENDED: an earlier batch failed
   [[nodiscard]] std::string run(std::string_view id, std::uint64_t number, clock::time_point now,
                                 const std::function<answer()>& judge);
 
  private:
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
-  static constexpr std::size_t most_sessions = 100'000;
-  static constexpr std::chrono::hours longest_idle{1};
 
   struct session {
     std::string id{};
@@ -68,7 +61,7 @@ class batch_sessions {
   using by_use = std::list<std::shared_ptr<session>>;
 
   [[nodiscard]] std::shared_ptr<session> find(std::string_view id, clock::time_point now);
-  void count(session& s, std::size_t bytes);
+  void count(const std::shared_ptr<session>& s, std::size_t bytes);
   void remove_old(clock::time_point now);
   void remove_first();
 

@@ -25,6 +25,8 @@ struct store_traits {
   bool batches_wait = false;
   /// Whether filters are lost when this process ends.
   bool is_memory = false;
+  /// Whether jobs can be asked for and worked on; else jobs() and the like throw a parameter_error.
+  bool offers_jobs = true;
   /// Total bytes available for filters, as far as known: the memory of this machine, or the disk space that
   /// is free now. A filter whose first layer is larger could never be filled.
   std::optional<std::uint64_t> room_bytes{};

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/server/base/command.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
 namespace {
@@ -45,9 +46,9 @@ TEST_F(BatchSessions, ResentBatchIsNotJudgedAgain) {
   EXPECT_EQ(judged_, 2);
 }
 
-TEST_F(BatchSessions, BatchWaitsForTheOneBeforeIt) {
+TEST_F(BatchSessions, BatchBeforeItsTurnIsRefused) {
   sessions_.begin("s", now_);
-  EXPECT_THAT(refusal(2), StartsWith("TRYAGAIN"));
+  EXPECT_THAT(refusal(2), StartsWith("EARLY"));
   run(1, "one");
   EXPECT_EQ(run(2, "two"), "two");
 }
@@ -68,16 +69,16 @@ TEST_F(BatchSessions, UnknownSessionIsRefused) {
 
 TEST_F(BatchSessions, ForgottenAnswerIsRefusedAndNotJudgedAgain) {
   sessions_.begin("s", now_);
-  for (std::uint64_t i = 1; i <= batch_sessions::most_in_flight + 1; ++i) run(i, std::to_string(i));
+  for (std::uint64_t i = 1; i <= wire::batches_in_flight + 1; ++i) run(i, std::to_string(i));
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
   EXPECT_THAT(refusal(0), StartsWith("NOSESSION"));
   EXPECT_EQ(run(2, "other"), "2");
 }
 
-TEST_F(BatchSessions, RestartChangesNothing) {
+TEST_F(BatchSessions, IdIsTakenOnce) {
   sessions_.begin("s", now_);
   run(1, "one");
-  sessions_.begin("s", now_);
+  EXPECT_THROW(sessions_.begin("s", now_), server::refusal) << "two clients would share the numbers";
   EXPECT_EQ(run(1, "other"), "one");
 }
 
@@ -114,6 +115,26 @@ TEST_F(BatchSessions, AnswersOfAllSessionsTakeBoundedMemory) {
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION")) << "the longest unused one is forgotten";
 }
 
+TEST_F(BatchSessions, SessionsWithoutAnswersTakeBoundedMemoryToo) {
+  sessions_.begin("s", now_);
+  for (int i = 0; i < 70'000; ++i) sessions_.begin("other" + std::to_string(i), now_);
+  EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
+}
+
+TEST_F(BatchSessions, AnswerOfAReplacedSessionIsNotCounted) {
+  sessions_.begin("s", now_);
+  (void)sessions_.run("s", 1, now_, [&] {
+    now_ += std::chrono::minutes(61);
+    sessions_.begin("other", now_);
+    sessions_.begin("s", now_);
+    return batch_sessions::answer{std::string(40 << 20, 'x'), false};
+  });
+  sessions_.begin("last", now_);
+  const std::string answer(30 << 20, 'x');
+  EXPECT_EQ(sessions_.run("other", 1, now_, [&] { return batch_sessions::answer{answer, false}; }), answer);
+  EXPECT_EQ(run(1, "one"), "one") << "nothing had to give way";
+}
+
 TEST_F(BatchSessions, RefusesInvalidIds) {
   EXPECT_THROW(sessions_.begin("", now_), server::refusal);
   EXPECT_THROW(sessions_.begin(std::string(65, 'x'), now_), server::refusal);
@@ -127,13 +148,28 @@ TEST_F(BatchSessions, OfManyConnectionsThatSendABatchOneIsJudged) {
   std::vector<std::string> answers(4);
   for (std::size_t i = 0; i < answers.size(); ++i)
     all.emplace_back([&, i] {
-      answers[i] = sessions_.run("s", 1, now_, [&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        return batch_sessions::answer{std::to_string(++judged_), false};
-      });
+      while (answers[i].empty()) try {
+          answers[i] = sessions_.run("s", 1, now_, [&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            return batch_sessions::answer{std::to_string(++judged_), false};
+          });
+        } catch (const server::refusal& why) {
+          ASSERT_THAT(why.text, StartsWith("BUSY"));
+          std::this_thread::yield();
+        }
     });
   for (std::thread& t : all) t.join();
   EXPECT_THAT(answers, testing::Each("1"));
+}
+
+TEST_F(BatchSessions, RepeatOfABatchThatIsBeingJudgedOccupiesNoThread) {
+  sessions_.begin("s", now_);
+  std::string said;
+  (void)sessions_.run("s", 1, now_, [&] {
+    std::thread([&] { said = refusal(1); }).join();
+    return batch_sessions::answer{"one", false};
+  });
+  EXPECT_THAT(said, StartsWith("BUSY"));
 }
 
 }  // namespace
