@@ -44,7 +44,7 @@ TEST_F(VerbsOverAServer, FilterIsCreatedUsedRenamedAndDropped) {
   EXPECT_EQ(run({"check", "clicks", "alice", "carol"}).out, "seen\talice\nfresh\tcarol\n");
   const std::string info = run({"info", "clicks"}).out;
   EXPECT_THAT(info, HasSubstr("keys          2\n"));
-  EXPECT_THAT(info, HasSubstr("ends "));
+  EXPECT_THAT(info, HasSubstr("expires "));
   EXPECT_THAT(info, HasSubstr("unix:" + server_.path()));
   EXPECT_THAT(run({"explain", "clicks", "alice"}).out, HasSubstr("\nseen: "));
   EXPECT_EQ(run({"rename", "clicks", "visits"}).exit_code, 0);
