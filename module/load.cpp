@@ -26,7 +26,7 @@ bool has_all_commands(api::context* ctx) {
     errno = 0;
     const called nothing(api::call(ctx, name, ""));
     if (errno != ENOENT) return true;
-    api::log(ctx, "warning", "everseen cannot do without the command %s, which this server has not", name);
+    api::log(ctx, "warning", "everseen needs the command %s, which this server does not have", name);
     return false;
   });
 }

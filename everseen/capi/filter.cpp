@@ -36,7 +36,7 @@ spec_request request_of(const everseen_options& o) {
   r.hash = one_of(hashes, o.hash, "hash");
   r.judge = one_of(judges, o.judge, "judge");
   if (o.window_ms == 0) {
-    if (o.slices != 0) throw parameter_error("slices divide a window; give window_ms, too");
+    if (o.slices != 0) throw parameter_error("slices divide a window; give window_ms as well");
     return r;
   }
   if (o.window_ms > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

@@ -67,7 +67,7 @@ std::string_view key_in(const void* bytes, std::size_t length) {
 std::vector<event_time> times_of(bool has_window, given_times given, std::size_t keys) {
   if (given.count > 1 && given.count != keys)
     throw parameter_error("there are " + std::to_string(given.count) + " times for " + std::to_string(keys) +
-                          " keys; give none, one for all, or one for each");
+                          " keys; give none, one for all, or one per key");
   if (given.count > 0) must_not_be_null(given.ms, "times");
   if (!has_window) return {};
   if (given.count == 0)

@@ -36,7 +36,7 @@ void claim(everseen_job& job, std::string_view source, std::span<const everseen_
   if (!std::ranges::is_sorted(positions, std::ranges::less_equal{}))
     throw parameter_error("the positions of events must ascend");
   if (positions.back() == std::numeric_limits<std::uint64_t>::max())
-    throw parameter_error("an event has a position of 2^64 - 1, which none can follow");
+    throw parameter_error("an event has the position 2^64 - 1, which no event can follow");
   std::uint64_t settled = 0;
   {
     const std::scoped_lock alone(job.lock);
@@ -119,7 +119,7 @@ everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t 
     capi::must_not_be_null(job, "job");
     capi::must_not_be_null(source, "source");
     if (position == std::numeric_limits<std::uint64_t>::max())
-      throw everseen::parameter_error("a position of 2^64 - 1 cannot be settled, as no event has it");
+      throw everseen::parameter_error("the position 2^64 - 1 cannot be settled, since no event has it");
     const everseen::checkpoint reached{source, position};
     if (!job->ledger->settle({&reached, 1}))
       throw everseen::storage_error("another process has settled more of " + std::string(source), 0, source);

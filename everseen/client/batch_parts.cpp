@@ -34,7 +34,7 @@ void append_times(std::string& wire, std::span<const event_time> times) {
 
 batch_failure not_understood() {
   return {batch_failure::cause::format,
-          "everseen serve gave an answer that is none; use programs of one version",
+          "everseen serve sent an invalid answer; use the same version of everseen on both sides",
           {}};
 }
 

@@ -19,7 +19,8 @@ batch_sender::batch_sender(const server_link& link, const key_question& q, const
 
 std::optional<batch_failure> batch_sender::send() {
   if (std::ranges::any_of(batch_.keys, is_too_long))
-    note({batch_failure::cause::key, "a key is longer than a request to the server may be, 16 MiB", {}});
+    note(
+        {batch_failure::cause::key, "a key is longer than 16 MiB, the limit of a request to the server", {}});
   while (done_ < parts_.size() && !(failure_ && failure_->ends_batch())) {
     if (numbering_ != nullptr && numbering_->session.empty()) begin_session();
     if (failure_ && failure_->ends_batch()) break;
@@ -47,7 +48,7 @@ void batch_sender::begin_session() {
 
 void batch_sender::send_some(std::size_t count) {
   batch_numbering* const in = numbering_;
-  // Without a session while numbers are used up that may not be sent.
+  // If this throws, the session stays empty, since its next numbers are used up.
   batch_numbering used = in != nullptr ? std::exchange(*in, {}) : batch_numbering{};
   const std::uint64_t first = used.next - done_;  // the number of the first part of all
   std::vector<redis::request> requests;
@@ -68,7 +69,7 @@ batch_sender::next batch_sender::take(const redis::answer& answer) {
     const redis::outage& why = answer.error();
     note({batch_failure::cause::backend,
           why.message + (why.may_have_run && question_.adds
-                             ? "; it may have added keys without answering, which will be seen then"
+                             ? "; it may have added keys without answering, which are seen from now on"
                              : ""),
           {}});
     return next::stop;
@@ -95,7 +96,7 @@ batch_sender::next batch_sender::take(const redis::answer& answer) {
   return next::go_on;
 }
 
-/// As filter::add reports them: the first, unless a later one ended the batch.
+/// As in filter::add: keeps the first failure, unless a later one ended the batch.
 void batch_sender::note(batch_failure why) {
   if (!failure_ || why.ends_batch()) failure_ = std::move(why);
 }

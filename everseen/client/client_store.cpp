@@ -43,7 +43,7 @@ spec client_store::plan(const spec_request& request) const {
 
 std::shared_ptr<stored_filter> client_store::create(std::string_view name, const spec& s,
                                                     std::optional<std::chrono::milliseconds> life) {
-  if (life && *life < shortest_life) throw parameter_error("a filter lives for a second at least");
+  if (life && *life < shortest_life) throw parameter_error("a filter must live for at least a second");
   validate(s);
   validate_filter_name(name);
   const auto encoded = image::encode_spec(s);

@@ -12,7 +12,7 @@ namespace everseen::client {
 
 namespace {
 
-/// What follows the first word, which is the code.
+/// The text after the first word, which is the code.
 std::string behind_code(std::string_view text) {
   const std::size_t end = text.find(' ');
   return end == text.npos ? "the server gave no reason" : std::string(text.substr(end + 1));
@@ -38,15 +38,16 @@ std::exception_ptr exception_of(const redis::reply& error, std::string_view filt
         quoted_name(filter) + ": " + behind_code(text) + "; open it again", 0, std::string(filter)));
   if (error.is_error("OOM"))
     return std::make_exception_ptr(
-        storage_error("the server has no more room for filters (--maxmemory); drop one, or give it more", 0,
+        storage_error("the server has no more room for filters; drop one, or raise its --maxmemory", 0,
                       std::string(filter)));
   return std::make_exception_ptr(backend_error("everseen serve refused it: " + text));
 }
 
 parameter_error not_over_a_server(const std::string& what) {
-  return parameter_error(what +
-                         " is not possible through everseen serve; run the verb on the store that the server "
-                         "has, while no server uses it if that is file:");
+  return parameter_error(
+      what +
+      " is not possible through everseen serve; run the verb on the store of the server, and stop "
+      "the server for that if it is a file: store");
 }
 
 redis::reply server_link::ask(std::initializer_list<std::string_view> words, std::string_view filter,

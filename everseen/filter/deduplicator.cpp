@@ -15,7 +15,7 @@ constexpr std::string_view token_kind = "everseen-1";
 
 parameter_error bad_token(std::string_view source, const std::string& why) {
   return parameter_error("the token kept for '" + std::string(source) + "' " + why +
-                         "; give the one that was put down for this source by this job");
+                         "; give the token that this job stored for this source");
 }
 
 /// Removes the first word and returns it.
@@ -51,7 +51,7 @@ std::uint64_t deduplicator::begin(std::string_view source, std::string_view toke
     if (found != reached.end()) p.next = found->second.position;
   } else {
     std::string_view rest = token;
-    if (take_word(rest) != token_kind) throw bad_token(source, "is none of this version of everseen");
+    if (take_word(rest) != token_kind) throw bad_token(source, "was not made by this version of everseen");
     if (take_word(rest) != filter_.name()) throw bad_token(source, "is of another filter");
     if (take_word(rest) != job_) throw bad_token(source, "is of another job");
     const std::string_view number = take_word(rest);
@@ -75,8 +75,8 @@ const deduplicator::progress& deduplicator::at(std::string_view source) const {
 
 void deduplicator::require_sense(const progress& p, const events& some, std::size_t verdicts) const {
   const std::size_t n = some.keys.size();
-  if (verdicts != n) throw parameter_error("give one verdict an event");
-  if (some.positions.size() != n) throw parameter_error("give one position an event");
+  if (verdicts != n) throw parameter_error("give one verdict per event");
+  if (some.positions.size() != n) throw parameter_error("give one position per event");
   std::uint64_t least = p.settled;
   for (const std::uint64_t position : some.positions) {
     if (position < least || position == ~std::uint64_t{0})
@@ -86,7 +86,7 @@ void deduplicator::require_sense(const progress& p, const events& some, std::siz
   }
   const bool windowed = filter_.get_spec().window.has_value();
   if (windowed && some.times.size() != 1 && some.times.size() != n)
-    throw parameter_error("the filter has a window; give one time for all events, or one an event");
+    throw parameter_error("the filter has a window; give one time for all events, or one per event");
   if (some.counts.of_event.size() != n * some.counts.per_event)
     throw parameter_error("give each event as many counters as the others");
 }

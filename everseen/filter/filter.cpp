@@ -29,10 +29,10 @@ scratch& thread_scratch() {
 void check_sizes(const spec& s, std::size_t keys, std::size_t verdicts, std::size_t times) {
   if (verdicts != keys)
     throw parameter_error("room for " + std::to_string(verdicts) + " verdicts of " + std::to_string(keys) +
-                          " keys; pass one a key");
+                          " keys; pass one per key");
   if (times > 1 && times != keys)
     throw parameter_error(std::to_string(times) + " times for " + std::to_string(keys) +
-                          " keys; pass one for all or one a key");
+                          " keys; pass one for all or one per key");
   if (s.window && times == 0 && keys > 0)
     throw parameter_error("the filter has a window; pass the time of the keys");
 }
@@ -230,8 +230,8 @@ void must_agree(const spec_request& request, const filter& f) {
   const std::string differing = differences(request, f.get_spec());
   if (differing.empty()) return;
   throw parameter_error("the filter " + quoted_name(f.name()) +
-                        " was created otherwise than it is requested now: " + differing +
-                        "; request what it has, open it as it is, or choose another name");
+                        " was created with other options than requested: " + differing +
+                        "; request the options that it has, open it as it is, or choose another name");
 }
 
 filter open(std::string_view store_url, std::string_view name, access how) {

@@ -16,7 +16,7 @@ namespace everseen {
 
 namespace {
 
-/// Limits the memory for chunks that arrive in a disorder.
+/// Limits the memory for chunks that arrive out of order.
 constexpr std::size_t most_ranges = 4096;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -116,7 +116,7 @@ chunk_loader::spot chunk_loader::spot_of(std::int64_t iterator, std::uint64_t by
     refuse(name + " has " + std::to_string(bytes) + " bytes");
   spot found{0, static_cast<std::uint64_t>(iterator) - 1 - bytes};
   found.segment = segment_at(announced_.segments, found.offset);
-  if (found.segment == announced_.segments.size()) refuse(name + " is behind its end");
+  if (found.segment == announced_.segments.size()) refuse(name + " is past its end");
   if (bytes > announced_.segments[found.segment].layer.shape.bytes - found.offset)
     refuse(name + " does not end with its segment");
   return found;

@@ -28,7 +28,7 @@ constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
 constexpr std::size_t longest_header_bytes = redisbloom::header_bytes(growth::max_layers);
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw format_error("not a filter of RedisBloom that can go on here: " + why);
+  throw format_error("not a RedisBloom filter that everseen can continue: " + why);
 }
 
 spec spec_of(const redisbloom::chain& from) {
@@ -63,7 +63,7 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
     refuse(name + " is for " + std::to_string(l.capacity) + " keys, where its expansion of " +
            std::to_string(s.foreign.expansion) + " gives " + std::to_string(plan.capacity));
   if (!(std::abs(l.error_rate - plan.error_rate) <= 1e-9 * plan.error_rate) || l.probes != plan.shape.probes)
-    refuse(name + " has not half of the error rate of the one before");
+    refuse(name + " does not have half of the previous layer's error rate");
   if (s.foreign.powers_of_two) return;  // the rounded size says nothing about the requested one
   // Another library's logarithm may differ in the last digit, which can change the size by one word.
   const double words = foreign::redisbloom_size({l.capacity, l.error_rate}, false).size.words;

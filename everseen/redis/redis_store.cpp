@@ -20,7 +20,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// The clock of the server that has a key, from now on told by ours: a batch asks nobody for the time.
+/// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
+/// ask for the time.
 time_source clock_of(session& with, const std::string& key) {
   using ours = std::chrono::steady_clock;
   return [then = server_time(with, key), since = ours::now()] {
@@ -86,7 +87,8 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
   const auto pool = servers(fleet_use::found);
   const session_pool::lease with = pool->take();
-  if (s.judge == judge_kind::server) (void)choose_commands(*with, pool->url());  // or nobody could use it
+  if (s.judge == judge_kind::server)
+    (void)choose_commands(*with, pool->url());  // otherwise no client could use it
   const filter_identity made = directory_.create(*with, name, s, life);
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
 }
@@ -106,7 +108,7 @@ void redis_store::expire_at(std::string_view name, std::optional<event_time> whe
   const auto pool = servers();
   const session_pool::lease with = pool->take();
   const found_filter f = directory_.look_up(*with, name, true);
-  require_own(name, f.header, "that program says when it ends");
+  require_own(name, f.header, "its program decides when it ends");
   redis::expire_at(*with, std::string(name), f.identity, when);
 }
 
@@ -202,7 +204,7 @@ namespace {
 
 using doubts = std::vector<std::string>;
 
-/// The doubts about what all servers say of themselves: sections of INFO, and a line a setting.
+/// The doubts about all servers, from their own reports: sections of INFO, and one line per setting.
 doubts ask_servers(session_pool& pool, doubts warnings_about(std::string_view who, std::string_view info)) {
   const session_pool::lease with = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +

@@ -6,7 +6,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// Since then scripts are replicated by what they did, so that a replica may take over in the middle of them.
+/// Since this version, the effects of scripts are replicated, so a replica may take over in the middle of
+/// one.
 constexpr int oldest_major_version = 5;
 
 void doubt_version(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
@@ -20,10 +21,10 @@ void doubt_version(const std::string& name, std::string_view info, std::vector<s
 void doubt_eviction(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {
   const auto policy = info_field(info, "maxmemory_policy");
   if (!policy)
-    doubts.push_back(name + " does not say what it does when its memory is full; a filter needs noeviction");
+    doubts.push_back(name + " does not report its maxmemory-policy; a filter needs noeviction");
   else if (*policy != "noeviction")
     doubts.push_back(name + " has the maxmemory-policy " + std::string(*policy) +
-                     " and may throw away parts of filters; set it to noeviction");
+                     " and may evict parts of filters; set it to noeviction");
 }
 
 void doubt_role(const std::string& name, std::string_view info, std::vector<std::string>& doubts) {

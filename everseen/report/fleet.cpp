@@ -25,8 +25,8 @@ void apply_request(const fleet_request& r, std::vector<fleet_design>& designs) {
 std::string why(const fleet_plan& plan) {
   const fleet_design& best = plan.designs[*plan.picked];
   if (best.servers == 0) return "one process sees all keys, and needs no server";
-  std::string text = fmt::format("{} {}, which {} decides", format_count(best.servers),
-                                 best.servers == 1 ? "server does" : "servers do", best.decided_by);
+  std::string text = fmt::format("{} {} enough, limited by {}", format_count(best.servers),
+                                 best.servers == 1 ? "server is" : "servers are", best.decided_by);
   for (const fleet_design& other : plan.designs)
     if (other.is_possible() && other.why_not_allowed.empty() && other.name != best.name)
       text += other.servers == best.servers
@@ -60,7 +60,7 @@ fleet_plan plan_fleet(const fleet_request& request, const fleet_constants& const
     if (!plan.picked || better(d, plan.designs[*plan.picked])) plan.picked = i;
   }
   if (!plan.picked) {
-    plan.reason = "no design that may be used can do it";
+    plan.reason = "none of the allowed designs is possible";
     return plan;
   }
   plan.reason = why(plan);

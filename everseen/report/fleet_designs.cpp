@@ -87,7 +87,7 @@ class client_design final : public served_design {
   [[nodiscard]] std::string obstacle(const fleet_design& d) const override {
     if (d.journal_share > constants_.most_share)
       return fmt::format(
-          "a partition's journal takes one record a round trip, and {} records a second would come",
+          "a partition's journal takes one record per round trip, and {} records a second would arrive",
           format_count(static_cast<std::uint64_t>(records(d.partitions))));
     return served_design::obstacle(d);
   }
@@ -180,7 +180,7 @@ fleet_design embedded(const fleet_request& r, const fleet_constants& c) {
   d.client = {static_cast<double>(d.filter_bytes),
               1e-6 * (rates.fresh * c.embedded_fresh_us + rates.repeats * c.embedded_repeat_us), 0, 0};
   if (r.clients.value_or(1) > 1)
-    d.why_not = "a filter in a process knows nothing of what other processes add";
+    d.why_not = "a filter in one process does not have the keys that other processes add";
   else if (d.client.bytes > static_cast<double>(r.client_bytes))
     d.why_not = fmt::format("the process would keep {}, and has {}", format_bytes(d.client.bytes),
                             format_bytes(static_cast<double>(r.client_bytes)));

@@ -14,7 +14,7 @@ sync_policy parse_sync(std::string_view value) {
   if (value == "always") return sync_policy::always;
   if (value == "interval") return sync_policy::interval;
   if (value == "never") return sync_policy::never;
-  throw parameter_error("sync=" + std::string(value) + " is not known; use always, interval or never");
+  throw parameter_error("sync=" + std::string(value) + " is not an option; use always, interval or never");
 }
 
 std::shared_ptr<store> open_file_store(std::string_view rest) {

@@ -194,7 +194,7 @@ std::chrono::milliseconds parse_duration(std::string_view what, std::string_view
     const std::size_t letters = std::min(after.find_first_of("0123456789"), after.size());
     const auto factor = time_unit(after.substr(0, letters));
     if (digits == 0) refuse(what, text, "is not a length of time", instead);
-    if (!factor) refuse(what, text, "has no unit of time that is known", instead);
+    if (!factor) refuse(what, text, "has no known unit of time", instead);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + digits, number);
     if (error != std::errc{} || number > (longest - sum) / *factor)

@@ -53,9 +53,9 @@ constexpr std::array commands = {
     described_command{"everseen.checkkeys", &check_keys, "readonly", "read slow", -3, 1,
                       "Looks keys up in a filter; 1 for each that was probably added", each_key, keys_words},
     described_command{"everseen.info", &show_info, "readonly", "read slow", 2, 1,
-                      "What a filter was made with, and how full it is", "O(P) for P partitions", info_words},
+                      "Shows the properties and the fill of a filter", "O(P) for P partitions", info_words},
     described_command{"everseen.explain", &explain, "readonly", "read slow", 3, 1,
-                      "Which bits of a filter are a key's, and whether they are set",
+                      "Shows the bits of a key in a filter, and whether they are set",
                       "O(S) for S segments of a partition", explain_words},
 };
 

@@ -127,12 +127,12 @@ judged<bool> asks_another(api::context* ctx, const entry& e) {
 }
 
 constexpr const char* is_attached =
-    "the filter is attached, its bits are another program's: use that or everseen, not the module";
+    "the filter is attached, its bits belong to another program: use that or everseen, not the module";
 constexpr const char* asks_an_older =
-    "the filter asks an older one first, which the module cannot: use everseen, or end that with everseen "
+    "the filter asks an older one first, which the module cannot do: use everseen, or end that with everseen "
     "link --off";
 constexpr const char* clients_judge =
-    "the filter is judged by its clients, so the server has not all of its bits: use everseen";
+    "the filter is judged by its clients, so the server does not have all of its bits: use everseen";
 
 bool is_id(std::string_view bytes, const image::filter_id& id) {
   return std::ranges::equal(bytes, id, {}, [](char c) { return static_cast<std::uint8_t>(c); });

@@ -126,7 +126,7 @@ class sorted_keys {
 };
 
 constexpr const char* rebuilding =
-    "REBUILDING the filter is being rebuilt; use a client that follows, or try again then";
+    "REBUILDING the filter is being rebuilt; use everseen, or try again when that is done";
 
 /// Why keys of a batch have no verdict.
 std::string say_why(const refusal& r) {
@@ -142,7 +142,7 @@ std::string refused(std::string message) {
 /// Why a key has no room if nothing else stopped it.
 std::string say_full(growth_kind growth) {
   return refused(growth == growth_kind::refuse
-                     ? "FULL the filter has no room for this key, and was made without growth"
+                     ? "FULL the filter has no room for this key, and was created without growth"
                      : "FULL the filter cannot grow further: a Redis string ends at 512 MiB");
 }
 

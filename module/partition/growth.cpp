@@ -47,7 +47,7 @@ judged<std::uint64_t> lengthen(api::context* ctx, api::string* segment, std::uin
   budget -= next - now;
   if (!run(ctx, "SETRANGE", "!slb", segment, static_cast<long long>(next - 1), "\0", std::size_t{1}) ||
       !run(ctx, "PEXPIRE", "!sc", segment, partition_keys::unpublished_life_ms.data()))
-    return refuse(kind::failed, "a new segment cannot be made; proto-max-bulk-len may be too small");
+    return refuse(kind::failed, "a new segment cannot be created; proto-max-bulk-len may be too small");
   return next;
 }
 
@@ -135,7 +135,7 @@ judged<bool> grow(api::context* ctx, api::string* state, const record& r, const 
   if (*length < needed.shape.bytes) return false;
   if (*length > needed.shape.bytes) return tl::unexpected(refusal{.why = kind::segment, .id = needed.id});
   if (!publish(ctx, state, r, needed, next, keys))
-    return refuse(kind::failed, "a new segment was made, and the server refused to write it down");
+    return refuse(kind::failed, "a new segment was created, and the server refused to list it");
   return true;
 }
 

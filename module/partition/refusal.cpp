@@ -6,13 +6,13 @@ std::string message_of(const refusal& r) {
   using enum refusal::kind;
   switch (r.why) {
     case gone:
-      return "NOFILTER there is no such filter, or a part of it is missing or at another server";
+      return "NOFILTER there is no such filter, or a part of it is missing or on another server";
     case damaged:
       return "DAMAGED the state of a partition " + r.text;
     case unreadable:
       return "DAMAGED " + r.text;
     case stale:
-      return "STALE the partition has changed since it was looked at";
+      return "STALE the partition has changed since it was read";
     case segment:
       return "DAMAGED the segment " + std::to_string(r.id.slice) + "." + std::to_string(r.id.layer) +
              " of a partition is missing, or has another type or length";
@@ -29,7 +29,7 @@ std::string message_of(const refusal& r) {
     case growing:
       return "GROWING the filter is being enlarged; add the key again";
     case limit:
-      return "LIMIT so many keys are too much for one call; add the key again";
+      return "LIMIT this many keys exceed the limit of one call; add the key again";
     case failed:
       break;
   }

@@ -51,7 +51,7 @@ void string_segments::create(const segment_id& id, const geometry& shape, std::u
   if (const auto excess = partition_keys::excess_of(shape); !excess.empty())
     throw full_error("the filter cannot grow further: " + std::string(excess));
   needed_ = {id, shape, capacity};
-  throw storage_error("the segment is made by others", 0, image::to_string(id));
+  throw storage_error("the segment must be created by the caller", 0, image::to_string(id));
 }
 
 void string_segments::drop_before(std::uint32_t /*partition*/, window::slice_index /*oldest*/) {

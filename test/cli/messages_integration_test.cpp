@@ -43,7 +43,7 @@ class Messages : public Shell {
   }
 };
 
-const std::string drop_or_pass = "--missing-key drop passes over such lines";
+const std::string drop_or_pass = "--missing-key drop skips such lines";
 const std::string two = "{\"id\":1}\n";
 
 // Promise: a record that is refused is named by file, number, field and value, and the message says what to
@@ -107,27 +107,29 @@ TEST_F(Messages, OfATimeNameItsFieldAndItsValue) {
        {"dedup --window 1m --late fail --time 1 --key 2 -t , rows.csv",
         "2025-01-01T00:10:00Z,a\n2025-01-01T00:00:00Z,b\n",
         4,
-        {"line 2 of rows.csv is older than the window remembers", "--late drop"}},
+        {"line 2 of rows.csv is older than the window", "--late drop"}},
        {"add w a --time soon", "", 2, {"--time soon is not a time", "2023-11-14T22:13:20Z"}},
-       {"add f a --time 2025-01-01T00:00:00Z", "", 2, {"--time", "without a window"}}});
+       {"add f a --time 2025-01-01T00:00:00Z", "", 2, {"--time", "for a filter with a window"}}});
 }
 
 TEST_F(Messages, OfAKeyThatTheFilterRefusesSayWhyAndWhere) {
   const std::string why = "the key 'x' is not a whole number of 64 bits";
-  expect(
-      {{"dedup --filter num nums",
-        "1\nx\n",
-        4,
-        {"line 2 of nums has a key that the filter cannot take", why, drop_or_pass}},
-       {"add num < nums", "1\nx\n", 2, {why, "line 2 of standard input", "the other 1 were judged"}},
-       {"add num 1 x", "", 2, {why, "key 2 of those given"}},
-       {"check num < nums", "1\nx\n", 2, {why, "line 2 of standard input"}},
-       {"rebuild num < nums", "1\nx\n", 2, {why, "line 2 of standard input", "nothing that the filter knew"}},
-       {"migrate num num2 --keys nums --as guava64",
-        "1\nx\n",
-        2,
-        {why, "line 2 of nums", "nothing was made"}},
-       {"stream --from nums --filter num --to -", "1\nx\n", 4, {"line 2 of ", "nums has a key", why}}});
+  expect({{"dedup --filter num nums",
+           "1\nx\n",
+           4,
+           {"line 2 of nums has a key that the filter cannot take", why, drop_or_pass}},
+          {"add num < nums", "1\nx\n", 2, {why, "line 2 of standard input", "the other 1 were judged"}},
+          {"add num 1 x", "", 2, {why, "key 2 of those given"}},
+          {"check num < nums", "1\nx\n", 2, {why, "line 2 of standard input"}},
+          {"rebuild num < nums",
+           "1\nx\n",
+           2,
+           {why, "line 2 of standard input", "the filter keeps all its keys"}},
+          {"migrate num num2 --keys nums --as guava64",
+           "1\nx\n",
+           2,
+           {why, "line 2 of nums", "nothing was created"}},
+          {"stream --from nums --filter num --to -", "1\nx\n", 4, {"line 2 of ", "nums has a key", why}}});
 }
 
 TEST_F(Messages, OfCsvNameTheRecord) {

@@ -250,8 +250,8 @@ TEST_F(SharedRunOnReplicas, PassingNeverTreatsAnotherAnswerAsThatOfTheReplica) {
   const auto run = dedup.wait();
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, "a\nb\nc\nd\n");
-  EXPECT_THAT(run.err, AllOf(HasSubstr("3 lines were printed though nothing is known of them"),
-                             Not(HasSubstr("is back after"))));
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("3 lines were printed without a verdict"), Not(HasSubstr("is back after"))));
   replica_.resume();
 }
 
@@ -331,7 +331,7 @@ TEST_F(SharedRun, PassingWaitsOnlyOnceForAServerThatStaysUnavailable) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(result.out == "a\n" + text);
-  EXPECT_THAT(result.err, HasSubstr("200000 lines were printed though nothing is known of them"));
+  EXPECT_THAT(result.err, HasSubstr("200000 lines were printed without a verdict"));
 }
 
 // Promise: where a server stays unavailable, the first line without an answer is named (dedup, Runs that end

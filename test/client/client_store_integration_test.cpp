@@ -105,7 +105,7 @@ TEST(ClientStore, UnsupportedOperationsAreRefusedWithAdvice) {
   const serving server;
   const auto place = store_of(server);
   for (const char* name : {"a", "b"}) (void)place->create(name, small_spec());
-  const std::string advice = "run the verb on the store that the server has";
+  const std::string advice = "run the verb on the store of the server";
   EXPECT_THAT(refusal([&] { place->link("a", "b", {}); }), HasSubstr(advice));
   EXPECT_THAT(refusal([&] { place->unlink("b"); }), HasSubstr(advice));
   EXPECT_THAT(refusal([&] { place->end_job("a", "j"); }), HasSubstr(advice));

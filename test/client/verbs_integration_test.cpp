@@ -90,7 +90,7 @@ TEST(VerbsOverAServerWithUsers, WhoMayNotKnowTheSeedGetsNoWrongAnswer) {
 TEST_F(VerbsOverAServer, VerbsOfTheServersOwnStoreAreRefusedWithAdvice) {
   (void)run({"create", "a"});
   (void)run({"create", "b"});
-  const std::string advice = "run the verb on the store that the server has";
+  const std::string advice = "run the verb on the store of the server";
   EXPECT_THAT(run({"link", "a", "b"}).err, HasSubstr(advice));
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--end", "j", "--yes"}}) {
     std::vector<std::string> words = {"jobs", "a"};

@@ -81,7 +81,7 @@ TEST_F(Deduplicator, RefusesTheTokenOfAnother) {
   const std::string token = events->token("other log");
   EXPECT_EQ(events->begin("other log", token), 0u);
   EXPECT_THAT(refusal([&] { (void)events->begin("log", token); }), HasSubstr("of another source"));
-  EXPECT_THAT(refusal([&] { (void)events->begin("log", "x y z"); }), HasSubstr("none of this version"));
+  EXPECT_THAT(refusal([&] { (void)events->begin("log", "x y z"); }), HasSubstr("not made by this version"));
   EXPECT_THAT(refusal([&] { (void)events->begin("log", "everseen-1 hits count 3 log"); }),
               HasSubstr("of another filter"));
   EXPECT_THAT(refusal([&] { (void)events->begin("log", "everseen-1 clicks audit 3 log"); }),
@@ -104,7 +104,7 @@ TEST_F(Deduplicator, RefusesInvalidArguments) {
   (void)events->begin("log", "everseen-1 clicks count 5 log");
   EXPECT_THAT(claiming({4, 5}), HasSubstr("must ascend"));
   EXPECT_THAT(claiming({6, 6}), HasSubstr("must ascend"));
-  EXPECT_THAT(claiming({6}), HasSubstr("one position an event"));
+  EXPECT_THAT(claiming({6}), HasSubstr("one position per event"));
   EXPECT_THAT(claiming({6, ~std::uint64_t{0}}), HasSubstr("must ascend"));
   const std::vector<std::uint32_t> one = {0};
   const std::vector<std::string_view> names = {"total"};

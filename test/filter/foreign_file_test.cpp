@@ -131,7 +131,7 @@ TEST_F(ForeignFile, OfOtherCommandsIsRefused) {
   refuses_redisbloom(file_of("*4\r\n$12\r\nBF.LOADCHUNK\r\n$99999999999999999999\r\n"), "length");
   refuses_redisbloom(file_of("*4\r\n$12\r\nBF.LOADCHUNK\r\n$1\r\nk\r\n$1\r\nx\r\n$0\r\n\r\n"), "iterator");
   refuses_redisbloom(file_of(whole + "x"), "something else");
-  refuses_redisbloom(file_of(whole + load_chunk("bloom", 9, "x")), "behind its end");
+  refuses_redisbloom(file_of(whole + load_chunk("bloom", 9, "x")), "is past its end");
 }
 
 TEST_F(ForeignFile, OfRedisBloomForTwoKeysIsRefused) {
@@ -221,8 +221,8 @@ class short_store final : public memory_store {
 
 TEST_F(ForeignFile, LongerThanTheStoresLimitIsRefused) {
   store_ = std::make_shared<short_store>();
-  refuses_guava<parameter_error>(file_of(guava_of_strings()), "keeps 64 in one at most");
-  refuses_redisbloom<parameter_error>(file_of(commands_of(grown_chain())), "keeps 64 in one at most");
+  refuses_guava<parameter_error>(file_of(guava_of_strings()), "the store allows at most 64");
+  refuses_redisbloom<parameter_error>(file_of(commands_of(grown_chain())), "the store allows at most 64");
 }
 
 /// Calls something between the first and the second request of an export, as another process may.

@@ -167,7 +167,7 @@ TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
   for (const auto& got : {add_keys(*filter, second), check_keys(*filter, first)}) {
     ASSERT_FALSE(got.result);
     EXPECT_EQ(got.verdicts, std::vector(500, verdict::unknown));
-    EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("does not have the everseen module any more"),
+    EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("no longer has the everseen module"),
                                                   HasSubstr("open the filter again"), printable_text()));
   }
   const auto again = store.open("f", access::write);

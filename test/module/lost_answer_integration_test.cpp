@@ -81,8 +81,9 @@ TEST_F(LostAnswer, IsUnknownWhereTheModuleWasUnloaded) {
   proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   const auto got = add_keys(*filter, keys);
   ASSERT_FALSE(got.result) << redis::outcome(got);
-  EXPECT_THAT(got.result.error().message,
-              testing::HasSubstr("denies what it may have done before, so the keys may be in the filter"));
+  EXPECT_THAT(
+      got.result.error().message,
+      testing::HasSubstr("denies a command that it may have run before, so the keys may be in the filter"));
   EXPECT_THAT(got.result.error().message, testing::Not(testing::HasSubstr("args")));
   EXPECT_EQ(got.verdicts, std::vector(50, verdict::unknown));
   const auto again = store_->open("f", access::write);

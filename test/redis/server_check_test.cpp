@@ -55,7 +55,7 @@ TEST(ServerCheck, DoubtsEviction) {
   EXPECT_THAT(warnings_about("h:1", changed(healthy, "noeviction", "volatile-ttl")),
               ElementsAre(AllOf(HasSubstr("h:1"), HasSubstr("volatile-ttl"), HasSubstr("noeviction"))));
   EXPECT_THAT(warnings_about("h:1", changed(healthy, "maxmemory_policy", "other")),
-              ElementsAre(HasSubstr("does not say")));
+              ElementsAre(HasSubstr("does not report")));
 }
 
 TEST(ServerCheck, DoubtsReplicas) {

@@ -69,7 +69,7 @@ bool is_allowed(const words& request, std::string_view reply) {
   };
   const std::string& command = request[0];
   if (command == "BF.ADD")  // to a filter that expires after it was found and before it answers
-    return is_one_of({":0", ":1", "-OUTAGE the filter has ended, as it was told to; make another one"});
+    return is_one_of({":0", ":1", "-OUTAGE the filter has expired; create another one"});
   if (command == "DEL" || command == "PEXPIRE") return is_one_of({":0", ":1"});
   if (command == "FLUSHALL") return reply == "+OK";
   if (command == "RENAME") return is_one_of({"+OK", "-ERR no such key"});

@@ -108,9 +108,9 @@ TEST(Durations, HaveUnits) {
 }
 
 TEST(Durations, InvalidValuesAreRefused) {
-  expect_refusal(duration, "10", "has no unit of time");
-  expect_refusal(duration, "10 m", "has no unit of time");
-  expect_refusal(duration, "10y", "has no unit of time");
+  expect_refusal(duration, "10", "has no known unit of time");
+  expect_refusal(duration, "10 m", "has no known unit of time");
+  expect_refusal(duration, "10y", "has no known unit of time");
   expect_refusal(duration, "h", "is not a length of time");
   expect_refusal(duration, "-5m", "is not a length of time");
   expect_refusal(duration, "", "is not a length of time");

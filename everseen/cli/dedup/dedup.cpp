@@ -84,8 +84,8 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
                           result.verdicts.late, result.records, passed ? "printed" : "dropped",
                           result.first_late_place, passed ? "" : " (--late pass prints them)"));
   if (result.passed)
-    notes.say(fmt::format("{} lines were printed though nothing is known of them: {}",
-                          result.verdicts.unknown, result.passed->message));
+    notes.say(fmt::format("{} lines were printed without a verdict: {}", result.verdicts.unknown,
+                          result.passed->message));
 }
 
 /// One run, with progress and an outage policy.

@@ -54,13 +54,13 @@ compat::scheme guava_scheme(const options& o) {
   return {*o.as, shape.bits(), shape.probes};
 }
 
-/// Redisson keeps the sizes beside the filter. What the user knows of them is compared with that; 0 bits:
-/// nothing.
+/// Redisson stores the sizes next to the filter. Sizes that the user gives are compared with those; 0 bits:
+/// none given.
 compat::scheme redisson_scheme(const options& o) {
   if (o.bits.has_value() != o.probes.has_value() || o.insertions.has_value() != o.rate.has_value() ||
       (o.bits && o.insertions))
     throw parameter_error(
-        "Redisson keeps the sizes beside the filter; leave them out, or have them compared with --bits and "
+        "Redisson stores the sizes next to the filter; leave them out, or have them compared with --bits and "
         "--probes, "
         "or with --insertions and --rate");
   if (!o.insertions) return {*o.as, o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
@@ -119,7 +119,7 @@ exit_code run(const options& o, printer& out) {
 action declare(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<options>();
-  add_name(known, o->name, {"NAME", "how everseen is to call it"});
+  add_name(known, o->name, {"NAME", "its name in everseen"});
   add_choice(
       known, "--as", o->as,
       {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson", "whose filter it is; see everseen hash"},

@@ -49,7 +49,7 @@ action declare(option_set& known) {
   add_duration(known, "--expire", o->expire,
                {"TIME", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));
-  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
@@ -69,7 +69,7 @@ verb create_verb() {
       {{"A filter for about ten million keys", "everseen create clicks --capacity 10M"},
        {"One wrong 'seen' in a billion new keys", "everseen create payments --capacity 1M --error-rate 1e-9"},
        {"Only the last ten minutes count", "everseen create recent --capacity 7M --window 10m"},
-       {"Keys that strangers choose, and a hard limit",
+       {"Keys from untrusted sources, and a hard limit",
         "everseen create signups --capacity 100k --hash siphash --growth refuse"},
        {"The filter that Guava would make",
         "everseen create users --as guava64 --capacity 1M --error-rate 0.03 --funnel long"},

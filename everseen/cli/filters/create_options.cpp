@@ -26,7 +26,7 @@ void ask_as(const create_options& o, spec_request& r) {
         "out");
   const bool redisbloom = o.as == layout_kind::redisbloom;
   if (redisbloom ? o.funnel.has_value() : o.expansion.has_value() || o.growth.has_value())
-    throw parameter_error(redisbloom ? "--funnel means something to guava32 and guava64 alone"
+    throw parameter_error(redisbloom ? "--funnel applies only to guava32 and guava64"
                                      : "a filter of Guava does not grow; leave out --growth and --expansion");
   r.layout = o.as;
   r.funnel = o.funnel.value_or(r.funnel);
@@ -45,12 +45,12 @@ spec_request request_of(const create_options& o, const spec_request& standard) {
   if (o.judge) r.judge = o.judge;
   if (o.probes) r.probes = static_cast<unsigned>(*o.probes);
   if (o.partitions) r.partitions = static_cast<std::uint32_t>(*o.partitions);
-  if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window, too");
+  if (o.slices && !o.window) throw parameter_error("--slices divide a window; give --window as well");
   if (o.window)
     r.window = window_spec{*o.window, static_cast<std::uint32_t>(o.slices.value_or(default_slices))};
   if (o.as) ask_as(o, r);
   if (!o.as && (o.funnel || o.expansion))
-    throw parameter_error("--funnel and --expansion are of other systems' filters; give --as, too");
+    throw parameter_error("--funnel and --expansion belong to other systems' filters; give --as as well");
   return r;
 }
 
@@ -76,9 +76,10 @@ void add_create_options(option_set& known, create_options& target, const create_
              parse_own_layout);
   add_count(known, "--probes", target.probes, {1, max_probes},
             {"COUNT", "bits a key, for the classic layout"});
-  add_choice(known, "--hash", target.hash,
-             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", defaults.hash},
-             parse_own_hash);
+  add_choice(
+      known, "--hash", target.hash,
+      {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", defaults.hash},
+      parse_own_hash);
   add_count(known, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on in parallel", "by size"});
   add_judge(known, target.judge, "server");

@@ -39,7 +39,7 @@ exit_code run(const options& o, printer& out) {
   const auto place = chosen_store(o.store);
   const auto key = attached_key(*place, o.name);
   const std::string question = key ? "Forget that " + quoted_name(o.name) + " is attached? Its bits stay."
-                                   : "Drop " + quoted_name(o.name) + " and all it remembers?";
+                                   : "Drop " + quoted_name(o.name) + " and all its keys?";
   if (!o.yes && !confirmed(question)) return exit_code::negative;
   with_known_filter(*place, o.name, [&] { place->drop(o.name); });
   if (key) out.print("forgot {}; {} stays as it is\n", shown_name(o.name), without_controls(*key));

@@ -106,7 +106,7 @@ void must_fit(const options& o, const filter& f) {
 
 exit_code run(const options& o, printer& out) {
   if (!o.file && ::isatty(out.descriptor()) != 0)
-    throw parameter_error("a filter is no text for a terminal; give -o FILE, or redirect the output");
+    throw parameter_error("a filter is not text for a terminal; give -o FILE, or redirect the output");
   if (o.key && o.to != destination::redisbloom && o.to != destination::raw)
     throw parameter_error(
         "--key is for --to redisbloom: the key that the commands in the file make; and for --to raw: the "
@@ -153,7 +153,7 @@ verb export_verb() {
         add_name(known, o->name, {"NAME", "the filter"});
         add_text(known, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
         add_choice(known, "--to", o->to,
-                   {"everseen|guava|redisbloom|raw", "what is to read the file", "everseen"},
+                   {"everseen|guava|redisbloom|raw", "the program that will read the file", "everseen"},
                    parse_destination);
         add_text(known, "--key", o->key,
                  {"KEY", "RedisBloom: the key to load it under; raw: the string", "NAME"});

@@ -70,7 +70,7 @@ exit_code run(const options& o, printer& out) {
         "import reads a file such as everseen export writes; give FILE, or redirect the input");
   if ((o.funnel || o.capacity) && o.from != file_format::guava)
     throw parameter_error(
-        "--funnel and --capacity are what a stream of Guava does not say; give --from guava");
+        "--funnel and --capacity are for a stream of Guava, which lacks them; give --from guava");
   note_signals();
   const auto place = chosen_store(o.store);
   parse_file(from, [&] { read_file(o, *place, from); });
@@ -85,7 +85,7 @@ exit_code run(const options& o, printer& out) {
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_name(known, o->name, {"NAME", "the filter to make"});
+  add_name(known, o->name, {"NAME", "the filter to create"});
   add_argument(known, o->file, {"FILE", "the file; none: standard input"});
   add_choice(known, "--from", o->from,
              {"everseen|guava|redisbloom",
@@ -98,9 +98,9 @@ action declare(option_set& known) {
               "string"},
              parse_funnel_kind);
   add_count(known, "--capacity", o->capacity, {1, max_capacity},
-            {"COUNT", "Guava: expectedInsertions of the filter, which its file does not say",
+            {"COUNT", "Guava: expectedInsertions of the filter, which its file does not contain",
              "as many as set half of its bits"});
-  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
@@ -115,7 +115,7 @@ verb import_verb() {
       "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01; "
       "everseen export ids --to redisbloom -o ids.dump";
   return {"import",
-          "Make a filter from a file: of everseen export, Guava or RedisBloom",
+          "Create a filter from a file of everseen export, Guava or RedisBloom",
           "If the file is damaged or truncated, or has extra bytes at the end, no filter is created. An "
           "existing filter is not replaced.\n\nA filter of Guava or RedisBloom keeps its own system's rules: "
           "every verb works on it, and everseen export --to guava or --to redisbloom writes it back, with "

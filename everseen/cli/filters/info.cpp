@@ -64,7 +64,7 @@ std::string in_words(const foreign_rules& rules, layout_kind layout) {
 }
 
 /// How many new keys were called seen by mistake.
-/// @param more  keys that came when the filter was overfull are not all counted
+/// @param more  keys that were added to an overfull filter are not all counted
 std::string wrong_in_words(double keys, bool more) {
   if (keys < 0.001) return "no new key called seen, most probably";
   if (keys < 1)
@@ -91,13 +91,13 @@ void print_text(const filter_info& info, const filter_facts& known, const std::o
   const spec& s = info.spec;
   out.print("name          {}\n", shown_name(info.name));
   if (older && older->name == info.name)
-    out.print("rebuild       under way, or given up: asks what it was before first\n");
+    out.print("rebuild       in progress, or abandoned: asks its previous generation first\n");
   else if (older)
     out.print("linked        asks {} first{}\n", shown_name(older->name),
               older->until ? ", until " + format_event_time(*older->until) : "");
   const bool countless = info.keys >= countless_keys;
   if (countless)
-    out.print("keys          more than can be told: all bits are set\n");
+    out.print("keys          too many to estimate: all bits are set\n");
   else
     out.print("keys          {}{}\n", format_count(info.keys), s.window ? " remembered" : "");
   out.print("capacity      {}{}, then {}\n", format_count(s.capacity), s.window ? " within the window" : "",

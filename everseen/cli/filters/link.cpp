@@ -34,7 +34,7 @@ exit_code run(const options& o, printer& out) {
     place->link(o.first, *o.second, o.life);
   if (o.quiet) return exit_code::done;
   if (o.off)
-    out.print("{} asks no other filter any more\n", shown_name(o.first));
+    out.print("{} no longer asks another filter\n", shown_name(o.first));
   else if (o.life)
     out.print("{} asks {} first, for {}\n", shown_name(*o.second), shown_name(o.first),
               format_duration(*o.life));
@@ -62,7 +62,7 @@ verb link_verb() {
           "and export are about NEW alone. If the keys are available, use everseen migrate instead.",
           {{"Move from a filter of another program to one of our own",
             "everseen create uids2 --capacity 10M; everseen link uids uids2 --for 30d", scene},
-           {"Ask the old one no more", "everseen link --off uids2", linked}},
+           {"Stop asking the old one", "everseen link --off uids2", linked}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();
             add_name(known, o->first, {"OLD", "the old filter; with --off the new one"});

@@ -127,7 +127,7 @@ verb list_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen create urls";
   return {"list",
           "List the filters of a store",
-          "Prints nothing if there is none. A name that a terminal would not show as it is stands in double "
+          "Prints nothing if there is none. A name that a terminal would not show unchanged is in double "
           "quotes, "
           "with \\n or \\xHH for such bytes, and every verb takes it in this form. If a filter is "
           "unreadable, lists the others and exits with 4. "

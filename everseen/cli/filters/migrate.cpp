@@ -103,7 +103,7 @@ outcome read_keys(const options& o, key_source& source, const filter& old, filte
     unfit_for_old.note(old, keys, known, place);
     const batch_result added = made.add(keys, verdicts, times_for(made.get_spec(), o));
     unfit.note(made, keys, added, place);
-    if (unfit.fault()) throw parameter_error(*unfit.fault() + "; nothing was made");
+    if (unfit.fault()) throw parameter_error(*unfit.fault() + "; nothing was created");
     all.given += keys.size();
     all.unknown_to_old += keys.size() - (known ? *known : known.error().done).seen;
     all.different += added->fresh;
@@ -168,7 +168,7 @@ exit_code run(const options& o, printer& out) {
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
   add_name(known, o->old_name, {"OLD", "the existing filter; it does not change"});
-  add_name(known, o->new_name, {"NEW", "the filter to make"});
+  add_name(known, o->new_name, {"NEW", "the filter to create"});
   add_text(known, "--keys", o->keys,
            {"FILE", "all keys that were added to OLD, one a line; -: standard input"});
   declare_line_keys(known, o->records);
@@ -183,9 +183,9 @@ action declare(option_set& known) {
                       .expansion = as_old});
   add_time(known, "--time", o->time, {"TIMESTAMP", "time of the keys, for a filter with a window", "now"});
   add_switch(known, "--strict", o->strict,
-             "make nothing, and end with 1, if OLD does not know all of the keys");
+             "create nothing, and exit with 1, if OLD does not have all of the keys");
   add_null(known, o->records.zero, "keys");
-  add_switch(known, "-q,--quiet", o->quiet, "do not print what was made");
+  add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
   return [o](printer& out) { return run(*o, out); };
 }
@@ -197,7 +197,7 @@ verb migrate_verb() {
       "seq 1000 > ids.txt; everseen create old --as guava64 --capacity 1000 --error-rate 0.03; "
       "everseen add old -q < ids.txt; everseen create old2 --capacity 1000; everseen add old2 -q < ids.txt";
   return {"migrate",
-          "Make a filter of the keys of another one, which may be another system's",
+          "Create a filter with the keys of another one, also of another system",
           "The keys of a filter cannot be read from its bits. A filter of another kind is therefore made "
           "from the keys themselves, for example from the table or the log that OLD was filled from. Each "
           "key is also looked up in OLD. Keys that OLD does not have suggest a wrong file; they are counted "

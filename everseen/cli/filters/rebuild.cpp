@@ -58,7 +58,7 @@ spec next_spec(const options& o, const store& place, const spec& now) {
 class copy {
  public:
   explicit copy(std::string path) : path_(std::move(path)) {
-    if (path_ == "-") throw parameter_error("--from-export reads its file twice; give one that stays");
+    if (path_ == "-") throw parameter_error("--from-export reads its file twice; give a file, not a pipe");
     read([&](image::stream_reader& in) {
       spec_ = in.get_spec();
       states_.resize(spec_->partitions);
@@ -103,14 +103,14 @@ class copy {
   std::uint64_t keys_ = 0;
 };
 
-/// Judges whether the keys given are plausibly all that the filter is to hold. A failed pipeline or a wrong
-/// file gives none or few, and a rebuild with these would forget the others.
+/// Judges whether the given keys are plausibly all that the filter should hold. A failed pipeline or a wrong
+/// file gives none or few, and a rebuild from these would forget the others.
 class comparison {
  public:
   comparison(const options& o, store& place)
       : o_(o), had_(o.empty && o.yes ? std::nullopt : keys_in(place)) {}
 
-  /// This many keys need no question.
+  /// With this many keys, no confirmation is needed.
   [[nodiscard]] std::uint64_t enough() const {
     const std::uint64_t half = o_.yes ? 0 : had_.value_or(0) - had_.value_or(0) / 2;
     return o_.empty ? half : std::max<std::uint64_t>(half, 1);
@@ -121,13 +121,13 @@ class comparison {
     if (given == 0 && o_.empty) return true;
     if (given == 0)
       throw parameter_error(fmt::format(
-          "no keys are given{}; nothing has changed. Give --empty if it is to hold none",
+          "no keys are given{}; nothing has changed. Give --empty if it should be empty",
           had_ ? fmt::format(", and {} has {}", quoted_name(o_.keys.name), format_count(*had_)) : ""));
     if (given >= enough()) return true;
     const std::string both = fmt::format("{} has {} keys, and {} {} given", quoted_name(o_.keys.name),
                                          format_count(*had_), format_count(given), given == 1 ? "is" : "are");
     if (::isatty(STDIN_FILENO) != 0) return confirmed(both + ". Rebuild it with these?");
-    throw parameter_error(both + "; nothing has changed. Give --yes if it is to forget the others");
+    throw parameter_error(both + "; nothing has changed. Give --yes if it should forget the others");
   }
 
  private:
@@ -155,8 +155,7 @@ std::uint64_t fill(filter to, key_preview& source, const options& o) {
     const batch_result done = to.add(keys, verdicts, o.keys.times_for(to.get_spec()));
     unfit.note(to, keys, done, [&](std::size_t i) { return source.place_of(i); });
     if (unfit.fault())
-      throw parameter_error(*unfit.fault() +
-                            "; the rebuild is given up, and nothing that the filter knew is forgotten");
+      throw parameter_error(*unfit.fault() + "; the rebuild is abandoned, and the filter keeps all its keys");
     given += keys.size();
   }
   return given;
@@ -193,7 +192,7 @@ exit_code run(const options& o, printer& out) {
 
 action declare(option_set& known) {
   auto o = std::make_shared<options>();
-  add_key_options(known, o->keys, "do not print what was made");
+  add_key_options(known, o->keys, "do not print what was created");
   add_text(known, "--from-export", o->from_export,
            {"FILE", "begin with this copy, made by everseen export, instead of keys from standard input"});
   add_count(known, "--capacity", o->capacity, {1, max_capacity},
@@ -212,7 +211,7 @@ verb rebuild_verb() {
   constexpr std::string_view scene = "everseen create clicks; seq 1000 > ids.txt";
   return {
       "rebuild",
-      "Fill a filter anew while it is in use",
+      "Refill a filter while it is in use",
       "Creates a new filter beside the existing one, fills it with the given keys, and puts it in its place. "
       "Other clients continue undisturbed. Afterwards the filter has the given keys and those that any "
       "client added since the rebuild began, and no others. Its capacity and error rate may change; its "

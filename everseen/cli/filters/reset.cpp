@@ -20,8 +20,7 @@ struct options {
 
 exit_code run(const options& o, printer&) {
   const auto place = chosen_store(o.store);
-  if (!o.yes && !confirmed("Make " + quoted_name(o.name) + " forget all it remembers?"))
-    return exit_code::negative;
+  if (!o.yes && !confirmed("Remove all keys of " + quoted_name(o.name) + "?")) return exit_code::negative;
   with_known_filter(*place, o.name, [&] { place->reset(o.name); });
   return exit_code::done;
 }

@@ -98,7 +98,7 @@ std::string overview_text() {
   for (const constant_entry& e : environment()) text += fmt::format("  {}  {}\n", e.name, e.text);
   text += "\nStores:\n";
   for (const constant_entry& e : store_urls()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
-  text += "\nOptions of URLs of servers, as in redis://HOST?wait=1&timeout=2s (R: of Redis alone):\n";
+  text += "\nOptions of URLs of servers, as in redis://HOST?wait=1&timeout=2s (R: Redis only):\n";
   for (const constant_entry& e : redis_url_options()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
   return text;
 }
@@ -107,8 +107,8 @@ const std::vector<constant_entry>& exit_codes() {
   static const std::vector<constant_entry> codes = {
       {"0", "done"},
       {"1", "the answer is no: a key is fresh, or you declined"},
-      {"2", "the command line makes no sense"},
-      {"3", "storage, the output or a server did not do its part"},
+      {"2", "the command line is wrong"},
+      {"3", "storage, the output or a server failed"},
       {"4", "stored or received bytes are damaged"},
   };
   return codes;
@@ -116,7 +116,7 @@ const std::vector<constant_entry>& exit_codes() {
 
 const std::vector<constant_entry>& environment() {
   static const std::vector<constant_entry> variables = {
-      {"EVERSEEN_STORE", "where filters live, unless --store says otherwise"},
+      {"EVERSEEN_STORE", "the store of filters, unless --store names another"},
       {"EVERSEEN_CONFIG", "a file with options of serve, unless --config names one"},
   };
   return variables;
@@ -139,19 +139,19 @@ const std::vector<constant_entry>& store_urls() {
 
 const std::vector<constant_entry>& redis_url_options() {
   static const std::vector<constant_entry> options = {
-      {"retry_for=TIME", "how long an outage is ridden out (10s; 30s for a cluster)"},
+      {"retry_for=TIME", "how long requests are retried in an outage (10s; 30s for a cluster)"},
       {"staleness=TIME",
-       "R: for so long a check in a filter that its clients judge may miss what others have added (0)"},
+       "R: how long a check of a filter that clients judge may miss keys that others added (0)"},
       {"mirror=BYTES",
        "R: memory of this process for a filter that its clients judge (1Gi, at most a quarter)"},
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},
-      {"wait=N", "R: replicas that must have what was added (0)"},
+      {"wait=N", "R: replicas that must have the added keys (0)"},
       {"commands=NAME",
-       "R: module or script (the module where every server has it); attached: script or bitfield"},
+       "R: module or script (the module if every server has it); attached: script or bitfield"},
       {"prefix=NAME", "R: of all keys (everseen)"},
       {"segment=BYTES", "R: the longest string to make, 1Mi to 512Mi (32Mi)"},
-      {"user, password, db", "instead of before and behind the host"},
+      {"user, password, db", "instead of before and after the host"},
       {"ca, cert, key, server_name", "for TLS: PEM files, and the name in the certificate"},
   };
   return options;

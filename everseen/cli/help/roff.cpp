@@ -90,11 +90,12 @@ std::string verb_page(const verb& v) {
 std::string overview_page() {
   std::string text = title("everseen", "has this key ever been seen?");
   text += section("SYNOPSIS") + ".B everseen\n.I VERB\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n";
-  text += section("DESCRIPTION") +
-          plain(
-              "everseen remembers keys in a few bits each (a Bloom filter) and says of the next one whether "
-              "it was there. `fresh` is certain; `seen` is wrong at most at the error rate that the filter "
-              "was created with.\n");
+  text +=
+      section("DESCRIPTION") +
+      plain(
+          "everseen remembers keys in a few bits each (a Bloom filter) and answers whether the next one "
+          "was added before. `fresh` is certain; `seen` is wrong at most at the error rate that the filter "
+          "was created with.\n");
   text += section("VERBS");
   for (const verb& v : all_verbs())
     text += fmt::format(".TP\n.BR everseen\\-{} (1)\n{}\n", plain(v.name), plain(v.purpose));

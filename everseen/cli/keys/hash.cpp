@@ -42,7 +42,7 @@ compat::scheme chosen_scheme(const options& o) {
   if (!o.family) throw parameter_error("hash needs --as; say whose hash, one of " + names_of_families());
   const compat::family_facts& family = compat::facts(*o.family);
   const bool guava = *o.family == compat::family::guava32 || *o.family == compat::family::guava64;
-  if (o.funnel && !guava) throw parameter_error("--funnel means something to guava32 and guava64 alone");
+  if (o.funnel && !guava) throw parameter_error("--funnel applies only to guava32 and guava64");
   compat::scheme s = {*o.family, o.bits.value_or(family.fixed_bits),
                       static_cast<unsigned>(o.probes.value_or(family.standard_probes))};
   const bool digest_only = s.bits == 0;

@@ -99,7 +99,7 @@ void key_source::read_keys(std::vector<std::string_view>& keys) {
 
 void key_source::pass_over(std::string_view line, std::uint64_t number, record_fault why) {
   if (!how_.drop_without_key)
-    fault_ = fmt::format("{} {}; --missing-key drop passes over such lines", place_at(number),
+    fault_ = fmt::format("{} {}; --missing-key drop skips such lines", place_at(number),
                          to_string(describe(*rule_, line, 0, why)));
   else if (dropped_++ == 0)
     first_dropped_ = place_at(number);
@@ -126,7 +126,7 @@ void key_source::refuse_line() const {
 
 std::optional<event_time> key_options::time_for(const spec& s) const {
   if (!s.window) {
-    if (time) throw parameter_error("--time means nothing to a filter without a window; leave it out");
+    if (time) throw parameter_error("--time is for a filter with a window; leave it out");
     return std::nullopt;
   }
   if (time) return time;

@@ -49,10 +49,9 @@ filter existing_filter(store& in, const std::string& name) {
 }
 
 format_error is_gone(const std::string& what) {
-  return format_error(
-      what +
-      " is not there, and --existing says that it must be: it was ended or dropped, or its server "
-      "lost it. To begin anew, with everything fresh once more, leave out --existing");
+  return format_error(what +
+                      " does not exist, and --existing requires it: it was ended or dropped, or its server "
+                      "lost it. To start over, with every key fresh again, leave out --existing");
 }
 
 }  // namespace everseen::cli

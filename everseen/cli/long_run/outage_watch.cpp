@@ -41,7 +41,7 @@ void outage_watch::say(note what, const std::string& why) {
   said_ = what;
   said_at_ = clock::now();
   if (what == note::passing)
-    say_("the store gives no verdicts; lines are printed though nothing is known of them: " + why);
+    say_("the store gives no verdicts; lines are printed without a verdict: " + why);
   else if (policy_ == policy::hold)
     say_("the store gives no verdicts; lines are held until it is back: " + why);
   else

@@ -174,7 +174,7 @@ void print_costs(const store_costs& costs, printer& out) {
 }
 
 exit_code bench_store(const bench_arguments& given, printer& out) {
-  if (given.bytes) throw parameter_error("--bytes is for memory alone; leave out --store, or give --keys");
+  if (given.bytes) throw parameter_error("--bytes is only for memory; leave out --store, or give --keys");
   const std::uint64_t keys = given.keys.value_or(usual_store_keys);
   const store_costs costs = measure_store(*given.store, keys);
   if (given.json)
@@ -186,7 +186,7 @@ exit_code bench_store(const bench_arguments& given, printer& out) {
 
 exit_code bench(const bench_arguments& given, printer& out) {
   if (given.store) return bench_store(given, out);
-  if (given.keys) throw parameter_error("--keys is for a store; give --store URL, too");
+  if (given.keys) throw parameter_error("--keys is for a store; give --store URL as well");
   return bench_machine(given, out);
 }
 

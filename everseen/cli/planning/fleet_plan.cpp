@@ -166,7 +166,7 @@ void declare_fleet(option_set& known, fleet_options& target) {
 bool is_about_a_stream(const fleet_options& o) {
   if (o.per_second && o.store == "redis") return true;
   if (o.per_second && o.store)
-    throw parameter_error("--per-second plans servers that may not be there yet; give --store redis");
+    throw parameter_error("--per-second plans servers that may not exist yet; give --store redis");
   const std::array<std::pair<bool, std::string_view>, 5> of_streams = {
       {{o.fresh_share.has_value(), "--fresh-share"},
        {o.clients.has_value(), "--clients"},
@@ -181,11 +181,11 @@ bool is_about_a_stream(const fleet_options& o) {
   if (!o.store)
     for (const auto& [is_given, option] : of_stores)
       if (is_given)
-        throw parameter_error(fmt::format("{} is about servers; give --store redis, too", option));
+        throw parameter_error(fmt::format("{} is about servers; give --store redis as well", option));
   for (const auto& [is_given, option] : of_streams)
     if (is_given)
       throw parameter_error(
-          fmt::format("{} is about a stream; give --store redis and --per-second, too", option));
+          fmt::format("{} is about a stream; give --store redis and --per-second as well", option));
   return false;
 }
 

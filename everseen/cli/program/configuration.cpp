@@ -100,7 +100,7 @@ void refuse_misspelt_variables(const option_names& known) {
     if (known.contains(name)) continue;
     if (const std::string meant = meant_by(name, known); !meant.empty())
       throw parameter_error(
-          fmt::format("${} means nothing; did you mean ${}?", variable, variable_of(meant)));
+          fmt::format("${} is not an option; did you mean ${}?", variable, variable_of(meant)));
   }
 }
 
@@ -165,7 +165,7 @@ configuration configure(const verb& v, const words& typed) {
   const auto add = [&](setting s) {
     if (!given.insert(s.name).second) return;
     if (s.is_off && !known.at(s.name).value.empty())
-      throw parameter_error(fmt::format("{}: {} is no switch, so false says nothing", s.source, s.name));
+      throw parameter_error(fmt::format("{}: {} is not a switch and cannot be false", s.source, s.name));
     must_make_sense(v, s);
     all.settings.push_back(std::move(s));
   };

@@ -78,7 +78,7 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
 
 exit_code dispatch(words arguments, printer& out) {
   if (arguments.empty())
-    throw parameter_error("say what to do, as in everseen create NAME; everseen --help lists the verbs");
+    throw parameter_error("give a verb, as in everseen create NAME; everseen --help lists the verbs");
   const std::string first = arguments.front();
   if (first == "--version" || first == "-V") {
     out.write("everseen " EVERSEEN_VERSION "\n");

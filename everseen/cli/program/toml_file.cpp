@@ -59,7 +59,7 @@ void must_be_of_a_verb(const std::string& path, std::string_view verb, const tom
   const std::string place = place_of(path, name.source());
   if (!node.is_table())
     throw parameter_error(
-        fmt::format("{}: '{}' stands above all tables; put it under [{}]", place, name.str(), verb));
+        fmt::format("{}: '{}' is above all tables; put it under [{}]", place, name.str(), verb));
   try {
     (void)need_verb(name.str());
   } catch (const parameter_error& fault) {

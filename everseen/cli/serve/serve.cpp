@@ -73,7 +73,7 @@ verb serve_verb() {
         "$!; wait"},
        {"Filters in files, for a program that may look but not add",
         "everseen serve --listen unix:./s --password secret --user app:word:read & sleep 1; kill $!; wait"},
-       {"What would be in force?", "everseen serve --http 127.0.0.1:8080 --check-config"}},
+       {"Show the options in effect", "everseen serve --http 127.0.0.1:8080 --check-config"}},
       declare,
       is_configurable::yes};
 }

@@ -75,7 +75,7 @@ count_table count(const ledger& book, const count_query& query) {
   book.visit_counters([&](std::string_view name, std::int64_t value) {
     const auto counter = parse_counter(name);
     if (!counter || counter->set >= sets.size() || counter->values.size() != sets[counter->set].size())
-      throw format_error("a counter of this job is none that everseen stream wrote; it was changed by hand");
+      throw format_error("a counter of this job was not written by everseen stream; it was changed by hand");
     if (counter->set != set) return;
     for (const auto& [place, wanted] : at.wanted)
       if (counter->values[place] != wanted) return;

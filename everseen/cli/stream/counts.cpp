@@ -55,7 +55,7 @@ count_query query_of(const options& o) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
       throw parameter_error(
-          fmt::format("--where {} is no condition; write DIMENSION=VALUE, as in site=news", text));
+          fmt::format("--where {} is not a condition; write DIMENSION=VALUE, as in site=news", text));
     query.where.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return query;

@@ -154,7 +154,7 @@ std::vector<std::vector<std::string>> described_sets(std::string_view descriptio
     return sets;
   } catch (const nlohmann::json::exception&) {
     throw format_error(
-        "the description of the job is none that everseen stream wrote; its counts cannot be told apart");
+        "the description of the job was not written by everseen stream; its counts cannot be told apart");
   }
 }
 

@@ -64,7 +64,7 @@ std::string size_text(const job_size& size) {
   std::string text;
   if (size.counters > 0) text = format_count(size.counters) + " counters, ";
   return text + (size.bytes ? format_bytes(static_cast<double>(*size.bytes))
-                            : "of a size that the server does not tell");
+                            : "of a size that the server does not report");
 }
 
 std::string age_of(event_time then) {
@@ -146,7 +146,7 @@ exit_code end(const options& o, printer& out) {
   if (!o.yes && !confirmed(question)) return exit_code::negative;
   chosen_store(o.store)->end_job(o.name, *o.end);
   out.print(
-      "ended; to count the same events again, empty the filter, too: everseen reset {}, and read a topic or "
+      "ended; to count the same events again, also empty the filter: everseen reset {}, and read a topic or "
       "a "
       "stream as another group (group=NAME)\n",
       name_argument(o.name));
@@ -167,7 +167,7 @@ verb jobs_verb() {
           "keys that the job added stay in the filter: its events are repeats for every other job. A filter "
           "without jobs may be reset and rebuilt. Workers that are still running end with an error.",
           {{"All jobs", "everseen jobs clicks", scene},
-           {"Begin again from the beginning",
+           {"Start over from the beginning",
             "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
           [](option_set& known) -> action {
             auto o = std::make_shared<options>();

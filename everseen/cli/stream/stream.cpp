@@ -66,7 +66,7 @@ constexpr std::string_view details =
 verb stream_verb() {
   constexpr std::string_view scene = "everseen gen clicks --count 1000 --repeats 5% > clicks.jsonl";
   return {"stream",
-          "Count each event of a stream once, whatever crashes",
+          "Count each event of a stream once, even across crashes",
           details,
           {{"Clicks by ten minutes and site, and in all",
             "everseen stream --from clicks.jsonl --filter clicks --key-json /id --time-json /time "

@@ -27,15 +27,15 @@ void declare_ends(option_set& known, stream_arguments& given) {
             "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
             "redis-stream:STREAM",
             "counts"});
-  add_name(
-      known, "--job", given.job,
-      {"JOB", "the name under which the filter remembers how far this job is", std::string(default_job)});
+  add_name(known, "--job", given.job,
+           {"JOB", "the name under which the filter remembers the progress of this job",
+            std::string(default_job)});
   add_text(known, "--worker", given.worker,
            {"NAME",
             "the name of this worker of the job; together with the path it identifies a file, as every "
             "machine has its own",
             "the machine's name"});
-  add_switch(known, "--follow", given.follow, "wait at the end of a file for what is appended");
+  add_switch(known, "--follow", given.follow, "wait at the end of a file for more lines");
   add_null(known, given.records.zero, "records");
   add_switch(known, "--move-output", given.move_output,
              "resume the job with another --to, or with a new file if the old one was moved away; earlier "
@@ -49,9 +49,9 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
   add_count(known, "--capacity", given.capacity, {1, max_capacity},
-            {"COUNT", "how many different keys to make room for; the filter grows beyond", "1M"});
+            {"COUNT", "how many different keys to make room for; the filter grows if there are more", "1M"});
   add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
+             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
   add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
@@ -152,28 +152,28 @@ void must_make_sense(const stream_arguments& given) {
         "there is nothing to do: say what to count by, as in --count 10m:/time,/site, or where fresh events "
         "go, "
         "as in --to fresh.jsonl");
-  if (given.dry_run && !counts_only(given))
-    throw parameter_error("--dry-run puts nothing out; leave out --to");
+  if (given.dry_run && !counts_only(given)) throw parameter_error("--dry-run has no output; leave out --to");
   if (given.dry_run && (given.seen_to || given.late_to || file_of_bad_events(given)))
     throw parameter_error(
         "--dry-run touches nothing; leave out --seen-to, --late-to and --bad-events FILE (skip it may)");
   if (given.dry_run && given.existing)
-    throw parameter_error("--dry-run begins nothing; leave out --existing");
+    throw parameter_error("--dry-run creates nothing; leave out --existing");
   if (given.move_output && counts_only(given) && given.to != "counts")
     throw parameter_error("--move-output continues the job with another sink; give --to as well");
   if (given.settle_every > std::chrono::minutes(1))
     throw parameter_error(
-        "--settle-every is at most 1m: what is not settled is remembered event by event, and done again "
-        "after a "
+        "--settle-every is at most 1m: unsettled events are remembered one by one, and repeated after a "
+        ""
         "crash");
-  if (given.slices && !given.window) throw parameter_error("--slices divides a window; give --window, too");
+  if (given.slices && !given.window)
+    throw parameter_error("--slices divides a window; give --window as well");
   if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(
         "counters are in the store, so events passed during an outage would be counted nowhere; use "
         "--on-outage "
         "hold, or leave out --count");
   if (given.max_ahead && !given.records.time)
-    throw parameter_error("--max-ahead is about times in the events; give --time, too");
+    throw parameter_error("--max-ahead is about times in the events; give --time as well");
   must_have_effect(given.records, !given.counts.empty());
 }
 

@@ -49,7 +49,7 @@ redis::redis_url server_of(const redis_stream_url& stream, const stream_argument
   try {
     return redis::parse_redis_url(store_url(given.store.url));
   } catch (const parameter_error&) {
-    throw parameter_error("the store has no Redis streams; say which server has " + stream.stream +
+    throw parameter_error("the store has no Redis streams; name the server that has " + stream.stream +
                           ", as in redis-stream:" + stream.stream + "@redis://host:6379");
   }
 }
@@ -156,9 +156,9 @@ namespace {
 [[noreturn]] void refuse_another_place(const stream_arguments& given, const std::string& so_far,
                                        const std::string& now) {
   throw parameter_error(fmt::format(
-      "the job '{0}' has put out to {1} so far, and {2} would have only what comes next; give --to {1}, or "
-      "--move-output if that is what you want; another --filter puts all of it out anew (workers that have "
-      "a file each have a --worker each)",
+      "the job '{0}' has put out to {1} so far, and {2} would get only later events; give --to {1}, or "
+      "--move-output if that is what you want; with another --filter, all events are put out again (workers "
+      "with a file each need a --worker each)",
       job_of(given), so_far, now));
 }
 
@@ -173,8 +173,8 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
     const bool is_by_transactions = is_kafka_url(*given.from) && left.target.starts_with(kafka_sign);
     if (left.target != counts_alone && !is_by_transactions)
       say(fmt::format(
-          "if the last run of this job died, what it had put out to {0} and not settled comes "
-          "again in the new place; to have it once, let the job end in order with --to {0} before "
+          "if the last run of this job crashed, the events that it had put out to {0} and not settled are "
+          "repeated in the new place; to avoid that, let the job end in order with --to {0} before "
           "it is moved",
           left.target));
     return;
@@ -184,7 +184,7 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
     file_sink(left.target, of_this).begin(mark->second.note);
   } catch (const error& why) {
     say(fmt::format(
-        "{}; if the last run of this job died, the last lines that it settled may be missing there",
+        "{}; if the last run of this job crashed, the last lines that it settled may be missing there",
         why.what()));
   }
 }

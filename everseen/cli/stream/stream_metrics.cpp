@@ -73,7 +73,7 @@ struct stream_metrics::families {
   Counter& verdicts(const char* verdict) {
     return prometheus::BuildCounter()
         .Name("everseen_stream_events_total")
-        .Help("Events judged, by verdict; what an outage left without one is unknown.")
+        .Help("Events judged, by verdict; events that an outage left without one are unknown.")
         .Labels(job)
         .Register(registry)
         .Add({{"verdict", verdict}});
@@ -102,7 +102,7 @@ struct stream_metrics::families {
   Counter& seen = verdicts("seen");
   Counter& late = verdicts("late");
   Counter& unknown = verdicts("unknown");
-  Counter& bad = counter("everseen_stream_bad_events_total", "Records that are no events.");
+  Counter& bad = counter("everseen_stream_bad_events_total", "Records that are not events.");
   Counter& replayed =
       counter("everseen_stream_replayed_events_total", "Events judged before, by a run that did not end.");
   Counter& bytes = counter("everseen_stream_read_bytes_total", "Bytes of all records.");
@@ -112,7 +112,7 @@ struct stream_metrics::families {
   prometheus::Histogram& latency =
       prometheus::BuildHistogram()
           .Name("everseen_stream_settle_seconds")
-          .Help("From reading a batch to its settlement.")
+          .Help("Time from reading a batch to its settlement.")
           .Labels(job)
           .Register(registry)
           .Add({}, prometheus::Histogram::BucketBoundaries{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30});

@@ -20,7 +20,7 @@ std::string job_summary(const job_result& result) {
   if (result.replayed > 0)
     text += fmt::format("; {} were judged before by a run that did not end", format_count(result.replayed));
   if (result.passed)
-    text += fmt::format("; {} were put out though nothing is known of them: {}", format_count(t.unknown),
+    text += fmt::format("; {} were put out without a verdict: {}", format_count(t.unknown),
                         result.passed->message);
   return text;
 }

@@ -45,8 +45,7 @@ filter dry_filter(const stream_arguments& given, store& memory) {
     if (const auto place = open_chosen(given.store); place->exists(*given.filter_name)) {
       const filter real(*given.filter_name, place->open(*given.filter_name, access::read));
       must_agree(given, *place, real);
-      say(fmt::format("judging by an empty filter like {}: the keys that it holds are not asked",
-                      quoted_name(real.name())));
+      say(fmt::format("judging by an empty filter like {}: its keys are not used", quoted_name(real.name())));
       return {real.name(), memory.create(real.name(), real.get_spec())};
     }
   const std::string name = given.filter_name.value_or("dry");
@@ -142,8 +141,8 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
         if (are_alike(begun_with, what)) return;
         throw parameter_error(fmt::format(
             "the job {0} was begun with {1}; give the same, or begin another --job for other "
-            "events; to begin this one again, its counts and its place forgotten: everseen jobs "
-            "{2} --end {3}, and, as the keys stay, everseen reset {2}",
+            "events; to start this one over, without its counts and its position: everseen jobs "
+            "{2} --end {3}, and, since the keys stay, everseen reset {2}",
             quoted_name(name), differences(begun_with, what), name_argument(filter), name_argument(name)));
       });
 }

@@ -158,7 +158,7 @@ announced_chain decode_header(std::span<const std::byte> header) {
 
 chunk_order::place chunk_order::take(std::int64_t iterator, std::uint64_t bytes) {
   const std::string name = "chunk " + std::to_string(iterator);
-  if (is_complete()) refuse(name + " is behind its end");
+  if (is_complete()) refuse(name + " is past its end");
   const std::uint64_t lacks = lengths_[layer_] - offset_;
   if (bytes == 0 || bytes > lacks)
     refuse(name + " has " + std::to_string(bytes) + " bytes, where layer " + std::to_string(layer_) +

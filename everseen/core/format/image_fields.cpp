@@ -47,7 +47,7 @@ void check_shape(const reader& in, const geometry& shape) {
     in.refuse("probes " + std::to_string(shape.probes) + " do not fit layout " +
               std::string(to_string(shape.layout)));
   if (shape.bytes == 0 || shape.bytes % length_unit(shape.layout) != 0 || shape.bytes > max_segment_bytes)
-    in.refuse("a length of " + std::to_string(shape.bytes) + " bytes is no segment's");
+    in.refuse("a segment cannot be " + std::to_string(shape.bytes) + " bytes long");
 }
 
 void segment_order::check(const reader& in, const segment_id& id, const geometry& shape,

@@ -17,7 +17,7 @@ namespace {
 /// @param limit  what the next layer would exceed
 [[noreturn]] void cannot_grow(unsigned index, std::string_view limit) {
   throw full_error("the filter has grown " + std::to_string(index - 1) + " times and cannot grow further: " +
-                   std::string(limit) + "; create one with a larger capacity and move over");
+                   std::string(limit) + "; create a filter with a larger capacity and switch to it");
 }
 
 constexpr std::string_view most_keys = "the next layer would be for more than 2^64 keys";
@@ -28,7 +28,7 @@ double layer_rate(const spec& s, unsigned index) noexcept {
                                        : slice_budget(s);
 }
 
-/// What the next layer of a RedisBloom filter is for.
+/// The capacity and error rate of the next layer of a RedisBloom filter.
 void step_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
   if (__builtin_mul_overflow(plan.capacity, std::uint64_t{s.foreign.expansion}, &plan.capacity))
     cannot_grow(index, most_keys);

@@ -46,8 +46,8 @@ void half_done_as(const std::string& what_is_left, Step step) {
 }
 
 storage_error changes_too_fast(std::string_view name) {
-  return storage_error(quoted_name(name) + " is rebuilt, renamed or made anew by others, again and again", 0,
-                       {});
+  return storage_error(
+      quoted_name(name) + " is repeatedly rebuilt, renamed or created again by other clients", 0, {});
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
   const auto prolong_all = [&] {
     for (const answer& a : run_scripts(with, std::exchange(prolong, {})))
       if (expect_reply(a, made.keys.header()).integer() != 1)
-        throw storage_error("segments of the filter have expired before it was whole; begin again", 0,
+        throw storage_error("segments of the filter expired before it was complete; begin again", 0,
                             made.keys.header());
   };
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {

@@ -16,12 +16,12 @@ namespace everseen::redis {
 
 namespace {
 
-/// Attempts while other rebuilds are faster.
+/// The number of attempts while other rebuilds are faster.
 constexpr int most_attempts = 100;
 
 storage_error replaced(const std::string& name, const filter_identity& f) {
   return storage_error("the filter " + quoted_name(name) +
-                           " was dropped, emptied or rebuilt by somebody else meanwhile; begin again",
+                           " was dropped, emptied or rebuilt by another client meanwhile; begin again",
                        0, f.keys.header());
 }
 
@@ -38,7 +38,7 @@ filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_
   if (s.judge == judge_kind::client) require_that_clients_hold(pool_->url(), s);
   const session_pool::lease with = pool_->take();
   const filter_header h = in_.look_up(*with, name_, true).header;
-  require_own(name_, h, "create a filter of everseen's own beside it, and fill that");
+  require_own(name_, h, "create a filter of everseen's own, and fill that");
   origin_ = h.origin;
   (void)old_one(*with);
   if (base_.empty()) begin();
@@ -62,8 +62,8 @@ void filter_rebuild::merge(const segment_id& id, std::span<const std::byte> bits
   std::ranges::copy(bits, draft_.add_segment(id, slice->layers[id.layer]).begin());
 }
 
-/// Prepares the new filter and makes it the successor. If the answer to that is lost, it must not be prepared
-/// again: it may be in use.
+/// Prepares the new filter and makes it the successor. If the answer to the last step is lost, the filter
+/// must not be prepared again: it may be in use.
 void filter_rebuild::decide(session& with) {
   if (is_in_doubt_) throw replaced(name_, draft_.identity());
   const std::vector<partition_state>& states = draft_.finish();
@@ -90,7 +90,7 @@ void filter_rebuild::decide(session& with) {
         throw replaced(name_, old);
     }
   }
-  throw storage_error(quoted_name(name_) + " is rebuilt by others, again and again", 0, next.keys.header());
+  throw storage_error(quoted_name(name_) + " is repeatedly rebuilt by other clients", 0, next.keys.header());
 }
 
 /// A judging client that only adds keys it has already seen learns of a seal within a second. This waits that

@@ -38,7 +38,8 @@ void filter_directory::link(session& with, std::string_view older, std::string_v
   const auto until = end_of_link(server_time(with, all.key()), life);
   if (!all.put(with, {std::string(newer), {std::string(older), until}}, id, old.identity.id))
     throw parameter_error(
-        "one of the filters was dropped, linked or renamed by somebody else meanwhile; look, and try again");
+        "one of the filters was dropped, linked or renamed by another client meanwhile; check, and try "
+        "again");
   // If a link and a job are created concurrently, each writes its own entry before it looks for the other's,
   // so at least one finds the other.
   try {

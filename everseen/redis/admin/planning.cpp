@@ -95,9 +95,9 @@ void require_that_clients_hold(const redis_url& url, const spec& s) {
   const auto mib = [](std::uint64_t n) { return std::to_string((n + (1 << 20) - 1) >> 20); };
   throw parameter_error(
       "a filter for this many keys has " + mib(bytes) +
-      " MiB of bits, which each client would hold, and the URL lets it hold " + mib(url.mirror_bytes) +
+      " MiB of bits, which each client would hold, and the URL allows it " + mib(url.mirror_bytes) +
       " MiB; give the option mirror=" + mib(bytes) +
-      "Mi where the clients have that memory, or --judge server to keep the bits on the server alone, "
+      "Mi if the clients have that memory, or --judge server to keep the bits only on the server, "
       "which is many times slower without the module");
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using cause = batch_failure::cause;
 
-/// Keys judged in one call, and bits of all strings searched for them: some milliseconds of the server's
+/// The limits of one call, in keys and in bits searched in all strings: a few milliseconds of the server's
 /// time.
 constexpr std::size_t keys_a_call = 1000;
 constexpr std::size_t bits_a_call = 16'000;
@@ -68,7 +68,7 @@ void attached_task::take(const answer& a) {
   if (!a) {
     const bool may_have_run = adds_next() && !commands_.by_script && a.error().may_have_run;
     return fail(cause::backend,
-                a.error().message + (may_have_run ? "; nobody knows which keys were added" : ""));
+                a.error().message + (may_have_run ? "; some of the keys may have been added" : ""));
   }
   if (commands_.by_script) return take_script(a->back());
   has_looked_ ? take_bits(a) : take_length(a);
@@ -130,15 +130,14 @@ void attached_task::take_script(const reply& r) {
     commands_.by_script = false;
     return;
   }
-  // A user with read permission alone may run no script on a key, but may use BITFIELD_RO.
+  // A user with only read permission may not run a script on a key, but may use BITFIELD_RO.
   if (r.is_error("NOPERM") && purpose_ == purpose::check && commands_.may_change && !grows()) {
     commands_.by_script = false;
     return;
   }
   if (r.is_error()) return refused(r);
   const std::string_view said = r.text();
-  if (r.what() != reply::kind::string)
-    return fail(cause::backend, "a script answered something else than verdicts");
+  if (r.what() != reply::kind::string) return fail(cause::backend, "a script did not answer with verdicts");
   if (said.find_first_not_of("01") == std::string_view::npos) return take_verdicts(said);
   take_fault(said);
 }
@@ -164,7 +163,8 @@ void attached_task::take_fault(std::string_view fault) {
     return fail(
         cause::backend,
         "a later batch of this connection was answered before this one, which is not judged any more");
-  fail(cause::backend, "a script answered '" + std::string(fault.substr(0, 20)) + "', which are no verdicts");
+  fail(cause::backend,
+       "a script answered '" + std::string(fault.substr(0, 20)) + "', which are not verdicts");
 }
 
 void attached_task::give_up_waiting() {
@@ -173,9 +173,9 @@ void attached_task::give_up_waiting() {
 }
 
 void attached_task::take_verdicts(std::string_view verdicts) {
-  if (verdicts.size() > count()) return fail(cause::backend, "the server answered more than it was asked");
+  if (verdicts.size() > count()) return fail(cause::backend, "the server sent more verdicts than requested");
   const bool stopped = verdicts.size() < count();
-  if (stopped && !grows()) return fail(cause::backend, "the server answered less than it was asked");
+  if (stopped && !grows()) return fail(cause::backend, "the server sent fewer verdicts than requested");
   for (const char v : verdicts) judge_key(from_++, v == '1');
   moved_ = 0;
   if (stopped) take_newest(std::to_string(commands_.newest + 1));
@@ -262,7 +262,7 @@ void attached_task::take_bits(const answer& a) {
     if (r.is_error()) {
       if (!failure_) refused(r);
     } else if (r.size() != keys * probes) {
-      if (!failure_) fail(cause::backend, "the server answered another number of bits than it was asked for");
+      if (!failure_) fail(cause::backend, "the server answered with another number of bits than requested");
     } else {
       for (std::size_t key = 0; key < keys; ++key) {
         std::size_t set = 0;

@@ -48,21 +48,21 @@ std::optional<std::string> config_fault(const attachment& a, const reply& r) {
 std::string config_fault(const attachment& a, std::string_view found) {
   if (found == nothing_stored)
     return "the hash " + config_key(a) +
-           " is missing, which has the sizes of the filter: Redisson deleted or renamed it, or it has "
-           "expired or was "
-           "evicted. Forget it with everseen drop";
+           ", which has the sizes of the filter, is missing: Redisson deleted or renamed it, or it has "
+           "expired or was evicted. Forget it with everseen drop";
   const std::size_t blank = found.find(' ');
   return "the hash " + config_key(a) + " says size " + std::string(found.substr(0, blank)) +
          " and hashIterations " + std::string(found.substr(blank + 1)) + ", but " +
          std::to_string(a.how.bits) + " and " + std::to_string(a.how.probes) +
-         " when the filter was attached: Redisson made it anew. Forget it with everseen drop, and attach it "
+         " when the filter was attached: Redisson created it again. Forget it with everseen drop, and attach "
+         "it "
          "again";
 }
 
 compat::scheme read_config(const attachment& a, const reply& r) {
   const std::string key = config_key(a);
   if (r.is_error("WRONGTYPE"))
-    throw parameter_error("the key " + key + " is no hash, so " + a.key + " is no filter of Redisson");
+    throw parameter_error("the key " + key + " is not a hash, so " + a.key + " is not a filter of Redisson");
   if (r.is_error()) throw backend_error(refused_command(key, r.text()));
   if (joined(r) == nothing_stored)
     throw parameter_error("there is no hash " + key + ", in which Redisson keeps the sizes of the filter " +

@@ -27,13 +27,13 @@ constexpr std::size_t at_once = 256;
 constexpr std::chrono::minutes given_up_after{1};
 
 storage_error changes_too_fast(const filter_identity& f) {
-  return storage_error("the filter changes faster than it can be given an end", 0, f.keys.header());
+  return storage_error("the filter changes faster than its expiry time can be set", 0, f.keys.header());
 }
 
 parameter_error is_being_rebuilt(const std::string& name) {
   return parameter_error(
       quoted_name(name) +
-      " is being rebuilt, and cannot be given another end; finish the rebuild, or begin it again");
+      " is being rebuilt, and its expiry time cannot be changed; finish the rebuild, or begin it again");
 }
 
 filter_header header_of(session& with, const filter_identity& f) {
@@ -142,7 +142,7 @@ void expire_at(session& with, const std::string& name, const filter_identity& f,
     const filter_header h = header_of(with, f);
     if (h.has_expired()) throw filter_has_expired(name);
     if (h.after || h.next) throw is_being_rebuilt(name);
-    require_no_jobs(name, job_list(name, f).names(with), "be given another end");
+    require_no_jobs(name, job_list(name, f).names(with), "get another expiry time");
     const auto odd = begin_change(with, f, h.expires_at);
     if (!odd) continue;
     if (is_later(when, odd->end))

@@ -107,7 +107,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
     judged.error().done = sum;
     return judged;
   }
-  throw storage_error(quoted_name(generations_.name()) + " is rebuilt without end", 0, {});
+  throw storage_error(quoted_name(generations_.name()) + " is rebuilt again and again", 0, {});
 }
 
 /// A failure on the way from one generation to the next keeps the verdicts so far.
@@ -163,7 +163,7 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
   (void)state(partition);
   if (!generations_.in_place({})->before.empty())
     throw storage_error(quoted_name(generations_.name()) +
-                            " is being rebuilt, and what it knows is not in one place; wait until the "
+                            " is being rebuilt, and its keys are not in one place; wait until the "
                             "rebuild is done, or begin "
                             "it again",
                         0, {});

@@ -81,7 +81,8 @@ bool try_to_empty(session& with, const filter_identity& f, std::uint32_t partiti
   if (said.text() == "M") throw filter_is_gone(key);
   if (said.text() == "N") throw storage_error("the filter is being rebuilt; try again", 0, key);
   if (said.text() == "J")
-    throw parameter_error("the filter has got a job meanwhile, and cannot be reset; end the job first");
+    throw parameter_error(
+        "a job of the filter was created meanwhile, so it cannot be reset; end the job first");
   return said.text() == "K";
 }
 
@@ -122,7 +123,7 @@ bool seal(session& with, const filter_identity& f, const image::filter_id& succe
     const std::string_view said = expect_reply(answers[i], key)[0].text();
     // A filter that is being removed may have been sealed for another filter before.
     if (said == "N" && successor != f.id)
-      throw damaged_key(key, "was sealed for another filter than the one that succeeds");
+      throw damaged_key(key, "was sealed for another filter than its successor");
     is_whole = is_whole && said != "M";
   }
   return is_whole;
@@ -134,7 +135,7 @@ void empty_partition(session& with, const filter_identity& f, std::uint32_t part
   for (int i = 0; i < most_attempts; ++i)
     if (try_to_empty(with, f, partition, word)) return;
   throw backend_error("other clients change " + f.keys.state(partition) +
-                      " faster than it can be emptied; try again when they rest");
+                      " faster than it can be emptied; try again when they add fewer keys");
 }
 
 }  // namespace everseen::redis

@@ -8,11 +8,12 @@ namespace everseen::redis {
 
 void mirror_memory::require_room(std::uint64_t bytes) const {
   if (bytes_ + bytes <= most_bytes_) return;
-  throw storage_error("the filter is judged in its clients, and its bits take more than the " +
-                          std::to_string(most_bytes_ >> 10) +
-                          " KiB that one may take for them; raise mirror= in the URL of the store, or create "
-                          "a filter that its servers judge",
-                      0, {});
+  throw storage_error(
+      "the clients of this filter judge it, and its bits take more than the " +
+          std::to_string(most_bytes_ >> 10) +
+          " KiB that a client may use for them; raise mirror= in the URL of the store, or create "
+          "a filter that its servers judge",
+      0, {});
 }
 
 void mirror_memory::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {

@@ -74,7 +74,7 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
       mirror_.note_unchanged(asked);
       is_current_ = true;
     } else if (said == "K") {
-      done();  // it is in the journal, whatever becomes of this mirror
+      done();  // it is in the journal, even if this mirror fails
       mirror_.accept(asked);
       is_current_ = false;
       write_checkpoint(with);
@@ -115,7 +115,7 @@ void mirror_task::write_checkpoint(session& with) {
 }
 
 void mirror_task::take_other(session&, const reply& r) {
-  throw format_error("a script was answered by '" + std::string(r[0].text()) + "', which it does not say");
+  throw format_error("a script answered '" + std::string(r[0].text()) + "', which is not one of its answers");
 }
 
 mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
@@ -178,7 +178,7 @@ bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   std::vector<answer> answers;
   try {
     answers = run_scripts(with, std::move(calls));
-  } catch (...) {  // no descriptors, or no memory
+  } catch (...) {  // out of descriptors or memory
     for (mirror_task* caller : callers) caller->stop(failure_of_this_exception());
     return true;
   }

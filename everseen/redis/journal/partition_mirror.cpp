@@ -56,7 +56,7 @@ void partition_mirror::load(session& with) {
     // Something differed from the state: either the state has changed meanwhile, or it is damage.
     clear();
     if (read_checkpoint(with, of_, number_).begin == stored.begin)
-      throw damaged("has a checkpoint or a journal that is not whole");
+      throw damaged("has an incomplete checkpoint or journal");
   }
   throw backend_error("other clients change " + of_.keys.state(number_) +
                       " faster than this one can read it; try again when they add fewer keys");
@@ -146,9 +146,9 @@ void partition_mirror::follow(session& with, const journal_position& begin, cons
   if (journal_.begin().offset <= had)
     throw lost_history(
         "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +
-        std::to_string(had) + " bytes were answered for, " + std::to_string(position().offset) +
-        " are there): it came back without all that it had acknowledged, and keys of that time "
-        "may be called fresh again. The keys that are left are used from now on");
+        std::to_string(had) + " bytes were acknowledged, " + std::to_string(position().offset) +
+        " are there): it came back without everything that it had acknowledged, and keys of that time "
+        "may be called fresh again. The remaining keys are used from now on");
 }
 
 void partition_mirror::accept(clock::time_point asked) {

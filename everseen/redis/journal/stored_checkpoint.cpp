@@ -142,11 +142,12 @@ void empty_journal(session& with, const filter_identity& f, std::uint32_t partit
     if (said[0].text() == "M") throw filter_is_gone(key);
     if (said[0].text() == "N") throw storage_error("the filter is being rebuilt; try again", 0, key);
     if (said[0].text() == "J")
-      throw parameter_error("the filter has got a job meanwhile, and cannot be reset; end the job first");
+      throw parameter_error(
+          "a job of the filter was created meanwhile, so it cannot be reset; end the job first");
     if (said[0].text() == "K") return;
   }
   throw backend_error("other clients add to " + key +
-                      " faster than it can be emptied; try again when they rest");
+                      " faster than it can be emptied; try again when they add fewer keys");
 }
 
 bool read_segment(session& with, const filter_identity& f, const segment_id& id, std::span<std::byte> into) {

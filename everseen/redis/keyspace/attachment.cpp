@@ -78,7 +78,8 @@ void validate_shape(const attachment& a) {
 void validate(const attachment& a) {
   if (a.how.which == family::redisbloom)
     throw parameter_error(
-        "a filter of RedisBloom is a value of its module and no string of bits; copy it with BF.SCANDUMP and "
+        "a filter of RedisBloom is a value of its module and not a string of bits; copy it with BF.SCANDUMP "
+        "and "
         "everseen import");
   compat::validate(a.how);
   if (a.how.probes > max_probes)
@@ -86,7 +87,8 @@ void validate(const attachment& a) {
                           std::to_string(a.how.probes));
   if (a.funnel != funnel_kind::bytes && !is_guava(a.how.which))
     throw parameter_error("--funnel means something to guava32 and guava64 alone");
-  if (a.key.empty()) throw parameter_error("an empty name is no key of Redis that could be attached");
+  if (a.key.empty())
+    throw parameter_error("an empty name cannot be attached; give the name of a key in Redis");
   validate_shape(a);
 }
 

@@ -110,7 +110,7 @@ void read_kind(filter_header& h, const std::string& key, const reply& fields) {
 event_time time_in(const reply& told) {
   const auto seconds = read_number<std::int64_t>(told[0].text());
   const auto microseconds = read_number<std::int64_t>(told[1].text());
-  if (!seconds || !microseconds) throw backend_error("the Redis server does not tell the time");
+  if (!seconds || !microseconds) throw backend_error("the Redis server does not return its time");
   return event_time(std::chrono::milliseconds(*seconds * 1000 + *microseconds / 1000));
 }
 

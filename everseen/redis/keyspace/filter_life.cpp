@@ -27,8 +27,7 @@ void filter_life::look(session& with) {
   const auto h = read_filter_header(with, filter_);
   const std::string key = filter_.keys.header();
   if (!h) throw filter_is_gone(key);
-  if (h->has_expired())
-    throw storage_error("the filter has ended, as it was told to; make another one", 0, key);
+  if (h->has_expired()) throw storage_error("the filter has expired; create another one", 0, key);
   if (h->expires_at) {
     // An expiry time centuries away does not fit this clock.
     const auto left = std::min<std::chrono::milliseconds>(*h->expires_at - h->now, std::chrono::hours(24));

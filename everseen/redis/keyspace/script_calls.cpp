@@ -13,7 +13,7 @@ namespace everseen::redis {
 
 namespace {
 
-/// Limits the memory that this takes on both sides.
+/// Limits the memory that the requests need on both sides.
 constexpr std::size_t at_once = 256;
 
 request request_of(script_call call) {
@@ -71,7 +71,7 @@ const reply& expect_reply(const answer& a, const std::string& key, std::size_t a
 void refuse_lack(const answer& a, const std::string& key) {
   if (a->size() > 1) (void)no_error((*a)[a->size() - 2], key);
   throw backend_error("the server of " + key +
-                      " did not keep what it was sent a moment ago; does it evict keys for lack of memory?");
+                      " has already lost data that it was just sent; does it evict keys for lack of memory?");
 }
 
 void require_scripts(session& with, const route& at) {

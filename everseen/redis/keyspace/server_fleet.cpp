@@ -104,8 +104,7 @@ std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> al
   found.url.endpoints.clear();
   for (std::size_t at = 0; at < fleet.size(); at += id_length) {
     const auto one = std::ranges::find(all, fleet.substr(at, id_length), &member::id);
-    if (one == all.end())
-      throw parameter_error("two of the servers that the URL names are one; name each once");
+    if (one == all.end()) throw parameter_error("the URL names one server twice; name each once");
     found.url.endpoints.push_back(one->at);
     found.ids.push_back(one->id);
   }
@@ -168,7 +167,7 @@ server_fleet found_fleet(session& with, const redis_url& url) {
   for (const member& each : all) fleet += each.id;
   commands.assign(all.size(), encode({"HSETNX", key, "fleet", fleet}));
   auto made = ordered(url, members(with, url, commands));
-  if (!made) throw format_error("the servers lose immediately what is written to them");
+  if (!made) throw format_error("the servers immediately lose the data that is written to them");
   return *std::move(made);
 }
 

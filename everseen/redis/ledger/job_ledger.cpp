@@ -30,7 +30,7 @@ batch_result job_ledger::claim(const origin& from, std::span<const claim_batch> 
   try {
     const session_pool::lease with = pool_->take();
     return claims_result(batches, claim_all(*with, lane_of(from.source), from, batches));
-  } catch (...) {  // the filter has ended; or the system has no more memory, or descriptors
+  } catch (...) {  // the filter has expired, or the system has run out of memory or descriptors
     return claims_result(batches, batch_failure::from_current_exception());
   }
 }
@@ -51,14 +51,14 @@ void job_ledger::take_record(session& with, known_lane& in, std::uint32_t partit
                              int& looks) const {
   in.records[partition] = lane_record::decode(record);
   if (++looks == most_looks)
-    throw backend_error("somebody else claims the events of '" + in.name +
+    throw backend_error("another process claims the events of '" + in.name +
                         "' for the same job faster than this process; end one of the two");
   // Heads sort as positions do, and a record never loses positions by itself.
   if (in.records[partition]->head() >= in.answered[partition]) return;
   const auto listed = jobs_.find(with, job_);
   if (!listed || listed->id != kept_.id) throw is_gone();
   throw format_error("the server of '" + keys_.lanes(partition) + "' has forgotten events of '" + in.name +
-                     "' that it had answered for: it was started again without 'appendfsync always', or a "
+                     "' that it had acknowledged: it was restarted without 'appendfsync always', or a "
                      "replica that lagged took its place. Counters may be too low: count again from the "
                      "beginning, into a new filter");
 }

@@ -220,14 +220,15 @@ job_size job_list::size(session& with, std::string_view job) const {
     const request asked{{key, p}, encode({"MEMORY", "USAGE", key}), 1, true};
     const answer usage = std::move(with.exchange(std::span(&asked, 1)).front());
     if (!usage) throw backend_error(usage.error().message);
-    if (usage->back().is_error()) all.bytes.reset();  // it is forbidden, or the server is old
+    if (usage->back().is_error())
+      all.bytes.reset();  // the command is forbidden, or the server is too old for it
     if (all.bytes) *all.bytes += static_cast<std::uint64_t>(usage->back().integer());
   }
   return all;
 }
 
 storage_error job_list::is_gone(std::string_view job) const {
-  return {"the job " + quoted_name(job) + " is not there any more: it was ended, or the filter " +
+  return {"the job " + quoted_name(job) + " no longer exists: it was ended, or the filter " +
               quoted_name(name_) + " was dropped, or its server lost it",
           0, list_.key};
 }

@@ -40,7 +40,7 @@ std::string offsets_of(const judge_call& q) {
 }
 
 bool are_verdicts(std::string_view said) noexcept {
-  unsigned char highest = 0;  // without a way out of the loop, it goes by vectors
+  unsigned char highest = 0;  // no exit from the loop, so that it is vectorised
   for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
   return highest <= 3;
 }
@@ -50,17 +50,17 @@ call_result refusal_in(const reply& r, const std::string& state) {
   const std::string server = "the Redis server of " + state, said(r.text());
   // A denial that names a command is about the command; any other is about a key.
   if (r.is_error("NOPERM") && said.find(" to run the ") == std::string::npos)
-    return call_result::failed(server + " does not let its user use the filter's keys (" + said +
+    return call_result::failed(server + " does not allow its user the filter's keys (" + said +
                                "); allow them, as by ~everseen:* in its ACL");
   if (r.is_error("NOPERM"))
-    return call_result::failed(server + " does not let its user call the everseen module (" + said +
+    return call_result::failed(server + " does not allow its user the commands of the everseen module (" +
+                               said +
                                "); allow EVERSEEN.ADD, EVERSEEN.CHECK and EVERSEEN.CLAIM, or open the filter "
                                "with commands=script");
-  if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it is an older one meanwhile
-    return call_result::failed(
-        server +
-        " does not have the everseen module any more, by which this filter was opened. "
-        "Load it again, or open the filter again, which then goes by scripts");
+  if (is_denial(r) || r.is_error("ERR wrong number of arguments"))  // it was replaced by an older one
+    return call_result::failed(server +
+                               " no longer has the everseen module, with which this filter was opened. "
+                               "Load it again, or open the filter again, which then uses scripts");
   return call_result::refused(state, r);
 }
 
@@ -113,7 +113,7 @@ call_result command_set::judged_by_module(const judge_call& q, const answer& a) 
       return call_result::damaged(filter().keys.segment(*id), "is missing, or has another type or length");
   if (r.what() != reply::kind::string || !are_verdicts(said))
     return call_result::failed(refused_command(
-        state, "the module answered '" + std::string(said.substr(0, 20)) + "', which are no verdicts"));
+        state, "the module answered '" + std::string(said.substr(0, 20)) + "', which are not verdicts"));
   if (q.claim != nullptr) q.claim->take(q, said);
   return {kind::done, std::string(said)};
 }
@@ -123,7 +123,7 @@ std::string module_question() {
 }
 
 bool says_module(const reply& r) noexcept {
-  constexpr std::size_t arity = 1;  // behind the name; below zero: there may be more words, as for slices
+  constexpr std::size_t arity = 1;  // arguments after the name; below zero: more may follow, as for slices
   return r.size() == 1 && r[0].size() > arity && r[0][arity].integer() < 0;
 }
 

@@ -29,7 +29,7 @@ growth::layer_plan plan_on_server(const spec& s, unsigned layer) {
   return plan;
 }
 
-/// Why a server that makes the layers itself has no room for a key: the first layer that there cannot be.
+/// Why a server that creates layers itself has no room for a key: the first layer that cannot be created.
 std::string reason_of_no_room(const spec& s) {
   if (s.growth == growth_kind::refuse)
     return "the filter is full: it was created for " + std::to_string(s.capacity) +
@@ -227,7 +227,7 @@ bool partition_task::take_exception(const call_result& o) {
 void partition_task::take_verdicts(const call_result& o) {
   const std::string_view verdicts = o.text;
   if (verdicts.size() > count_)
-    return fail(batch_failure::cause::backend, "the server answered more than it was asked");
+    return fail(batch_failure::cause::backend, "the server sent more verdicts than requested");
   stale_ = 0;
   const auto out = batch_.out.subspan(from_, verdicts.size());
   std::ranges::transform(verdicts, out.begin(), [](char c) { return static_cast<verdict>(c - '0'); });
@@ -261,8 +261,8 @@ void partition_task::take_growth(const call_result& o) {
     known_ = std::make_shared<const remote_partition>(std::move(growth_->next));
     plan();
   } else if (o.text == "D1" || --growth_calls_left_ == 0) {
-    (void)take_exception(call_result::damaged(filter().keys.segment(growth_->segment),
-                                              "has another length than it was made with"));
+    (void)take_exception(
+        call_result::damaged(filter().keys.segment(growth_->segment), "does not have its original length"));
   }
 }
 

@@ -27,7 +27,7 @@ std::string places_of(const judge_call& q, std::span<const judge_call::target> w
   return places;
 }
 
-/// The same in all layers, except for RedisBloom, whose newest layer has most.
+/// The same in all layers, except for RedisBloom, whose newest layer has the most.
 unsigned probes_of(const judge_call& q) {
   unsigned most = 1;
   for (const judge_call::target& t : q.targets) most = std::max<unsigned>(most, t.layer.shape.probes);
@@ -40,10 +40,10 @@ const script& script_for(const judge_call& q) {
   return q.adding ? scripts::add(probes) : scripts::check(probes);
 }
 
-/// How many keys of a call one script judges. A claim is a chain of scripts of about a thousand events each,
-/// a few milliseconds of the server's time, and without a small rest: beside its events a script mostly costs
-/// that it raises each counter that occurs in it. These are one command, and Lua gives a command fewer than
-/// 8000 words.
+/// The number of keys of a call that one script judges. A claim is a chain of scripts with about a thousand
+/// events each, which take a few milliseconds of the server's time. The events are divided evenly, without a
+/// small remainder, since each script also has to raise every counter that occurs in it. One command raises
+/// them all, and Lua limits a command to fewer than 8000 words.
 std::size_t keys_a_script(const judge_call& q) {
   if (q.claim == nullptr) return q.digests.size();
   const std::size_t about =
@@ -72,7 +72,7 @@ judge_call part_of(const judge_call& q, std::size_t from, std::size_t at_once) {
 
 }  // namespace
 
-/// What script_text::segments reads.
+/// Appends the arguments that script_text::segments reads.
 void command_set::append_keys(script_words& w, const judge_call& q) const {
   const auto written = std::span(q.targets).last(q.written);
   auto& words = w.arguments;
@@ -123,11 +123,11 @@ command_set::script_words command_set::words_of(const judge_call& part, const st
 
 /// The scripts of a claim are all sent before the first is answered.
 ///
-/// Each names the head of the record that the one before it leaves, if that judges all of its events: the
-/// position of the last of them. So they take effect in their order, or not at all: where one stops early, is
-/// refused, or was never run, those behind it find another head and do nothing. No other call leaves that
-/// head, since positions ascend. A claim needs no token: a chain that is sent again, in whole or in part,
-/// does the rest of it. If the result is `claimed`, the record has the verdicts of the events.
+/// Each script names the head of the record that the previous one leaves if it judges all of its events: the
+/// position of its last event. So they take effect in order or not at all: if one stops early, is refused, or
+/// never runs, the later ones find another head and do nothing. No other call leaves that head, since
+/// positions ascend. A claim needs no token: if all or part of a chain is sent again, only the missing part
+/// takes effect. If the result is `claimed`, the record has the verdicts of the events.
 request command_set::judge_by_scripts(const judge_call& q) const {
   request all{{filter().keys.state(q.partition), q.partition}, {}, 0, true};
   if (q.adding && q.claim == nullptr) all.repeatable = repetition(keeps_answers_);
@@ -171,10 +171,11 @@ call_result command_set::verdicts_of_script(const judge_call& part, const reply&
     return call_result::damaged(filter().keys.segment(part.targets[*number - 1].id),
                                 "is missing, or has another type or length");
   const char* const possible =
-      part.slices.empty() ? "013" : "0123";  // of one slice the client knows whether it is late
+      part.slices.empty() ? "013"
+                          : "0123";  // if all keys have one slice, the client knows whether it is late
   if (r.what() != reply::kind::string || o.text.find_first_not_of(possible) != std::string::npos)
     return call_result::failed(
-        refused_command(state, "a script answered '" + o.text.substr(0, 20) + "', which are no verdicts"));
+        refused_command(state, "a script answered '" + o.text.substr(0, 20) + "', which are not verdicts"));
   return o;
 }
 
@@ -199,12 +200,13 @@ call_result command_set::grown(const growth_call& g, const answer& a) {
   return understand(filter().keys.state(g.segment.partition), filter().keys.segment(g.segment), a->back());
 }
 
-/// What any of the scripts may answer instead of doing something.    @param key  that an error is about
+/// Handles the answers by which any of the scripts refuses a call.    @param key  the key that an error is
+/// about
 call_result command_set::understand(const std::string& state, const std::string& key, const reply& r) {
   if (forbids_scripts(r)) return call_result::failed(scripts_forbidden("the Redis server of " + state));
   if (r.is_error()) return call_result::refused(key, r);
   if (r.what() == reply::kind::nil || r.what() == reply::kind::array)
-    return call_result::failed(refused_command(key, "a script was answered by something else than it says"));
+    return call_result::failed(refused_command(key, "a script sent an answer that is not one of its own"));
   if (r.text() == "S") return {kind::stale};
   if (r.text() == "M") return call_result::gone(state);
   if (r.text() == "C") return call_result::damaged(state, "lacks a valid count");

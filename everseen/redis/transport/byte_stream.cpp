@@ -119,7 +119,7 @@ void byte_stream::socket::connect_next(const error_code& last) {
   plain_.async_connect(addresses_[next_address_++], then(&socket::connected));
   if (next_address_ < addresses_.size())
     attempt_timer_.start(time_limit_ / addresses_.size(),
-                         [this] { plain_.close(); });  // connected() is told so
+                         [this] { plain_.close(); });  // connected() gets the error
 }
 
 void byte_stream::socket::connected(const error_code& code) {
@@ -145,9 +145,9 @@ void byte_stream::socket::shook_hands(const error_code& code) {
   if (fault.empty()) return fail("cannot agree on TLS", code);
   user* const told = user_;
   close();
-  told->broke(
-      {"its certificate is not accepted: " + fault + "; ca= names whom to trust, server_name= whom to expect",
-       true});
+  told->broke({"its certificate is not accepted: " + fault +
+                   "; set ca= to the trusted authority and server_name= to the expected name",
+               true});
 }
 
 void byte_stream::socket::ready() {
@@ -185,7 +185,7 @@ void byte_stream::socket::write_rest() {
 }
 
 void byte_stream::socket::write_done(const error_code& code, std::size_t bytes) {
-  if (code) return;  // reading still hears why the server left, and then fails as well
+  if (code) return;  // the read still receives the server's reason, and then fails as well
   unwritten_ = unwritten_.subspan(bytes);
   user_->wrote();
   if (user_ == nullptr) return;

@@ -15,13 +15,13 @@ connection::connection(event_loop& loop, const endpoint& where, const redis_url&
   // If only one side speaks TLS, both may wait indefinitely for the other.
   deadline_.start(url.connect_timeout, [this] {
     fail(std::string("no connection within connect_timeout") +
-         (url_.tls ? "; does this port speak TLS? Without, a URL begins with " + scheme(false) : ""));
+         (url_.tls ? "; does this port speak TLS? Without TLS, a URL begins with " + scheme(false) : ""));
   });
   stream_.open(url.connect_timeout);
 }
 
-/// All of it is sent together. Some servers refuse a client only at its first command, when nobody can be
-/// sure that the command did nothing; PING makes them do so here.
+/// All of it is sent together. Some servers refuse a client only at its first command, and then the command
+/// may or may not have run. PING makes them refuse here.
 void connection::greet(const redis_url& url) {
   const auto say = [this](std::initializer_list<std::string_view> words) {
     greeting_ += encode(words);
@@ -88,7 +88,7 @@ bool connection::accept(reply r) {
   const std::size_t expected = touched_ == 0 ? 0 : posts_.front().commands;
   // For example an argument that is too long for the server: it answers immediately, and reads no more.
   if (replies_.size() + 1 > expected || (replies_.size() + 1 == expected && !whole_post_sent))
-    return fail("it answered what was not asked: " + std::string(r.text()), true);
+    return fail("it sent a reply without a request: " + std::string(r.text()), true);
   replies_.push_back(std::move(r));
   if (replies_.size() < expected) return true;
   posts_.pop_front();
@@ -100,7 +100,7 @@ bool connection::accept(reply r) {
 
 bool connection::accept_greeting(const reply& r) {
   const bool last = greetings_left_ == 1;
-  // A user that may not PING may still be allowed all that is needed.
+  // A user without permission for PING may still have all permissions that are needed.
   if (r.is_error() && (url_.is_everseen || !last || !r.is_error("NOPERM"))) return refuse_greeting(r);
   if (--greetings_left_ > 0) return true;
   open_ = true;
@@ -137,7 +137,7 @@ void connection::check_progress() {
   if (left > clock::duration::zero())
     deadline_.start(left, [this] { check_progress(); });
   else
-    fail("no answer for " + std::to_string(url_.timeout.count()) + " ms; timeout= allows it more");
+    fail("no answer for " + std::to_string(url_.timeout.count()) + " ms; timeout= sets this limit");
 }
 
 void connection::broke(const failure& why) {

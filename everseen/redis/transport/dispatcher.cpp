@@ -20,12 +20,12 @@ bool denies(const reply& r) {
   return is_denial(r) || r.is_error("ERR wrong number of arguments") || r.is_error("NOSESSION");
 }
 
-/// A URL of Redis leads to `everseen serve`, which knows none of the commands that keep a filter on Redis.
+/// Whether a URL of Redis leads to `everseen serve`, which lacks the commands that keep a filter on Redis.
 bool is_of_everseen(const reply& r) {
   return r.is_error() && r.text().find(wire::unknown_here) != std::string_view::npos;
 }
 
-/// A server does nothing else for the connection meanwhile, so it must answer long before the time limit.
+/// A server does nothing else for the connection during a WAIT, so it must answer long before the time limit.
 std::string wait_of(const redis_url& url) {
   const auto time = std::clamp<std::chrono::milliseconds>(url.timeout / 2, std::chrono::milliseconds(1),
                                                           std::chrono::seconds(1));
@@ -106,7 +106,7 @@ void dispatcher::complete(std::span<job> jobs) try {
   throw;
 }
 
-/// Nobody may refer to the jobs any more.
+/// From now on nothing may refer to the jobs.
 void dispatcher::abandon() noexcept {
   servers_.clear();
   parked_.clear();
@@ -181,7 +181,7 @@ void dispatcher::conclude(const server& by, job& j) {
       j.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
     const failure why = {name_of_server(url_, by.where) +
-                         " denies what it may have done before, so the keys may be in the filter: " +
+                         " denies a command that it may have run before, so the keys may be in the filter: " +
                          std::string(without_arguments(denied->text()))};
     return complete(j, tl::unexpected(j.ended_by(why)));
   }
@@ -189,7 +189,7 @@ void dispatcher::conclude(const server& by, job& j) {
 }
 
 void dispatcher::follow(server& by, job& j, const refusal& r) {
-  // Over the connection whose reply this is: take() might end it for a new one.
+  // Over the connection that sent this reply: take() might replace it by a new one.
   if (r.why == refusal::kind::no_script) return by.send(j);
   failure why{name_of_server(url_, by.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;

@@ -3,7 +3,8 @@
 /// What must be on replicas before it counts as answered.
 namespace everseen::redis {
 
-/// Nothing is sent again: the connection is the one that wrote, and a WAIT is about what it wrote last.
+/// Only the WAIT is repeated, over the connection that wrote: a WAIT refers to the last writes of its own
+/// connection.
 void dispatcher::replicas_told(server& by, const reply& r) {
   if (r.is_error()) return waits_refused(by, r);
   const auto answered = std::exchange(by.unacknowledged, {});
@@ -11,8 +12,8 @@ void dispatcher::replicas_told(server& by, const reply& r) {
   const std::int64_t there = r.integer();
   const bool enough = there >= static_cast<std::int64_t>(url_.wait_replicas);
   const std::string lack = "only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
-                           " replicas that wait= asks for have what redis at " + to_string(by.where) +
-                           " wrote. Look after the replicas, or ask for fewer";
+                           " replicas that wait= requires have the writes of redis at " +
+                           to_string(by.where) + ". Check the replicas, or require fewer";
   by.lacks_replicas = !enough;
   by.acknowledged_at = enough ? clock::now() : clock::time_point{};
   for (job* j : answered) {
@@ -36,15 +37,15 @@ void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failu
     complete(j, tl::unexpected(j.ended_by(why)));
 }
 
-/// If so, an answer to what waits for no replicas does not mean that an outage has ended.
+/// If so, an answer to a job that waits for no replicas does not mean that the outage has ended.
 bool dispatcher::lacks_replicas() const {
   return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
 }
 
-/// The server is no master any more, or an ACL forbids WAIT.
+/// The server is no longer a master, or an ACL forbids WAIT.
 void dispatcher::waits_refused(server& by, const reply& r) {
   const std::string said =
-      "redis at " + to_string(by.where) + " refused the WAIT that wait= asks for: " + std::string(r.text());
+      "redis at " + to_string(by.where) + " refused the WAIT that wait= requires: " + std::string(r.text());
   by.lacks_replicas = false;
   by.acknowledged_at = {};
   map_is_old_ = true;

@@ -14,7 +14,8 @@ namespace everseen::redis {
 
 namespace {
 
-/// What the system refuses, descriptors mostly, is an error of everseen: callers expect no other.
+/// Converts failures of the system, mostly a lack of descriptors, to an error of everseen: callers expect no
+/// others.
 template <typename Work>
 auto as_our_error(Work work) {
   try {
@@ -101,7 +102,7 @@ void session_pool::giving_back::operator()(session* s) const noexcept {
   const std::scoped_lock alone(pool->lock_);
   try {
     pool->idle_.push_back(std::move(free));
-  } catch (const std::bad_alloc&) {  // then it goes; another one can be made
+  } catch (const std::bad_alloc&) {  // the session is destroyed instead; another one can be made
   }
 }
 

@@ -41,7 +41,7 @@ void read_credentials(redis_url& url, text both) {
   if (colon == text::npos) throw parameter_error("credentials are written as user:password@ or :password@");
   if (both.find_first_of("@,") != text::npos)
     throw parameter_error(
-        "credentials stand before the first host, and @ and , in them are written as %40 and %2C");
+        "credentials come before the first host, and @ and , in them are written as %40 and %2C");
   url.user = url_text::decode("user", both.substr(0, colon));
   url.password = url_text::decode("password", both.substr(colon + 1));
 }
@@ -60,7 +60,7 @@ endpoint to_endpoint(text written, std::uint16_t usual_port) {
     rest = written.substr(std::min(written.find(':'), written.size()));
   }
   if (rest.empty()) return e;
-  // What stands there is not shown: it may be a password whose @ is missing.
+  // The rest is not shown: it may be a password whose @ is missing.
   if (!rest.starts_with(':')) throw parameter_error("after '" + e.host + "' only :port can follow");
   const auto port = read_number(rest.substr(1));
   if (!port || *port == 0 || *port > 65535)

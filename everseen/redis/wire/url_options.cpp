@@ -18,7 +18,7 @@ using text = std::string_view;
 
 milliseconds positive_time(text name, text value) {
   const milliseconds t = url_text::to_duration(name, value);
-  if (t.count() == 0) throw parameter_error(std::string(name) + "= must be longer than nothing");
+  if (t.count() == 0) throw parameter_error(std::string(name) + "= must be longer than zero");
   return t;
 }
 
@@ -78,7 +78,7 @@ constexpr option redis_only(option o) {
   return o;
 }
 
-/// @tparam Read  makes the member of a name and a value, of which its errors show the name alone
+/// @tparam Read  makes the member from a name and a value; its errors show only the name
 template <auto Member, auto Read>
 constexpr option of(text name, bool is_secret = false) {
   return {name, [](redis_url& u, text n, text v) { u.*Member = Read(n, v); },
@@ -105,7 +105,7 @@ constexpr std::array<option, 16> options{{
     of<&redis_url::password, url_text::decode>("password", true),
 }};
 
-/// The name is shown only where it cannot be the rest of a password in which & or ? was not written as %XX.
+/// The name is shown only if it cannot be the rest of a password in which & or ? was not written as %XX.
 [[noreturn]] void unknown_option(const redis_url& url, text name, bool after_password) {
   if (after_password)
     throw parameter_error("what follows password= is not an option; write & in a password as %26");
@@ -129,7 +129,7 @@ void read_options(redis_url& url, text rest, std::set<text> given) {
     if (name.size() == part.size())
       throw parameter_error(std::string(name) + " needs a value, as in " + std::string(name) + "=...");
     if (!given.insert(known->name).second)
-      throw parameter_error("the URL says twice what " + std::string(name) + " is");
+      throw parameter_error("the URL has " + std::string(name) + " twice");
     known->read(url, name, part.substr(name.size() + 1));
   }
 }

@@ -108,7 +108,7 @@ std::string to_host(std::string_view text) {
   if (host.empty()) throw parameter_error("a host is missing");
   if (host.size() > 253 || !std::ranges::all_of(host, is_plain))
     throw parameter_error(
-        "a host is a name or an address: letters, digits, . - _; IPv6 addresses stand in [ ]");
+        "a host is a name or an address: letters, digits, . - _; IPv6 addresses are written in [ ]");
   return host;
 }
 
@@ -119,7 +119,7 @@ std::string to_ipv6(std::string_view text) {
   if (zone < 2 || !std::all_of(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(zone), fits) ||
       !std::all_of(address.begin() + static_cast<std::ptrdiff_t>(zone), address.end(),
                    [](char c) { return is_plain(c) || c == '%'; }))
-    throw parameter_error("what stands in [ ] is not an IPv6 address");
+    throw parameter_error("the text in [ ] is not an IPv6 address");
   return address;
 }
 

@@ -60,7 +60,7 @@ bool take_layout(json_body& body, filter_registry::request& how) {
 bool take_window(json_body& body, spec_request& r) {
   const auto window = body.duration("window");
   const auto slices = body.integer("slices", {1, max_slices});
-  if (slices && !window) refuse("slices divide a window; give window, too");
+  if (slices && !window) refuse("slices divide a window; give window as well");
   if (window) r.window = window_spec{*window, static_cast<std::uint32_t>(slices.value_or(default_slices))};
   return window.has_value();
 }
@@ -72,13 +72,12 @@ void take_foreign(json_body& body, spec_request& r, bool chose_ours) {
       choice<funnel_kind>(body, "funnel", parse_funnel_kind, "string, chars, int, long, bytes");
   const auto expansion = body.integer("expansion", {1, 32'768});
   if (!as && (funnel || expansion))
-    refuse("funnel and expansion are of other systems' filters; give as, too");
+    refuse("funnel and expansion belong to other systems' filters; give as as well");
   if (!as) return;
   if (chose_ours) refuse("as fixes layout, probes, hash, partitions and has no window; leave these out");
   const bool redisbloom = *as == layout_kind::redisbloom;
   if (redisbloom ? funnel.has_value() : expansion.has_value())
-    refuse(redisbloom ? "funnel means something to guava32 and guava64 alone"
-                      : "a filter of Guava does not grow");
+    refuse(redisbloom ? "funnel applies only to guava32 and guava64" : "a filter of Guava does not grow");
   r.layout = as;
   if (funnel) r.funnel = *funnel;
   if (expansion) r.expansion = static_cast<std::uint32_t>(*expansion);
@@ -90,7 +89,7 @@ new_filter parse_new_filter(std::string_view text) {
   json_body body(text);
   new_filter made;
   made.key = typed_name(body.text("name").value_or(""));
-  if (made.key.empty()) refuse("name is missing: what the filter is to be called");
+  if (made.key.empty()) refuse("name is missing: the name of the new filter");
   spec_request& r = made.how.spec;
   take_size(body, r);
   const bool chose_layout = take_layout(body, made.how);

@@ -123,7 +123,7 @@ http_response rename(http_call& c) {
   return r;
 }
 
-/// When the filter is to end; nothing: never.
+/// The requested expiry time; nothing: never.
 std::optional<event_time> parse_expiry(std::string_view text) {
   json_body body(text);
   const bool is_endless = body.is_null("expire"), has_no_end = body.is_null("expires_at_ms");
@@ -132,7 +132,7 @@ std::optional<event_time> parse_expiry(std::string_view text) {
   body.must_be_all_taken();
   if (int{is_endless} + int{has_no_end} + int{life.has_value()} + int{end.has_value()} != 1)
     throw http_problem{400, "bad_parameter",
-                       "give one of expire, as in \"1d\", and expires_at_ms; null: never"};
+                       "give either expire, as in \"1d\", or expires_at_ms; null: never"};
   if (life) return service::now() + *life;
   if (!end) return std::nullopt;
   const event_time when{std::chrono::milliseconds(*end)};

@@ -74,7 +74,7 @@ void parse_lines(const http_call& c, asked_keys& a) {
       throw http_problem{400, "bad_parameter", fmt::format("the body has more than {} lines", most)};
   }
   if (a.batch.keys.empty())
-    throw http_problem{400, "bad_parameter", "the body is empty: at least one key, a key a line"};
+    throw http_problem{400, "bad_parameter", "the body is empty: at least one key, one per line"};
 }
 
 std::string verdicts_json(std::span<const verdict> verdicts, const std::string& fault) {
@@ -126,7 +126,7 @@ void finish(const asked_keys& a) {
 void ask(http_call& c, const std::shared_ptr<asked_keys>& a) {
   a->of = need_filter(c);
   if (a->asks == question::add && c.all.filters().is_full())
-    throw http_problem{507, "no_room", "the filters take all the memory they may; no key was added"};
+    throw http_problem{507, "no_room", "the filters use all the memory that they may use; no key was added"};
   const auto when = time_of(*a->of, a->when_ms);
   if (c.all.filters().traits().batches_wait)
     return a->of->queue(a->asks).submit(

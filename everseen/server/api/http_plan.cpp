@@ -42,8 +42,7 @@ std::optional<std::uint64_t> bytes_in(query_parameters& query, std::optional<std
   constexpr double least_each = 0.5, most_each = 4096;
   if (*each < least_each || *each > most_each)
     refuse(fmt::format("bits_per_key must be a number from {} to {}", least_each, most_each));
-  if (!keys)
-    refuse("keys is missing: bits_per_key says nothing of the memory without it; give bytes or bits");
+  if (!keys) refuse("keys is missing: without it bits_per_key does not give the memory; give bytes or bits");
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(*keys) * *each / 8));
 }
 

@@ -86,19 +86,21 @@ void tell_server(service& all, std::vector<MetricFamily>& to) {
   to.push_back(gauge("process_resident_memory_bytes", "Memory of the process.").with(resident_bytes()));
   to.push_back(gauge("everseen_connections", "Clients that are connected, of both protocols.")
                    .with(real(all.clients().size())));
+  to.push_back(counter("everseen_connections_accepted_total", "Connections that were accepted.")
+                   .with(real(count.connections)));
   to.push_back(
-      counter("everseen_connections_accepted_total", "Clients that came.").with(real(count.connections)));
-  to.push_back(counter("everseen_connections_refused_total", "Clients that were one too many.")
-                   .with(real(count.refused_connections)));
+      counter("everseen_connections_refused_total", "Connections that were refused because of the limit.")
+          .with(real(count.refused_connections)));
   to.push_back(
       counter("everseen_commands_total", "Commands of the Redis protocol.").with(real(count.commands)));
-  to.push_back(gauge("everseen_requests_bytes", "Requests that are not whole yet, or queued by MULTI.")
+  to.push_back(gauge("everseen_requests_bytes", "Bytes of requests that are incomplete, or queued by MULTI.")
                    .with(real(all.requests().taken())));
-  to.push_back(counter("everseen_store_outages_total", "Batches of keys that the store did not answer whole.")
-                   .with(real(all.stats().outages())));
-  to.push_back(gauge("everseen_filters_bytes", "Memory or disk that open filters take.")
+  to.push_back(
+      counter("everseen_store_outages_total", "Batches of keys that the store did not answer completely.")
+          .with(real(all.stats().outages())));
+  to.push_back(gauge("everseen_filters_bytes", "Memory or disk space that open filters use.")
                    .with(real(all.filters().bytes())));
-  to.push_back(gauge("everseen_filters_limit_bytes", "Memory or disk that filters may take.")
+  to.push_back(gauge("everseen_filters_limit_bytes", "Memory or disk space that filters may use.")
                    .with(real(all.filters().max_bytes())));
 }
 
@@ -112,11 +114,12 @@ void tell_http(service& all, std::vector<MetricFamily>& to) {
 }
 
 void tell_durations(service& all, std::vector<MetricFamily>& to) {
-  to.push_back(histogram("everseen_batch_duration_seconds", "From a batch of keys to its verdicts.")
+  to.push_back(histogram("everseen_batch_duration_seconds", "Time from a batch of keys to its verdicts.")
                    .with(all.stats().took(question::add), {{"question", "add"}})
                    .with(all.stats().took(question::check), {{"question", "check"}}));
-  to.push_back(histogram("everseen_http_request_duration_seconds", "From a request over HTTP to its answer.")
-                   .with(all.http_took()));
+  to.push_back(
+      histogram("everseen_http_request_duration_seconds", "Time from a request over HTTP to its answer.")
+          .with(all.http_took()));
 }
 
 void tell_verdicts(const std::string& name, const filter_record& f, question asks, family& verdicts,
@@ -132,14 +135,15 @@ void tell_verdicts(const std::string& name, const filter_record& f, question ask
 
 void tell_filters(service& all, std::vector<MetricFamily>& to) {
   family verdicts = counter("everseen_filter_verdicts_total", "Keys that were judged.");
-  family batches = counter("everseen_filter_batches_total", "Batches in which they came.");
-  family outages = counter("everseen_filter_outages_total", "Batches that the store did not answer whole.");
-  family keys = gauge("everseen_filter_keys", "Keys added and still remembered.");
-  family capacity = gauge("everseen_filter_capacity_keys", "Keys that the filter was made for.");
+  family batches = counter("everseen_filter_batches_total", "Batches of keys that were judged.");
+  family outages =
+      counter("everseen_filter_outages_total", "Batches that the store did not answer completely.");
+  family keys = gauge("everseen_filter_keys", "Keys that were added and have not expired.");
+  family capacity = gauge("everseen_filter_capacity_keys", "Keys that the filter was created for.");
   family fill = gauge("everseen_filter_fill_ratio", "Keys in proportion to the room of all layers.");
   family promised = gauge("everseen_filter_error_rate", "Promised chance that a new key is called seen.");
   family now = gauge("everseen_filter_error_rate_now", "The same chance at this moment, by the formulas.");
-  family layers = gauge("everseen_filter_layers", "Layers of the slice that grew most.");
+  family layers = gauge("everseen_filter_layers", "Layers of the slice with the most layers.");
   family bytes = gauge("everseen_filter_bytes", "Bytes of all segments.");
   all.health().refresh_figures();
   for (const auto& [key, f] : all.filters().records()) {

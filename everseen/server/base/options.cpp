@@ -17,7 +17,8 @@ void must_be_whole(const tls_options& tls) {
   if (tls.cert_file.empty() != tls.key_file.empty())
     throw parameter_error("--tls-cert and --tls-key go together: a certificate chain and its private key");
   if (!tls.ca_file.empty() && tls.cert_file.empty())
-    throw parameter_error("--tls-ca is about clients of tls: addresses; give --tls-cert and --tls-key, too");
+    throw parameter_error(
+        "--tls-ca is about clients of tls: addresses; give --tls-cert and --tls-key as well");
 }
 
 /// If two users had the same name, or over HTTP the same password, one would silently get the rights of the
@@ -29,8 +30,9 @@ void must_be_distinct(const options& o) {
       if (one.name == other.name)
         throw parameter_error("there are two users named '" + one.name + "'; give each a name of its own");
       if (!o.http.empty() && one.password == other.password)
-        throw parameter_error("'" + one.name + "' and '" + other.name +
-                              "' have one password, which over HTTP says who asks; give each its own");
+        throw parameter_error(
+            "'" + one.name + "' and '" + other.name +
+            "' have the same password, which identifies a user over HTTP; give each its own");
     }
 }
 
@@ -72,11 +74,11 @@ void must_be_safe(const options& o) {
     if (where.is_local() && !is_behind_a_proxy(o)) continue;
     if (where.is_local())
       throw parameter_error(
-          "--http-host is for a proxy, and who reaches that could use and drop filters; give --password, "
+          "--http-host is for a proxy, whose clients could use and drop filters; give --password, "
           "--user or --user-file, or say --open-to-strangers");
     throw parameter_error("HTTP on " + where.text() +
                           " would let everybody on the network use and drop filters; give --password, --user "
-                          "or --user-file: a user's password is the token of his requests");
+                          "or --user-file: a user's password is the token of the user's requests");
   }
 }
 

@@ -65,7 +65,8 @@ bool rename(call& c, store::namesake there) {
 }
 
 void rename_over(call& c) {
-  if (!rename(c, store::namesake::replace)) throw refusal{"ERR somebody else has made a filter of that key"};
+  if (!rename(c, store::namesake::replace))
+    throw refusal{"ERR another client has created a filter of that key"};
   c.reply.ok();
 }
 

@@ -3,20 +3,21 @@
 
 #include "everseen/server/base/command.hpp"
 
-/// Commands that Redis and RedisBloom have and everseen serve has not, with the reason.
+/// Commands of Redis and RedisBloom that everseen serve does not have, with the reason.
 namespace everseen::server {
 
 namespace {
 
 constexpr std::string_view scripts =
-    "no scripts are run here; put what belongs together into MULTI and EXEC, or into one BF.MADD";
+    "there are no scripts here; put requests that belong together into MULTI and EXEC, or into one BF.MADD";
 constexpr std::string_view messages = "there are no channels here; a Redis server has them";
 constexpr std::string_view copies =
     "a filter is copied by BF.SCANDUMP and BF.LOADCHUNK, or by everseen export and import";
 constexpr std::string_view replicas =
     "this server has no replicas; several servers may share one store on Redis servers, which replicate it";
 constexpr std::string_view accounts = "users are options of everseen serve: --user and --user-file";
-constexpr std::string_view other_filters = "there are Bloom filters alone, from which no key is removed";
+constexpr std::string_view other_filters =
+    "there are only Bloom filters here, from which no key can be removed";
 constexpr std::string_view no_values =
     "keys here are Bloom filters; for filters of everseen on Redis the URL of a Redis server is needed, and "
     "a URL of this server begins with everseen://";
@@ -68,7 +69,7 @@ constexpr absent_command absent[] = {
     {"ACL|SAVE", accounts},
     {"ACL|DRYRUN", accounts},
     {"ACL|LOG", accounts},
-    // What everseen's own clients of Redis send first: they recognise this server by the reply.
+    // The first command of everseen's own clients for Redis, which recognise this server by the reply.
     {"HGET", no_values},
     {"HGETALL", no_values},
     {"HKEYS", no_values},

@@ -60,7 +60,7 @@ class http_connection final : public client_connection<Stream> {
       if (is_over(base::wrote(), is_writing() ? limits.write_timeout : lingering)) base::close();
     } else if (is_in_request()) {
       if (is_over(arrived_, limits.request_timeout))
-        refuse({408, "request_timeout", "the rest of the request did not come in time"}, is_rest_known::no);
+        refuse({408, "request_timeout", "the rest of the request did not arrive in time"}, is_rest_known::no);
     } else if (is_over(arrived_, is_known_ ? idle_timeout() : limits.request_timeout)) {
       base::close();
     }
@@ -123,13 +123,13 @@ class http_connection final : public client_connection<Stream> {
   /// Many connections hold bodies at the same time, each for as long as its client likes.
   bool has_room_for_body() {
     if (body_.hold(parser_->get().body().size())) return true;
-    refuse(
-        {503,
-         "busy",
-         "the requests of all clients take the memory that they may (--max-bodies); ask again soon, or send "
-         "fewer keys at a time",
-         {{"Retry-After", "1"}}},
-        is_rest_known::no);
+    refuse({503,
+            "busy",
+            "the requests of all clients use all the memory that they may use (--max-bodies); retry soon, or "
+            "send "
+            "fewer keys at a time",
+            {{"Retry-After", "1"}}},
+           is_rest_known::no);
     return false;
   }
 

@@ -39,10 +39,11 @@ void must_be_meant_for_us(const service& all, const http_request& r) {
   if (is_this_machine(name)) return;
   for (const std::string& ours : all.settings().http_hosts)
     if (name == lower(ours)) return;
-  throw http_problem{421, "bad_host",
-                     fmt::format("this server is not '{}': on an address of this machine alone it answers to "
-                                 "localhost; for a proxy in front of it give --http-host NAME",
-                                 name.substr(0, 64))};
+  throw http_problem{
+      421, "bad_host",
+      fmt::format("this server is not '{}': on an address that only this machine can reach, it answers to "
+                  "localhost; for a proxy in front of it give --http-host NAME",
+                  name.substr(0, 64))};
 }
 
 namespace {
@@ -51,11 +52,10 @@ constexpr std::string_view realm = "Bearer realm=\"everseen\"";
 
 [[noreturn]] void refuse_password(const service& all, const http_request& r, bool must_wait) {
   if (must_wait)
-    throw http_problem{
-        429,
-        "too_many_guesses",
-        "too many wrong passwords came from this address; this one was not looked at, ask again",
-        {{"Retry-After", std::to_string(guess_limit::pause.count())}}};
+    throw http_problem{429,
+                       "too_many_guesses",
+                       "too many wrong passwords came from this address; this one was not checked, try again",
+                       {{"Retry-After", std::to_string(guess_limit::pause.count())}}};
   all.log(telemetry::log_level::warning, "token_refused", {{"from", r.from}});
   throw http_problem{401,
                      "unauthorized",
@@ -73,8 +73,8 @@ sender sender_of(service& all, const http_request& r) {
     throw http_problem{
         401,
         "unauthorized",
-        "this server takes no Authorization but Bearer: send Authorization: Bearer PASSWORD, with "
-        "the password alone, as it is",
+        "this server accepts only Bearer authorization: send Authorization: Bearer PASSWORD, with "
+        "the password itself, not encoded",
         {{"WWW-Authenticate", std::string(realm) + ", error=\"invalid_request\""}}};
   const std::string_view password = std::string_view(r.authorization).substr(scheme.size());
   if (r.known != nullptr && has_password(*r.known, password)) return {r.known->may, r.known};
@@ -88,13 +88,14 @@ void must_have(right needed, right has) {
   if (has == right::nothing)
     throw http_problem{401,
                        "unauthorized",
-                       "this server wants to know who you are; send Authorization: Bearer PASSWORD",
+                       "this server requires a password; send Authorization: Bearer PASSWORD",
                        {{"WWW-Authenticate", std::string(realm)}}};
   if (needed == right::admin)
     throw http_problem{403, "forbidden",
-                       "this is for administrators alone: how a key is hashed tells the filter's secret; "
-                       "POST .../check tells whether it is fresh or seen"};
-  throw http_problem{403, "forbidden", "this user may ask, but not add keys, make or drop filters"};
+                       "this is for administrators only: how a key is hashed reveals the filter's secret; "
+                       "POST .../check returns whether it is fresh or seen"};
+  throw http_problem{403, "forbidden",
+                     "this user may look keys up, but not add keys, and not create or drop filters"};
 }
 
 void must_be_of_this_site(const http_request& r) {
@@ -104,7 +105,7 @@ void must_be_of_this_site(const http_request& r) {
   const bool origin_says_no = !origin.empty() && (slashes == std::string_view::npos ||
                                                   lower(origin.substr(slashes + 2)) != lower(r.host));
   if (site_says_no || origin_says_no)
-    throw http_problem{403, "cross_site", "pages of other sites may change nothing here"};
+    throw http_problem{403, "cross_site", "pages of other sites may not change anything here"};
 }
 
 namespace {

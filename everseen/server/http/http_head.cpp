@@ -81,7 +81,7 @@ http_problem problem_of(const boost::system::error_code& fault) {
             "the request has more bytes than --max-request allows; send fewer keys at a time"};
   if (fault == http::error::header_limit)
     return {431, "header_too_large", "the head of the request has more than 16 KiB"};
-  return {400, "bad_request", "this is no HTTP that is understood here: " + fault.message()};
+  return {400, "bad_request", "this is not a valid HTTP request: " + fault.message()};
 }
 
 }  // namespace everseen::server

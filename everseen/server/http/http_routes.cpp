@@ -56,7 +56,7 @@ bool serves(const http_route& route, http_method method) noexcept {
     throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
   std::string all;
   for (const std::string_view each : allowed) all += (all.empty() ? "" : ", ") + std::string(each);
-  throw http_problem{405, "method_not_allowed", "this can only be asked by " + all, {{"Allow", all}}};
+  throw http_problem{405, "method_not_allowed", "this path accepts only " + all, {{"Allow", all}}};
 }
 
 /// Visits the operations with this path until one returns true.

@@ -79,7 +79,7 @@ class json_body::document {
     if (fault == simdjson::SUCCESS) fault = parser_.parse(text_).get(root);
     if (fault != simdjson::SUCCESS)
       throw http_problem{400, "bad_json",
-                         fmt::format("the body is no JSON: {}", simdjson::error_message(fault))};
+                         fmt::format("the body is not JSON: {}", simdjson::error_message(fault))};
     if (root.get(fields_) != simdjson::SUCCESS)
       throw http_problem{400, "bad_json", "the body must be a JSON object"};
     collect_names();
@@ -98,7 +98,7 @@ class json_body::document {
       if (names_.size() == most_fields || std::ranges::find(names_, field.key) != names_.end())
         throw http_problem{
             400, "bad_json",
-            fmt::format("the body names '{}' twice, or too many things", field.key.substr(0, 64))};
+            fmt::format("the body has '{}' twice, or too many fields", field.key.substr(0, 64))};
       names_.push_back(field.key);
     }
   }

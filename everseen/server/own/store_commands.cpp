@@ -16,7 +16,7 @@
 #include "everseen/server/service/service.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
-/// What programs ask that use this server as their store: everseen/client.
+/// The commands of programs that use this server as their store: everseen/client.
 namespace everseen::server {
 
 namespace {
@@ -57,7 +57,7 @@ void create(call& c) {
   c.reply.ok();
 }
 
-/// Whether the client may know what makes keys collide.
+/// Whether the client may know the seed, with which colliding keys can be made.
 bool may_know_seed(const call& c) {
   return c.from.rights() >= right::admin;
 }
@@ -85,7 +85,7 @@ void state(call& c) {
 /// EVERSEEN.DUMP key fingerprint partition iterator
 void dump(call& c) {
   const auto iterator = read_integer(c.words[4]);
-  if (!iterator || *iterator < 1) throw refusal{"ERR the iterator is a number from 1 on"};
+  if (!iterator || *iterator < 1) throw refusal{"ERR the iterator must be a number from 1 on"};
   const auto f = need(c);
   if (c.words[2] != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};

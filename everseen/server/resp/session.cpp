@@ -19,7 +19,8 @@ constexpr std::size_t gathered_keys = 16'384;
 constexpr std::size_t words_for_nothing = 4 << 10;
 
 constexpr std::string_view no_room_for_requests =
-    "OOM the requests of all clients take the memory that they may (--max-bodies); nothing of this one was "
+    "OOM the requests of all clients use all the memory that they may use (--max-bodies); nothing of this "
+    "one was "
     "run, "
     "ask again soon";
 
@@ -45,7 +46,7 @@ session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
   // A suspended session stays inside until its work is done: its requests have begun.
   if (!is_suspended_) leave();
-  // Once for all, not one by one: all threads share the counter, and the filter's reference count.
+  // Added together, not one by one: all threads share the counter, and the filter's reference count.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
   held_filter_.reset();
   return p;
@@ -198,7 +199,7 @@ void session::write_down(word_list request) {
   std::size_t bytes = transaction_->held.held() + sizeof(transaction_->requests[0]);
   for (const std::string_view word : request) bytes += word.size() + sizeof(std::string);
   if (bytes > all_.settings().request.request_bytes)
-    return refuse({"ERR the transaction is longer than a request may be"});
+    return refuse({"ERR the transaction is longer than the limit for a request"});
   if (!transaction_->held.hold(bytes)) return refuse({std::string(no_room_for_requests)});
   transaction_->requests.emplace_back(request.begin(), request.end());
   client_->queued = static_cast<int>(transaction_->requests.size());
@@ -257,7 +258,7 @@ bool session::log_in(std::string_view user, std::string_view password) {
   const auto [known, must_wait] = all_.identify(client_->network, user, password);
   if (must_wait)
     throw refusal{
-        "ERR too many wrong passwords came from this address; this one was not looked at, try again in a "
+        "ERR too many wrong passwords came from this address; this one was not checked, try again in a "
         "second"};
   if (known == nullptr) {
     all_.log(telemetry::log_level::warning, "password_refused", {{"from", client_->address}});

@@ -105,7 +105,7 @@ lock_file reserve_to_serve(const std::filesystem::path& of) {
   throw storage_error("another everseen serve" +
                           (holder > 0 ? " (process " + std::to_string(holder) + ")" : "") +
                           " has the filters in " + directory.string() +
-                          "; be a client of that one, stop it, or give this one a --store of its own",
+                          "; connect to that server instead, stop it, or give this one another --store",
                       EWOULDBLOCK, directory.string());
 }
 

@@ -38,7 +38,7 @@ std::vector<std::byte> read_whole(const descriptor& file, const std::filesystem:
   if (::fstat(file.get(), &status) != 0) throw disk_error("read the length of", path, errno);
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > most)
-    throw damaged(path, "is " + std::to_string(size) + " bytes long and can have " + std::to_string(most));
+    throw damaged(path, "is " + std::to_string(size) + " bytes long; its maximum is " + std::to_string(most));
   std::vector<std::byte> bytes(size);
   std::size_t filled = 0;
   while (filled < bytes.size()) {

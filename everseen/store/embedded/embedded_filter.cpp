@@ -19,7 +19,7 @@ namespace everseen {
 
 namespace {
 
-constexpr const char* over = "the filter has ended, as it was told to; make another one";
+constexpr const char* over = "the filter has expired; create another one";
 
 }  // namespace
 

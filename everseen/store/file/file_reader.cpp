@@ -86,7 +86,7 @@ class ledger_to_read final : public ledger {
 
  private:
   static constexpr const char* refusal =
-      "the filter was opened for reading; open it for writing to go on with a job";
+      "the filter was opened for reading; open it for writing to continue a job";
   job_journal::content known_;
   std::uint64_t bytes_;
 };
@@ -119,8 +119,7 @@ batch_result file_reader::check(std::span<const partition_batch> batches) const 
   try {
     // Read for each batch, as the writer may change the expiry time at any time.
     if (const auto end = read_expiry(directory_); end && *end <= now_())
-      return unanswered(batches, batch_failure::cause::storage,
-                        directory_.string() + " has ended, as it was told to");
+      return unanswered(batches, batch_failure::cause::storage, directory_.string() + " has expired");
     return newest()->check(batches);
   } catch (...) {
     batch_failure why = batch_failure::from_current_exception();

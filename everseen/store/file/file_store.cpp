@@ -79,7 +79,7 @@ std::vector<std::string> file_store::jobs(std::string_view name) const {
   return manifest->content().jobs;
 }
 
-/// None if there is no such filter, or its manifest is missing: whatever is done to it next says so.
+/// None if there is no such filter or its manifest is missing; the next operation on it reports that.
 std::vector<std::string> file_store::jobs_of(std::string_view name) const {
   const auto manifest = read_manifest::from(directory_of(name));
   return manifest ? manifest->content().jobs : std::vector<std::string>();
@@ -170,9 +170,9 @@ std::shared_ptr<retry_policy> file_store::policy_for_waiting() const {
 
 std::vector<std::string> file_store::warnings(concern about) const {
   if (about == concern::keys || policy_ == sync_policy::always) return {};
-  const std::string when = policy_ == sync_policy::interval ? "once a second" : "when the kernel likes";
+  const std::string when = policy_ == sync_policy::interval ? "once a second" : "when the kernel decides";
   return {"the store writes to the disk " + when +
-          ": after a power loss, events of the last moments may be lost or come twice; sync=always keeps "
+          ": after a power loss, the last events may be lost or repeated; sync=always keeps "
           "them, as "
           "in --store file:" +
           directory_.string() + "?sync=always"};

@@ -33,7 +33,7 @@ void make_directory(disk& on, const std::filesystem::path& path) {
 
 /// Advice for a damaged journal, whose content cannot be recovered.
 std::string advice_for(const std::filesystem::path& filter_directory, std::string_view job) {
-  return "; go on from a backup of the filter's directory, or, to give up what the job remembers and keep "
+  return "; continue from a backup of the filter's directory, or, to give up what the job remembers and keep "
          "the filter: everseen jobs " +
          name_argument(presumed_name(filter_directory)) + " --end " + name_argument(job);
 }
@@ -128,7 +128,7 @@ void file_job::note_checkpoints(std::span<const checkpoint> marks) {
 std::string file_job::doubt() const {
   if (!head_.may_lack_steps) return {};
   return "the machine went down while " + path_.string() +
-         " was open, and not each step was synced: events of the moments before may be lost or come twice; "
+         " was open, and not every step was synced: the last events before that may be lost or repeated; "
          "sync=always keeps them";
 }
 

@@ -95,7 +95,7 @@ checked_head decode_head(std::string_view bytes) {
   const auto found = load_le<std::uint32_t>(bytes.data() + magic.size());
   if (found != version)
     throw format_error("the journal is of version " + std::to_string(found) +
-                       ", and only version 2 is known here");
+                       ", and this everseen reads only version 2");
   if (bytes.size() < head_bytes + checksum_bytes) damaged("is cut off in its head");
   const std::size_t description = load_le<std::uint32_t>(bytes.data() + 12);
   const std::size_t job = load_le<std::uint32_t>(bytes.data() + 52);
@@ -134,7 +134,7 @@ void take_record(content& into, char kind, std::string_view body, std::uint32_t 
   else if (kind == marks_kind)
     take_marks(into, reader(body));
   else
-    damaged("has a record of a kind that is not known here");
+    damaged("has a record of an unknown kind");
 }
 
 bool are_same_boot(const boot_id& a, const boot_id& b) noexcept {

@@ -40,8 +40,7 @@ void require_linkable(const filter_links& all, const named_spec& older, const na
   if (const std::string by = asker_of(all, older.name); !by.empty() && by != newer.name)
     throw parameter_error(old + " is asked by " + quoted_name(by) + " already" + end_it(by));
   if (older.of.window && !newer.of.window)
-    throw parameter_error(old + " has a window and " + now +
-                          " has none, so that keys would come without their time");
+    throw parameter_error(old + " has a window and " + now + " has none, so the keys would have no times");
 }
 
 void require_unasked(const filter_links& all, std::string_view name) {
@@ -61,7 +60,7 @@ void refuse_unlinked(std::string_view newer) {
 
 std::string why_not_opened(std::string_view newer, std::string_view older, const char* why) {
   return quoted_name(newer) + " asks " + quoted_name(older) + " first, which cannot be opened: " + why +
-         ". Restore it, or go on without it: everseen link --off " + name_argument(newer);
+         ". Restore it, or continue without it: everseen link --off " + name_argument(newer);
 }
 
 std::optional<event_time> end_of_link(event_time now,

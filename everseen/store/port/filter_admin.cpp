@@ -18,14 +18,13 @@ name_taken filter_exists(std::string_view name) {
 }
 
 filter_expired filter_has_expired(std::string_view name) {
-  return filter_expired("the filter " + quoted_name(name) +
-                        " has ended, as it was told to; make one with: everseen create " +
+  return filter_expired("the filter " + quoted_name(name) + " has expired; make one with: everseen create " +
                         name_argument(name));
 }
 
 parameter_error no_such_job(std::string_view filter, std::string_view job) {
   return parameter_error("the filter " + quoted_name(filter) + " has no job named " + quoted_name(job) +
-                         "; everseen jobs " + name_argument(filter) + " lists those that there are");
+                         "; everseen jobs " + name_argument(filter) + " lists its jobs");
 }
 
 void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what) {
@@ -34,8 +33,8 @@ void require_no_jobs(std::string_view filter, std::span<const std::string> jobs,
   for (const std::string& job : jobs) names += (names.empty() ? "" : ", ") + shown_name(job);
   throw parameter_error(
       quoted_name(filter) + " has jobs (" + names + ") and cannot " + std::string(what) +
-      ": what they were told of their events must stay true. Create another filter for what "
-      "is to come, or drop this one when its jobs are done");
+      ": the answers that the jobs were given must stay true. Create another filter for new "
+      "keys, or drop this one when its jobs are done");
 }
 
 void require_rebuildable(const spec& old, const spec& next) {
@@ -51,7 +50,7 @@ void validate_job_name(std::string_view job) {
   try {
     validate_filter_name(job);
   } catch (const parameter_error& e) {
-    throw parameter_error("the job " + quoted_name(job) + " cannot be named so: " + e.what());
+    throw parameter_error("the job " + quoted_name(job) + " cannot have this name: " + e.what());
   }
 }
 

@@ -11,8 +11,9 @@ event_time wall_clock() {
 }
 
 event_time end_after(event_time now, std::chrono::milliseconds life) {
-  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for a second at least");
-  if (event_time::max() - now < life) throw parameter_error("so late an end cannot be told; leave it out");
+  if (life < std::chrono::seconds(1)) throw parameter_error("a filter must live for at least a second");
+  if (event_time::max() - now < life)
+    throw parameter_error("the expiry time is too far in the future; leave it out");
   return now + life;
 }
 

@@ -116,7 +116,7 @@ class counter {
     if (!event && options_.without_key == dedup_options::fate::fail)
       throw format_error(record_place(options_.format, input, of_input_) + ' ' +
                          to_string(describe(rule_, record, of_input_, event.error())) +
-                         "; --missing-key drop passes over such lines, --missing-key pass prints them");
+                         "; --missing-key drop skips such lines, --missing-key pass prints them");
     ++of_input_;
     ++result.records;
     if (!event) {

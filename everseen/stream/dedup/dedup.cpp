@@ -185,7 +185,7 @@ class worker {
 
   [[noreturn]] void report(const bad_record& unreadable) const {
     throw format_error(place_of(unreadable.position) + ' ' + to_string(unreadable) +
-                       "; --missing-key drop passes over such lines, --missing-key pass prints them");
+                       "; --missing-key drop skips such lines, --missing-key pass prints them");
   }
 
   dedup_run& shared_;
@@ -205,7 +205,7 @@ dedup_result deduplicate(block_reader& input, filter& seen, output& out, const d
 void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
                  dedup_result& result) {
   if (seen.get_spec().window && !options.time && !options.clock)
-    throw parameter_error("the filter has a window; say where the time of a record stands, or pass a clock");
+    throw parameter_error("the filter has a window; say where a record has its time, or pass a clock");
   dedup_run shared(input, seen, out, options, result);
   const auto work = [&]() noexcept {
     try {
@@ -225,7 +225,7 @@ void deduplicate(block_reader& input, filter& seen, output& out, const dedup_opt
   if (shared.error) std::rethrow_exception(shared.error);
   if (result.first_late > 0 && options.late == dedup_options::fate::fail)
     throw format_error(result.first_late_place +
-                       " is older than the window remembers; --late drop passes over such lines, --late "
+                       " is older than the window; --late drop skips such lines, --late "
                        "pass prints them");
 }
 

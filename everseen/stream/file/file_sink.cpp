@@ -53,7 +53,8 @@ void file_sink::open(int more_flags) {
   struct stat about {};
   if (::fstat(file_.get(), &about) != 0 || !S_ISREG(about.st_mode))
     throw parameter_error(
-        path_ + " is no regular file, so nothing can be taken back from it; give - and pipe it there");
+        path_ +
+        " is not a regular file, so nothing can be taken back from it; give - and pipe the output there");
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
   struct stat now {};  // another process may have written before it released the lock
@@ -64,7 +65,7 @@ void file_sink::open(int more_flags) {
 /// Makes an unwritable directory or too long a name fail before anything is claimed.
 void file_sink::begin(std::string_view note) {
   if (!file_ && !note.empty())
-    throw parameter_error(path_ + " is not there, and this job has written " +
+    throw parameter_error(path_ + " does not exist, and this job has written " +
                           std::to_string(length_in(note)) +
                           " bytes to it; put it back, or give --move-output to begin a new one with what "
                           "comes next");
@@ -76,7 +77,7 @@ void file_sink::begin(std::string_view note) {
   forget_shown();
 }
 
-/// A run that died here may have written a part of the line.
+/// A run that crashed here may have written a part of the line.
 void file_sink::write_first() {
   const std::string line = first_ + separator_;
   if (shown_ >= line.size() || read(0, shown_) != line.substr(0, shown_)) return;
@@ -90,8 +91,8 @@ void file_sink::must_have_all_of_others() {
   if (unsettled_.to() > shown_ || first_difference(unsettled_.to()) < unsettled_.to())
     throw parameter_error(
         unsettled_.path() + " has lines that the job " + unsettled_.mark() + " has put out to " + path_ +
-        ", and that may be settled and are not in it. Put back the file that it wrote and start that job "
-        "again, as before, to have them there; if it was ended, append by hand what you want of them, and "
+        "; they may be settled, and are not in it. Put back the file that it wrote and start that job "
+        "again to append them; if the job was ended, append the lines that you want by hand, and "
         "remove " +
         unsettled_.path());
   forget_shown();
@@ -113,27 +114,27 @@ void file_sink::show_settled(std::string_view note) {
   const std::uint64_t settled = length_in(note);
   const std::string written = std::to_string(settled) + " bytes to it";
   if (shown_ < settled && (unsettled_.from() > shown_ || unsettled_.to() < settled))
-    throw parameter_error(
-        path_ + " has " + std::to_string(shown_) + " bytes, and this job has written " + written +
-        "; put back what it was, or give --to another file and --move-output for what comes next");
+    throw parameter_error(path_ + " has " + std::to_string(shown_) + " bytes, and this job has written " +
+                          written +
+                          "; restore the file, or give --to another file and --move-output for later events");
   must_go_on_as_unsettled(settled);
   if (fingerprint(tail_before(settled)) != note.substr(note.find(' ') + 1))
-    throw parameter_error(
-        path_ + " is not the file that this job wrote: it has written " + written +
-        ", and other ones stand there; put that file back, or give --to another one and "
-        "--move-output for what comes next; workers that share a path have a --worker each");
+    throw parameter_error(path_ + " is not the file that this job wrote: it has written " + written +
+                          ", and it has other bytes there; put that file back, or give --to another one and "
+                          "--move-output for later events; workers that share a path need a --worker each");
   append_up_to(settled);
 }
 
-/// If a run died while it appended settled lines, others may have appended after the part that it wrote.
+/// If a run crashed while it appended settled lines, others may have appended after the part that it wrote.
 void file_sink::must_go_on_as_unsettled(std::uint64_t end) const {
   const std::uint64_t both = std::min({end, shown_, unsettled_.to()});
   const std::uint64_t same = first_difference(both);
   if (same >= both) return;
-  throw parameter_error(path_ + " has other bytes behind its first " + std::to_string(same) +
-                        " than this job has put out there: somebody has appended them before the job had "
-                        "written all that is settled, which is in " +
-                        unsettled_.path() + "; take them away, start the job again, and append them then");
+  throw parameter_error(path_ + " has other bytes after its first " + std::to_string(same) +
+                        " than this job has put out there: another program appended them before the job had "
+                        "written all settled lines, which are in " +
+                        unsettled_.path() +
+                        "; remove those bytes, start the job again, and append them then");
 }
 
 /// The first byte at which the file and the unsettled one differ; `end` if all before it is equal.

@@ -100,9 +100,10 @@ void file_source::must_be_the_one_taken(const source_record& first) {
 }
 
 void file_source::refuse_another_last_line() const {
-  throw parameter_error("the last line of " + input_.name() +
-                        " had no end when the job took it, and is another one now; give --follow for a file "
-                        "that is being written, and begin another job");
+  throw parameter_error(
+      "the last line of " + input_.name() +
+      " had no newline when the job read it, and has changed since; give --follow for a file "
+      "that is being written, and begin another job");
 }
 
 source::state file_source::cut(const block& text, source_batch& into) {
@@ -154,7 +155,7 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   if (carry_.empty()) return state::ended;
   if (ends_in_quotes(carry_, how_.format))
     throw format_error(place_of(lane_, position_) +
-                       " has a quotation mark that is not closed, or that stands where CSV allows none");
+                       " has a quotation mark that is not closed, or that CSV does not allow there");
   block last{std::make_shared_for_overwrite<char[]>(carry_.size() + 1 + block_reader::padding),
              carry_.size() + 1};
   std::copy(carry_.begin(), carry_.end(), last.bytes.get());

@@ -62,7 +62,7 @@ std::string resumable_input::take_first(record_format format, bool follows,
     between_quotes = between_quotes != (format.quoted && byte == '"');
     record += *byte;
     if (record.size() > max_first_bytes)
-      throw format_error("the first line of " + name_ + " has more than 1 MiB and is none of names");
+      throw format_error("the first line of " + name_ + " has more than 1 MiB: it does not name fields");
   }
   if (!record.empty() && before_ != format.separator)
     throw format_error("the first line of " + name_ +
@@ -93,7 +93,7 @@ void resumable_input::begin(std::uint64_t position, std::string_view note) {
   }
   if (bytes().value_or(0) < position)
     throw parameter_error(name_ + " is shorter than the " + settled_text() +
-                          "; was it cut, or replaced? Begin another job for another file");
+                          "; was it truncated or replaced? Begin another job for another file");
   beginning_.resize(fingerprinted_bytes(expected_, name_));
   const ssize_t got = ::pread(number_, beginning_.data(), beginning_.size(), 0);
   beginning_.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -138,8 +138,8 @@ bool resumable_input::readable_within(std::chrono::milliseconds wait) const noex
 bool resumable_input::has_its_name() const {
   if (!file_) return true;
   if (bytes().value_or(0) < read_to_ || !begins_as_before())
-    throw storage_error(name_ + " was cut short while it was followed; begin another --job for what comes", 0,
-                        name_);
+    throw storage_error(
+        name_ + " was truncated while it was followed; begin another --job for its new content", 0, name_);
   struct stat opened {};
   struct stat named {};
   ::fstat(number_, &opened);
@@ -160,8 +160,8 @@ void resumable_input::must_be(std::string_view note) const {
   const std::scoped_lock alone(lock_);
   const std::size_t count = fingerprinted_bytes(note, name_);
   if (count <= beginning_.size() && fingerprint(std::string_view(beginning_).substr(0, count)) != note)
-    throw parameter_error("another worker of this job reads another input by the name of " + name_ +
-                          "; give each its --worker, or its --job");
+    throw parameter_error("another worker of this job reads another input named " + name_ +
+                          "; give each its own --worker, or its own --job");
 }
 
 std::optional<std::uint64_t> resumable_input::count_before(std::uint64_t position, char byte) const {
@@ -199,10 +199,10 @@ void resumable_input::remember(std::string_view bytes) {
 void resumable_input::compare() const {
   const std::size_t count = fingerprinted_bytes(expected_, name_);
   if (fingerprint(std::string_view(beginning_).substr(0, count)) != expected_)
-    throw parameter_error((file_
-                               ? name_ + " begins otherwise than the file that this job has read"
-                               : std::string("standard input begins otherwise than what this job has read")) +
-                          "; begin another job for another input");
+    throw parameter_error(
+        (file_ ? name_ + " does not begin like the file that this job has read"
+               : std::string("standard input does not begin like the input that this job has read")) +
+        "; begin another job for another input");
 }
 
 std::string resumable_input::settled_text() const {

@@ -120,7 +120,7 @@ std::string unsettled_file::read(std::uint64_t begin, std::size_t bytes) const {
 void unsettled_file::must_be_as_begun() const {
   const std::string begun = head();
   if (bytes_at(file_.get(), 0, begun.size(), path_) == begun) return;
-  throw storage_error(path_ + " is not as this job has written it: somebody else writes to it", EIO, path_);
+  throw storage_error(path_ + " is not as this job has written it: another program writes to it", EIO, path_);
 }
 
 void unsettled_file::remove() noexcept {

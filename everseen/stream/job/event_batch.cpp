@@ -50,7 +50,7 @@ event_time newest_in(const stored_filter& f) {
 event_reader::event_reader(event_shape shape, const filter& seen, options how)
     : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
   if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
-    throw parameter_error("the filter has a window; say where the time of an event stands");
+    throw parameter_error("the filter has a window; say where an event has its time");
   if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
 }
 

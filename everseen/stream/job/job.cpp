@@ -143,7 +143,7 @@ bool job::settle_next() {
       settle(if_unavailable::fail);
       throw format_error(parts_.from.place_of(batch->from.lane, batch->stops_at->position) + ' ' +
                          to_string(*batch->stops_at) +
-                         "; --bad-events skip passes over such records, --bad-events FILE keeps them there" +
+                         "; --bad-events skip skips such records, --bad-events FILE keeps them there" +
                          header_hint(*batch->stops_at));
     }
   } else if (queue_.has_ended()) {
@@ -164,8 +164,8 @@ bool job::is_waited_for() const {
   });
 }
 
-/// Leaves batches that were read and not claimed to the next run. They must not be claimed behind an
-/// abandoned batch: the ledger considers every event before a judged one judged.
+/// Leaves batches that were read and not claimed to the next run. They must not be claimed after an abandoned
+/// batch: the ledger considers every event before a judged one judged.
 void job::leave_the_rest() {
   stopping_ = true;
   while (!queue_.has_ended())

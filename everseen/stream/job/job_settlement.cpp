@@ -69,8 +69,8 @@ void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& k
       throw format_error(
           "the ledger has forgotten what was settled of '" + name + "': it has " + std::to_string(has) +
           ", and had " + std::to_string(had) +
-          ": its server was started again without 'appendfsync always', or a replica that lagged took its "
-          "place. Events may come twice: put all of it out anew, into a new filter");
+          ": its server was restarted without 'appendfsync always', or a replica that lagged took its "
+          "place. Events may be repeated: start over, with a new filter");
   }
 }
 

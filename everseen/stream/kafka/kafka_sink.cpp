@@ -43,7 +43,7 @@ kafka_url checked(kafka_url url) {
   if (url.topics.size() != 1)
     throw parameter_error(to_string(url) + ": events go to one topic, as in kafka://host:9092/fresh");
   if (url.group || url.until_end)
-    throw parameter_error(to_string(url) + ": group= and until= are for a source; write them behind --from");
+    throw parameter_error(to_string(url) + ": group= and until= are for a source; write them after --from");
   return url;
 }
 

@@ -23,8 +23,8 @@ struct ours {
   text instead;
 };
 constexpr std::array<ours, 12> properties_of_ours{{
-    {"bootstrap.servers", "the brokers stand in front of the topic"},
-    {"metadata.broker.list", "the brokers stand in front of the topic"},
+    {"bootstrap.servers", "the brokers come before the topic"},
+    {"metadata.broker.list", "the brokers come before the topic"},
     {"group.id", "write group=..."},
     {"auto.offset.reset", "write start=earliest or start=latest"},
     {"enable.auto.commit", "offsets are committed when their events are settled"},
@@ -44,7 +44,7 @@ std::string to_topic(text written) {
   if (topic.empty() || topic.size() > 249 || topic == "." || topic == ".." ||
       !std::ranges::all_of(topic, fits))
     throw parameter_error(
-        "the topic of a Kafka URL is missing or none: it stands behind the brokers, as in "
+        "the topic of a Kafka URL is missing or invalid: it follows the brokers, as in "
         "kafka://host:9092/clicks, and has letters, digits, . - _");
   return topic;
 }
@@ -136,7 +136,7 @@ void read_options(kafka_url& url, text rest) {
     read_option(url, name, part.substr(name.size() + 1), after_password);
     after_password = after_password || name.ends_with("password") || name.ends_with("secret");
     if (!given.insert(name.substr(name.starts_with(passed_on) ? passed_on.size() : 0)).second)
-      throw parameter_error("the URL says twice what " + std::string(name) + " is");
+      throw parameter_error("the URL has " + std::string(name) + " twice");
   }
 }
 

@@ -114,7 +114,7 @@ void member::must_be_of(const checkpoint& known) const {
   if (known.note.empty() || cluster_.empty() || known.note == cluster_) return;
   throw parameter_error("the job has read " + known.source + " of the cluster " + known.note + ", and " +
                         to_string(where_) + " is the cluster " + cluster_ +
-                        ": offsets there are others; count it under another --job");
+                        ": its offsets are different; count it under another --job");
 }
 
 void member::go_on_after_gap(assigned& lane) {

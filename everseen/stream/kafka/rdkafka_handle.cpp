@@ -23,10 +23,10 @@ void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& valu
       return;
     case RD_KAFKA_CONF_UNKNOWN:
       throw parameter_error("librdkafka has no property '" + name +
-                            "'; its CONFIGURATION.md lists those there are");
+                            "'; its CONFIGURATION.md lists all properties");
     default:
-      throw parameter_error("librdkafka does not take the value of " + name +
-                            "; its CONFIGURATION.md says which it takes");
+      throw parameter_error("librdkafka does not accept the value of " + name +
+                            "; its CONFIGURATION.md lists the accepted ones");
   }
 }
 
@@ -88,13 +88,15 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
       return "no broker answers; is Kafka running there, is the port right, does it want TLS "
              "(security.protocol=ssl)?";
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
-      return "an event is larger than Kafka takes; raise message.max.bytes in the URL, and max.message.bytes "
+      return "an event is larger than Kafka accepts; raise message.max.bytes in the URL, and "
+             "max.message.bytes "
              "of "
              "the topic";
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
-      return "another worker has begun with the same transactional.id, or this one was away for longer than "
+      return "another worker has begun with the same transactional.id, or this one was silent for longer "
+             "than "
              "transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
       return "another worker has the same group.instance.id; give each its own";

@@ -212,7 +212,7 @@ std::string member::warning_about(std::string_view lane) const {
   if (!start) return {};
   return "the consumer group " + group_ + " continues at offset " + std::to_string(*start) + " of " +
          std::string(lane) +
-         ", where this job has settled nothing yet: what came before is not counted here; if it is to be, "
+         ", where this job has settled nothing yet: earlier events are not counted here; to count them, "
          "give group= another name";
 }
 

@@ -63,7 +63,7 @@ std::uint64_t start_after_gap(rd_kafka_t* with, const kafka_url& where, const st
     throw parameter_error(
         "the job has read " + lane + " up to offset " + std::to_string(wanted) + ", but it ends at " +
         std::to_string(there.high) +
-        ": the topic was made anew or cut short; count it under another --job, with a group "
+        ": the topic was created again or truncated; count it under another --job, with a group "
         "of its own");
   if (wanted >= there.low) return wanted;
   if (where.gap == kafka_url::gap_rule::skip) return there.low;
@@ -71,7 +71,7 @@ std::uint64_t start_after_gap(rd_kafka_t* with, const kafka_url& where, const st
       "the events of " + lane + " from offset " + std::to_string(wanted) + " to " +
       std::to_string(there.low - 1) +
       " are gone: the topic's retention removed them before they were read; gap=skip in the URL "
-      "continues with what is left");
+      "continues with the remaining events");
 }
 
 }  // namespace everseen::rdkafka

@@ -227,7 +227,7 @@ void block_reader::end_of_input(block& into) {
   at_header_ = format_.header;
 }
 
-/// The whole records before the quotation mark that nothing ends are handed out first.
+/// The whole records before the unclosed quotation mark are handed out first.
 void block_reader::must_not_end_in_quotes(block& into) {
   if (!ends_in_quotes(into.text(), format_)) return;
   try {
@@ -241,7 +241,7 @@ void block_reader::must_not_end_in_quotes(block& into) {
 
 void block_reader::refuse_open_quotes(std::string_view record) const {
   throw format_error(inputs_[current_].path +
-                     " ends between quotation marks: one is not closed, or stands where CSV allows none, in "
+                     " ends between quotation marks: one is not closed, or is where CSV allows none, in "
                      "the record that begins " +
                      quoted_text(record.substr(0, record.find(format_.separator))));
 }

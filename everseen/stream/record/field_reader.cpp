@@ -87,11 +87,12 @@ class field_reader::json {
   }
 
   [[noreturn]] static void refuse(const std::string& pointer) {
-    throw parameter_error(
-        "'" + pointer + "' is a part of another field that is asked for, or that one of it; ask for either");
+    throw parameter_error("'" + pointer +
+                          "' is a part of another requested field, or contains it; request only one of them");
   }
 
-  /// A value would not do for the whole: only a document looks whether it ends as it begins.
+  /// The whole record is parsed as a document, not as a value: only a document checks that it is closed as it
+  /// was opened.
   simdjson::error_code walk_document(simdjson::ondemand::document& document, std::string_view record) {
     simdjson::ondemand::json_type type;
     if (const auto bad = document.type().get(type)) return bad;
@@ -100,7 +101,7 @@ class field_reader::json {
       return is_json_scalar(document, record) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
     const auto bad =
         is_object ? walk_object(root_, document.get_object()) : walk_array(root_, document.get_array());
-    // What is missing may stand behind the document, and two documents on a line are not JSON.
+    // A missing field may come after the document, and two documents on a line are not JSON.
     return !bad && left_ > 0 && !is_json_end(document) ? simdjson::TAPE_ERROR : bad;
   }
 
@@ -170,7 +171,7 @@ field_reader::field_reader(const std::vector<field_rule>& fields)
   for (const field_rule& field : fields_) {
     validate(field);
     if (field.how != fields_.front().how)
-      throw parameter_error("fields are given by JSON pointers or by numbers, not by both");
+      throw parameter_error("give fields either by JSON pointers or by numbers, not both");
   }
   std::iota(by_number_.begin(), by_number_.end(), std::size_t{0});
   std::sort(by_number_.begin(), by_number_.end(),
@@ -251,7 +252,7 @@ std::string_view unquote(std::string_view between, std::string& into) {
 
 }  // namespace
 
-/// @return false  a quotation mark stands where none may
+/// @return false  a quotation mark is in an invalid place
 bool field_reader::read_quoted(std::string_view record) {
   const char delimiter = fields_.front().delimiter;
   auto wanted = by_number_.begin();

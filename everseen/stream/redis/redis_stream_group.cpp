@@ -18,7 +18,7 @@ group::group(const redis_stream_url& url, const redis::redis_url& server)
     : url_(url), where_{url.stream, 0}, reading_(server), settling_(server) {
   if (server.shape == redis::redis_url::topology::many)
     throw parameter_error(
-        "a stream is on one server; name that behind @, as in redis-stream:clicks?group=g@redis://host:6379");
+        "a stream is on one server; name it after @, as in redis-stream:clicks?group=g@redis://host:6379");
 }
 
 consumer_name group::named(const std::string& consumer) const {

@@ -17,10 +17,10 @@ constexpr std::size_t bytes_a_call = 1U << 20;
 
 redis_stream_url checked(redis_stream_url url, const redis::redis_url& server) {
   if (!url.group.empty() || !url.consumer.empty() || url.until_end)
-    throw parameter_error("group=, consumer= and until= are for a source; write them behind --from");
+    throw parameter_error("group=, consumer= and until= are for a source; write them after --from");
   if (server.shape == redis::redis_url::topology::many)
     throw parameter_error(
-        "a stream is on one server; name that behind @, as in redis-stream:fresh@redis://host:6379");
+        "a stream is on one server; name it after @, as in redis-stream:fresh@redis://host:6379");
   if (url.field.empty()) url.field = "event";
   return url;
 }
@@ -47,7 +47,7 @@ class redis_stream_sink::impl {
     const redis::reply kind = session_.ask({url_.stream, 0}, {"TYPE", url_.stream}, true);
     if (kind.text() != "stream" && kind.text() != "none")
       throw parameter_error(url_.stream + " holds a " + std::string(kind.text()) +
-                            ", and no stream; name another");
+                            ", not a stream; name another");
   }
 
   void put(const judged_batch& batch) {
@@ -83,7 +83,7 @@ class redis_stream_sink::impl {
     // Another client appended between plan and append at every attempt: something is wrong.
     for (int attempts = 0; attempts < 1'000; ++attempts)
       if (is_appended(r)) return;
-    throw backend_error("others append to " + url_.stream + " without a pause");
+    throw backend_error("other clients append to " + url_.stream + " without a pause");
   }
 
   /// @return false  another client has appended in between

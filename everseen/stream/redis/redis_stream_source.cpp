@@ -40,12 +40,12 @@ class redis_stream_source::impl {
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
     for (const auto& [name, at] : reached) settled_before_[name] = at.position;
     group_.make();
-    const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have died just now
+    const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have just crashed
     while (!group_.read(own_, 0, "1", false).held) {
       if (clock::now() >= end)
         throw backend_error("another worker reads " + url_.stream + " as " + own_.name + " of the group " +
-                            url_.group + "; give each its own name: consumer=... If it is one that takes " +
-                            "over what this one left, start again when it is done");
+                            url_.group + "; give each its own name: consumer=... If it is only taking " +
+                            "over the entries that this one left, start again when it is done");
       std::this_thread::sleep_for(milliseconds(50));
     }
     lanes_.add(own_);
@@ -115,7 +115,7 @@ class redis_stream_source::impl {
     throw parameter_error(
         "the job has read " + url_.stream + " up to " + redis_stream::id_of(known->second - 1) +
         ", and it continues with the older " + redis_stream::id_of(position) +
-        ": the stream was made anew or its group was set back; count it under another --job");
+        ": the stream was created again or its group was set back; count it under another --job");
   }
 
   /// Another worker reads as this consumer now, because this one was silent for too long. It releases a
@@ -154,7 +154,7 @@ class redis_stream_source::impl {
   [[noreturn]] void raise_gap(std::uint64_t entries) const {
     throw backend_error(
         std::to_string(entries) + " entries of the stream " + url_.stream +
-        " are gone: it was trimmed before they were read; gap=skip continues with what is left");
+        " are gone: it was trimmed before they were read; gap=skip continues with the remaining ones");
   }
 
   /// Entries that were delivered once, and trimmed before they were settled.

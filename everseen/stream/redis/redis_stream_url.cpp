@@ -33,7 +33,7 @@ std::chrono::milliseconds to_silence(text value) {
   const auto time = url_text::to_duration("claim_after", value);
   if (time < std::chrono::milliseconds(100))
     throw parameter_error(
-        "claim_after= is at least 100ms: others believe a worker dead that is silent so long");
+        "claim_after= is at least 100ms: after this silence others consider a worker crashed");
   return time;
 }
 
@@ -41,7 +41,7 @@ std::chrono::milliseconds to_silence(text value) {
 std::string filled_without_slash(text what, text value) {
   std::string name = filled(what, value);
   if (name.find('/') != text::npos)
-    throw parameter_error(std::string(what) + " has a slash in it, which stands between names; leave it out");
+    throw parameter_error(std::string(what) + " has a slash, which separates names; leave it out");
   return name;
 }
 
@@ -71,11 +71,11 @@ void read_options(redis_stream_url& url, text rest) {
       std::string names;
       for (const option& o : options) names += (names.empty() ? "" : ", ") + std::string(o.name);
       throw parameter_error("a Redis stream has the options NAME=VALUE with the names " + names +
-                            "; options of the server stand behind @, as in "
+                            "; options of the server follow after @, as in "
                             "redis-stream:clicks?group=g@redis://host:6379");
     }
     if (!given.insert(known->name).second)
-      throw parameter_error("the stream's URL says twice what " + std::string(name) + " is");
+      throw parameter_error("the stream's URL has " + std::string(name) + " twice");
     known->set(url, part.substr(name.size() + 1));
   }
 }
@@ -109,8 +109,8 @@ std::string key_beside(std::string_view stream, std::string_view what) {
   const bool tagged = close != text::npos && close > open + 1;
   if (!tagged && stream.find_first_of("{}") != text::npos)
     throw parameter_error(
-        "the name of the stream has braces that are no hash tag, so no key can lie beside it in a cluster; "
-        "name it without, or as in {clicks}:raw");
+        "the name of the stream has braces that are not a hash tag, so no other key can share its slot in a "
+        "cluster; name it without braces, or as in {clicks}:raw");
   if (!tagged) key = '{' + key + '}';
   return key.append(":everseen:").append(what);
 }

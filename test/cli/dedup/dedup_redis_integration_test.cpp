@@ -71,7 +71,7 @@ TEST_F(DedupRedis, ReportsThatAnOldFilterHasEndedAndANewOneBegins) {
   ASSERT_EQ(on_redis("everseen create urls -q --expire 1s && everseen add urls -q a").exit_code, 0);
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
   const auto next = on_redis("echo a | everseen dedup --filter urls");
-  EXPECT_THAT(next, Notes(AllOf(HasSubstr("'urls' has ended"), HasSubstr("a new one begins"))));
+  EXPECT_THAT(next, Notes(AllOf(HasSubstr("'urls' has expired"), HasSubstr("a new one begins"))));
   EXPECT_EQ(next.out, "a\n");
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints(IsEmpty())) << "and is kept";
 }
@@ -91,15 +91,15 @@ TEST_F(DedupRedis, PassingReportsAFullServerAndNotAnUnavailableOne) {
   dedup.write("b\nc\n");
   dedup.close_input();
   const auto full = dedup.wait();
-  EXPECT_THAT(full, Notes(AllOf(HasSubstr("2 lines were printed though nothing is known of them"),
-                                HasSubstr("maxmemory"), Not(HasSubstr("away")))));
+  EXPECT_THAT(full, Notes(AllOf(HasSubstr("2 lines were printed without a verdict"), HasSubstr("maxmemory"),
+                                Not(HasSubstr("away")))));
   EXPECT_EQ(full.out, "a\nb\nc\n");
 }
 
 // Promise: --existing creates no filter where one must be there (dedup, Several processes, one filter).
 TEST_F(DedupRedis, CreatesNoFilterWhereOneMustExist) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"),
-              Complains(4, "the filter 'urls' is not there", "--existing"));
+              Complains(4, "the filter 'urls' does not exist", "--existing"));
   EXPECT_THAT(on_redis("everseen list"), Prints(""));
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
   EXPECT_THAT(on_redis("printf 'a\nb\n' | everseen dedup --filter urls --existing"), Prints("b\n"));
@@ -113,8 +113,8 @@ TEST_F(DedupRedis, PassingReportsMissingReplicasAndNotAnUnavailableServer) {
   const auto alone = on_redis("echo b | everseen dedup --filter urls --on-outage pass",
                               "?wait=1&timeout=20s&retry_for=100ms");
   EXPECT_THAT(alone,
-              Notes(AllOf(HasSubstr("1 lines were printed though nothing is known of them"),
-                          HasSubstr("of the 1 replicas that wait= asks for"), Not(HasSubstr("away")))));
+              Notes(AllOf(HasSubstr("1 lines were printed without a verdict"),
+                          HasSubstr("of the 1 replicas that wait= requires"), Not(HasSubstr("away")))));
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ TEST_F(Attach, NewFilterMayAskIt) {
   ASSERT_EQ(on_redis("everseen add uids dora -q").exit_code, 0);
   EXPECT_THAT(on_redis("everseen explain uids2 dora"), Prints(HasSubstr("\nseen: 'uids'")));
   EXPECT_THAT(on_redis("everseen drop uids --yes"), Complains(2, "link --off uids2"));
-  EXPECT_THAT(on_redis("everseen link --off uids2"), Prints("uids2 asks no other filter any more\n"));
+  EXPECT_THAT(on_redis("everseen link --off uids2"), Prints("uids2 no longer asks another filter\n"));
   EXPECT_THAT(on_redis("everseen check uids2 alice dora"), Prints("seen\talice\nfresh\tdora\n", 1));
   EXPECT_THAT(on_redis("everseen drop uids --yes"), Prints(HasSubstr("forgot uids")));
   EXPECT_THAT(on_redis("everseen link uids2"), Complains(2, "two names"));

@@ -79,7 +79,7 @@ TEST_F(Export, IsNotWrittenToATerminal) {
   given("everseen create f");
   const program_result result = sh("script -qec 'everseen export f' /dev/null < /dev/null");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.out, HasSubstr("no text for a terminal"));
+  EXPECT_THAT(result.out, HasSubstr("not text for a terminal"));
 }
 
 TEST_F(Export, ReplacesNoFilter) {

@@ -210,7 +210,7 @@ TEST_F(Filters, MayAskAnOlderFilterFirst) {
   EXPECT_THAT(sh("everseen info new"), Prints(HasSubstr("asks old first, until 20")));
   EXPECT_EQ(json("everseen info new --json")["linked"]["older"], "old");
   EXPECT_THAT(sh("everseen drop old --yes"), Complains(2, "link --off new"));
-  EXPECT_THAT(sh("everseen link --off new"), Prints("new asks no other filter any more\n"));
+  EXPECT_THAT(sh("everseen link --off new"), Prints("new no longer asks another filter\n"));
   EXPECT_THAT(sh("everseen check new bob"), Prints("seen\tbob\n"));
   EXPECT_EQ(sh("everseen drop old --yes").exit_code, 0);
 }

@@ -30,7 +30,7 @@ TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
   EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
-  EXPECT_THAT(on_redis("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
+  EXPECT_THAT(on_redis("everseen add f a"), Complains(2, "'f' has expired", "everseen create f"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
   EXPECT_THAT(on_redis("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
 }
@@ -40,7 +40,7 @@ TEST_F(RedisFilters, InFilesAlsoEnd) {
   EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(sh("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return sh("everseen list").out.empty(); }, "the filter ends");
-  EXPECT_THAT(sh("everseen add f a"), Complains(2, "'f' has ended", "everseen create f"));
+  EXPECT_THAT(sh("everseen add f a"), Complains(2, "'f' has expired", "everseen create f"));
   EXPECT_THAT(sh("everseen create f -q && everseen check f a"), Prints("fresh\ta\n", 1));
 }
 

@@ -259,16 +259,16 @@ TEST_F(Stream, WarnsOfAServerThatForgetsAcknowledgedWrites) {
 // Promise: --existing creates nothing (streams, The life of a job).
 TEST_F(Stream, CreatesNothingWhereFilterAndJobMustExist) {
   const std::string again = std::string(count) + "--existing";
-  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there", "--existing"));
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' does not exist", "--existing"));
   EXPECT_THAT(on_redis("everseen create clicks --capacity 1M --error-rate 1e-6; " + again),
-              Complains(4, "the job 'stream' of the filter 'clicks' is not there"));
+              Complains(4, "the job 'stream' of the filter 'clicks' does not exist"));
   EXPECT_THAT(on_redis(count), Says(HasSubstr("3 fresh")));
   EXPECT_THAT(on_redis(again), Says("everseen: 0 events: 0 fresh, 0 seen\n"));
   on_redis("everseen jobs clicks --end stream --yes");
   EXPECT_THAT(on_redis(again), Complains(4, "the job 'stream'"));
   EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
   server_.run({"FLUSHALL"});
-  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' is not there"));
+  EXPECT_THAT(on_redis(again), Complains(4, "the filter 'clicks' does not exist"));
   EXPECT_THAT(on_redis("everseen list"), Prints(IsEmpty()));
 }
 
@@ -330,7 +330,7 @@ TEST_F(Stream, ReportsPossibleDuplicatesWhereAnotherOutputReplacesAStream) {
   EXPECT_EQ(on_redis(dying_at("put") + fresh + "redis-stream:a").exit_code, 128 + SIGKILL);
   EXPECT_THAT(on_redis(fresh + "redis-stream:b"), Complains(2, "has put out to redis-stream:a so far"));
   EXPECT_THAT(on_redis(fresh + "redis-stream:b --move-output"),
-              Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled comes again"),
+              Says(AllOf(HasSubstr("had put out to redis-stream:a and not settled are"),
                          HasSubstr("in order with --to redis-stream:a"))));
   EXPECT_THAT(on_redis(std::string(count) + "--move-output --to counts"), Says(Not(HasSubstr("again"))));
   EXPECT_THAT(on_redis(std::string(count) + "--to once --move-output"), Says(Not(HasSubstr("again"))));
@@ -359,7 +359,7 @@ TEST_F(Stream, CreatesNoFileInPlaceOfAMissingOne) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id --to one ";
   on_redis(fresh);
   given(R"(mv one archived; echo '{"id":4}' >> clicks)");
-  EXPECT_THAT(on_redis(fresh), Complains(2, "is not there", "put it back", "--move-output"));
+  EXPECT_THAT(on_redis(fresh), Complains(2, "does not exist", "put it back", "--move-output"));
   EXPECT_THAT(sh("ls"), Prints(Not(HasSubstr("one"))));
   EXPECT_THAT(on_redis(fresh + "--move-output"), Says(HasSubstr("1 fresh")));
   EXPECT_THAT(sh("cat one"), Prints("{\"id\":4}\n"));
@@ -392,8 +392,8 @@ TEST_F(Stream, KeepsSettledLinesOfAJobThatWasKilledAndEnded) {
 TEST_F(Stream, ReportsThatAPipeIsNotAFile) {
   const std::string fresh = "everseen stream --from clicks --filter fresh --key-json /id ";
   EXPECT_THAT(on_redis("set -o pipefail; " + fresh + "--to /dev/stdout | cat"),
-              Complains(2, "is no regular file", "give -"));
-  EXPECT_THAT(on_redis(fresh + "--to >(cat)"), Complains(2, "is no regular file", "give -"));
+              Complains(2, "is not a regular file", "give -"));
+  EXPECT_THAT(on_redis(fresh + "--to >(cat)"), Complains(2, "is not a regular file", "give -"));
 }
 
 TEST_F(Stream, ReadsTheNamesOfFieldsFromTheFirstLine) {

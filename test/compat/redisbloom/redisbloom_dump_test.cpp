@@ -79,7 +79,7 @@ TEST(RedisBloomDump, NeedsAllItsChunksInOrder) {
   refuses(missing_one, "chunk 101 comes where 51 should");
   auto twice = pairs;
   twice.push_back(pairs.back());
-  refuses(twice, "behind its end");
+  refuses(twice, "is past its end");
 }
 
 TEST(RedisBloomDump, HasNoEmptyChunksAndNoneAcrossLayers) {

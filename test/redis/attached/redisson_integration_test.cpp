@@ -116,7 +116,8 @@ TEST_P(Redisson, DeletedFilterIsRefused) {
   filter f = attached(*store(), "a", redisson_at("mails"));
   f.add("one");
   server_.run({"DEL", "mails", "{mails}:config"});
-  EXPECT_THAT(add_to(f, {"one"}).result.error().message, HasSubstr("the hash {mails}:config is missing"));
+  EXPECT_THAT(add_to(f, {"one"}).result.error().message,
+              HasSubstr("the hash {mails}:config, which has the sizes"));
   server_.run({"SET", "{mails}:config", "no hash"});
   EXPECT_FALSE(add_to(f, {"one"}).result);
   EXPECT_FALSE(look_in(f, {"one"}).result);
@@ -141,7 +142,7 @@ TEST_F(RedissonAttaching, FilterWithoutItsHashIsRefused) {
 
 TEST_F(RedissonAttaching, ForeignHashIsRefused) {
   server_.run({"SET", "{mails}:config", "text"});
-  EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("{mails}:config is no hash"));
+  EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("{mails}:config is not a hash"));
   server_.run({"DEL", "{mails}:config"});
   try_init(server_, "{mails}:config", "many", "7");
   EXPECT_THAT(refusal(redisson_at("mails")), HasSubstr("says size 'many'"));

@@ -47,7 +47,7 @@ TEST_P(Life, EndMovedByAnotherClientIsKnownWithinASecond) {
   const auto told = failure_of_add(*filter, random.take(10));
   ASSERT_TRUE(told);
   EXPECT_EQ(told->why, batch_failure::cause::storage);
-  EXPECT_THAT(told->message, HasSubstr("has ended, as it was told to"));
+  EXPECT_THAT(told->message, HasSubstr("has expired"));
 }
 
 TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstIsReached) {
@@ -118,12 +118,12 @@ TEST_P(Life, EndedFilterIsNotDamageAndItsNameIsFree) {
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(message_of<filter_expired>([&] { store_->open("clicks", access::write); }),
-              AllOf(HasSubstr("'clicks' has ended"), HasSubstr("everseen create clicks")));
+              AllOf(HasSubstr("'clicks' has expired"), HasSubstr("everseen create clicks")));
   // It knows the end to a millisecond of the server, and may notice it that much later.
   std::optional<batch_failure> failure;
   test::wait_until([&] { return (failure = failure_of_add(*filter, keys_)).has_value(); },
                    "the client notices");
-  EXPECT_THAT(failure->message, AllOf(HasSubstr("has ended"), Not(HasSubstr("but a key"))));
+  EXPECT_THAT(failure->message, AllOf(HasSubstr("has expired"), Not(HasSubstr("but a key"))));
   EXPECT_EQ(failure->why, batch_failure::cause::storage);
   const auto again = store_->create("clicks", sized());
   EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");

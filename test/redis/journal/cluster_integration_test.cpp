@@ -125,7 +125,8 @@ TEST(JournalInACluster, LaggingReplicaIsDetectedByClientsThatKnewMore) {
       "the replica takes over");
   const auto told = add_keys(*filter, random.take(500));
   ASSERT_FALSE(told.result);
-  EXPECT_THAT(told.result.error().message, HasSubstr("came back without all that it had acknowledged"));
+  EXPECT_THAT(told.result.error().message,
+              HasSubstr("came back without everything that it had acknowledged"));
   const auto newcomer = open();
   EXPECT_EQ(fresh_in(check_keys(*newcomer, before)), 0u);
   const std::uint64_t again = fresh_in(add_keys(*newcomer, lost));

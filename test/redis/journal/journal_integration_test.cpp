@@ -216,7 +216,7 @@ TEST_F(JudgedByClients, ServerThatReturnsWithLessIsDetected) {
   server_.start();
   const auto told = failure_of_add(*filter, std::span(keys).subspan(200));
   ASSERT_TRUE(told);
-  EXPECT_THAT(told->message, HasSubstr("came back without all that it had acknowledged"));
+  EXPECT_THAT(told->message, HasSubstr("came back without everything that it had acknowledged"));
   // From then on it follows the server's data, as all others do.
   EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 200u);
 }

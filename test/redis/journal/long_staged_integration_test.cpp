@@ -58,7 +58,7 @@ TEST_F(StagedRecord, LostBeforeItsScriptIsAnErrorAndNoVerdict) {
   const auto told = got.get();
   ASSERT_TRUE(told);
   EXPECT_EQ(told->why, batch_failure::cause::backend);
-  EXPECT_THAT(told->message, AllOf(HasSubstr("did not keep"), Not(HasSubstr("but a key"))));
+  EXPECT_THAT(told->message, AllOf(HasSubstr("already lost data"), Not(HasSubstr("but a key"))));
   EXPECT_EQ(field("end"), end);
   EXPECT_EQ(fresh_in(add_keys(*filter, keys)), many);
   EXPECT_EQ(fresh_in(check_keys(*client(), keys)), 0u);

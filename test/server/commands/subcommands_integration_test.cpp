@@ -116,7 +116,7 @@ TEST_F(Subcommands, UnsupportedCommandsExplainWhy) {
                                                       {"MONITOR", "/metrics"},
                                                       {"REPLICAOF a 1", "no replicas"},
                                                       {"SWAPDB 0 1", "MOVE"},
-                                                      {"CF.ADD a x", "no key is removed"},
+                                                      {"CF.ADD a x", "no key can be removed"},
                                                       {"ACL SETUSER a", "--user"},
                                                       {"CLIENT PAUSE 1", "CLIENT KILL"},
                                                       {"CONFIG REWRITE", "--config"},

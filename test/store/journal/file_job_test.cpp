@@ -174,7 +174,7 @@ TEST_F(FileJob, DamageIsDescribed) {
     std::ofstream(journal(), std::ios::binary) << changed;
     return message_of_open();
   };
-  EXPECT_THAT(message_with(8, 1), HasSubstr("of version 1, and only version 2"));
+  EXPECT_THAT(message_with(8, 1), HasSubstr("of version 1, and this everseen reads only version 2"));
   EXPECT_THAT(message_with(72, 'x'), HasSubstr("damaged head"));
   EXPECT_THAT(message_with(0, 'x'), HasSubstr("does not begin as one"));
   EXPECT_THAT(message_with(bytes.size() - 1, static_cast<char>(bytes.back() ^ 1)),

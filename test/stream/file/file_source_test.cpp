@@ -183,7 +183,7 @@ TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasRead) {
   write("a\nb");
   read_on();
   append("c\n");
-  EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
+  EXPECT_THAT(error_of_reading_on(), HasSubstr("had no newline"));
 }
 
 TEST_F(FileSource, ReturnsAnUnsettledLineWithoutAnEndAgain) {
@@ -206,13 +206,13 @@ TEST_F(FileSource, RefusesALineThatHasGrownSinceItWasClaimed) {
     write(before + "abc");
     claim_and_crash();
     append("def");
-    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no newline"));
     append("\ny\n");
-    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no newline"));
     write(before + "ab");
-    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no newline"));
     write(before);
-    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no end"));
+    EXPECT_THAT(error_of_reading_on(), HasSubstr("had no newline"));
   }
 }
 
@@ -238,7 +238,7 @@ TEST_F(FileSource, RefusesAnotherFileOfTheSameName) {
   write("a\nb\n");
   read_on();
   write("x\nb\nc\n");
-  EXPECT_THAT(error_of_reading_on(), HasSubstr("begins otherwise"));
+  EXPECT_THAT(error_of_reading_on(), HasSubstr("does not begin like"));
   write("a\n");
   EXPECT_THAT(error_of_reading_on(), HasSubstr("is shorter"));
 }

@@ -172,7 +172,7 @@ TEST_F(KafkaSource, RecreatedTopicIsAnErrorAndNotASilentJump) {
   kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
   from.begin({{"clicks/0", {"clicks/0", 5'000}}});
   EXPECT_THAT(failure_of<parameter_error>(from),
-              AllOf(HasSubstr("clicks/0"), HasSubstr("made anew or cut short"), HasSubstr("--job")));
+              AllOf(HasSubstr("clicks/0"), HasSubstr("created again or truncated"), HasSubstr("--job")));
 }
 
 // Promise: events that retention removed are an error, unless gap=skip (streams, Kafka).
