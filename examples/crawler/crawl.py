@@ -44,7 +44,7 @@ def links_of(url, text):
     for link in Links(text).found:
         try:
             links.append(canonical(urllib.parse.urljoin(url, link)))
-        except ValueError:  # it is no URL, such as http://[bad/
+        except ValueError:  # it is not a URL, such as http://[bad/
             continue
     return [link for link in links if urllib.parse.urlsplit(link)[:2] == urllib.parse.urlsplit(url)[:2]]
 
@@ -63,7 +63,7 @@ def crawl(queue, seen, fetch):
             fetched += 1
             # One batch for all links of a page: each URL is fresh once, for one process.
             fresh = [link for link, is_new in zip(links, seen.fresh(links)) if is_new]
-        finally:  # whatever happens, the page is no longer open, or the others would wait for it forever
+        finally:  # in any case, the page is no longer open, or the other processes would wait for it forever
             with queue.pipeline() as step:
                 if fresh:
                     step.rpush("frontier", *fresh)

@@ -1,4 +1,4 @@
-// Says of each argument whether it comes for the first time.
+// Prints for each argument whether it is new.
 //
 //	sudo apt-get install golang-go redis-server
 //	cd examples/go && go run . redis://localhost alice bob alice

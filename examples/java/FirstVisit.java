@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Says of each argument whether it comes for the first time: a filter in Java, by JNA over libeverseen.so. The JDK of
- * Debian 12 has its own way to call C as a preview only.
+ * Prints for each argument whether it is new: a filter in Java, by JNA over libeverseen.so. The JDK of Debian 12 has
+ * its own way to call C only as a preview.
  *
  * <pre>
  * sudo apt-get install default-jdk-headless libjna-java redis-server

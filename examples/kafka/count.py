@@ -17,7 +17,7 @@ import everseen
 
 
 class Counts:
-    """Clicks a site, and how far each partition has been counted, in one database."""
+    """Clicks per site, and the counted position of each partition, in one database."""
 
     def __init__(self, path):
         self.database = sqlite3.connect(path, timeout=60, isolation_level=None)
@@ -40,12 +40,12 @@ class Counts:
 
 
 def count(consumer, topic, job, counts, until_end):
-    """Counts what the topic has; ends at its end, or never."""
+    """Counts the messages of the topic; ends at its end, or never."""
     partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
     # Positions are ours: the consumer commits none.
     reached = {p: counts.position(f"{topic}/{p}") for p in partitions}
     for partition, position in reached.items():
-        job.settle(f"{topic}/{partition}", position)  # a crash may have come between the two
+        job.settle(f"{topic}/{partition}", position)  # a crash may have happened between the two
     consumer.assign([kafka.TopicPartition(topic, partition, position) for partition, position in reached.items()])
     unfinished = set(partitions)
     while unfinished or not until_end:

@@ -31,7 +31,7 @@ def produce(producer):
         if id not in ids:
             ids[id] = random.choice(["home", "shop", "help"])
             exact[ids[id]] += 1
-        # A key decides the partition, as with any producer: all copies of a click come in one order.
+        # A key decides the partition, as with any producer: all copies of a click are in one partition, in order.
         producer.produce(TOPIC, json.dumps({"id": id, "site": ids[id]}), key=str(id))
         producer.poll(0)
     producer.flush()

@@ -54,12 +54,12 @@ class Filter:
         self.base = f"{prefix}:{{{identity.hex()}"
         spec, judge, expires, older = server.hmget(self.base + "}", "spec", "judge", "expires_at", "after")
         if judge != b"server" or spec[14] not in (1, 2) or expires or older or server.hexists(f"{prefix}:{{names}}:links", name):
-            sys.exit(f"{name} is judged by clients, or ends, or asks another filter, or is no filter of everseen's own")
+            sys.exit(f"{name} is judged by clients, or expires, or asks another filter, or is not a filter of everseen's own")
         self.by_xxh3, self.seed, (self.partitions,) = spec[14] == 1, spec[32:48], struct.unpack("<I", spec[60:64])
         self.script = server.register_script(SCRIPT)
 
     def digest(self, key):
-        if self.by_xxh3:  # the default; for C, Java, Go, Rust, ... there are libraries, too
+        if self.by_xxh3:  # the default; there are also libraries for C, Java, Go, Rust, ...
             import xxhash
 
             return divmod(xxhash.xxh3_128_intdigest(key, int.from_bytes(self.seed[:8], "little")), 2**64)
@@ -67,7 +67,7 @@ class Filter:
         return high, low
 
     def judge(self, what, keys):
-        """what: add or check.    Returns a character a key: 0 fresh, 1 seen, 3 not added, as the filter is full."""
+        """what: add or check. Returns a character per key: 0 fresh, 1 seen, 3 not added because the filter is full."""
         answers, partitions = [""] * len(keys), {}
         for place, key in enumerate(keys):
             high, low = self.digest(key)

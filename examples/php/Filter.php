@@ -7,7 +7,7 @@
  *     if ($seen->add($visitor)) count_visitor($visitor);
  *     $verdicts = $seen->addMany(['a', 'b', 'a']);   // [true, true, false]
  *
- * A filter that PHP programs keep in Redis by setbit(), as with phpredis, is used beside them once it has a name:
+ * A filter that PHP programs keep in Redis by setbit(), as with phpredis, can be used together with them once it has a name:
  * beside_phpredis.php. In a web server, set ffi.enable=true in php.ini; the command line needs nothing.
  */
 declare(strict_types=1);
@@ -23,8 +23,8 @@ final class Filter
     private function __construct(private ?\FFI\CData $filter) {}
 
     /**
-     * Opens the filter of this name, or creates it. An existing one must have this $capacity and $errorRate; 0 is the
-     * default of a new one, and any of an existing one.
+     * Opens the filter of this name, or creates it. An existing filter must have this $capacity and $errorRate; 0
+     * means the default for a new filter, and any value for an existing one.
      */
     public static function open(string $url, string $name, int $capacity = 0, float $errorRate = 0.0): self
     {
@@ -99,7 +99,7 @@ final class Filter
         if ($status !== 0) throw new Error(self::library()->everseen_last_error(), $status);
     }
 
-    /** The header without what is for compilers alone. EVERSEEN_HEADER and EVERSEEN_LIBRARY name other places. */
+    /** The header without the parts for compilers only. EVERSEEN_HEADER and EVERSEEN_LIBRARY name other places. */
     private static function library(): \FFI
     {
         if (self::$library !== null) return self::$library;

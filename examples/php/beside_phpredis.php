@@ -1,6 +1,6 @@
 <?php
-/* A filter that a PHP program keeps in Redis with phpredis, and everseen beside it: each sees what the other adds, so
- * programs can move to batches one by one.
+/* A filter that a PHP program keeps in Redis with phpredis, used by everseen as well: each sees the keys that
+ * the other adds, so programs can move to batches one by one.
  *
  * sudo apt-get install php-cli php-redis redis-server
  * everseen attach members --as bkdr-php --bits 10000000 --probes 6 --key members:bits --create --store redis://localhost

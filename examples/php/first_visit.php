@@ -1,5 +1,5 @@
 <?php
-/* Says of each argument whether it comes for the first time.
+/* Prints for each argument whether it is new.
  *
  * sudo apt-get install php-cli redis-server
  * php examples/php/first_visit.php redis://localhost alice bob alice

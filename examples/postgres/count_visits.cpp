@@ -1,12 +1,11 @@
-// Counts visits by site in PostgreSQL, each once, though visits are delivered more than once and this
-// program may be killed at any moment. One transaction changes both the counts and the token of what was
-// counted.
+// Counts visits by site in PostgreSQL, each once, although visits are delivered more than once and this
+// program may be killed at any moment. One transaction changes both the counts and the token of the counted
+// visits.
 //
 //     count_visits STORE CONNINFO FILE
 //
-// A line of FILE is a visit: its id, a space, and the site. STORE is where the filter is, as in
-// file:/var/lib/everseen or redis://localhost; CONNINFO is libpq's, as in "host=/run/postgresql
-// dbname=shop".
+// A line of FILE is a visit: its id, a space, and the site. STORE is the filter's store, as in
+// file:/var/lib/everseen or redis://localhost; CONNINFO is libpq's, as in "host=/run/postgresql dbname=shop".
 
 #include <cstdio>
 #include <fstream>

@@ -10,13 +10,13 @@
         ...
 
 To get a Filter: open(), create(), open_existing(), memory(). To use it: add(), add_many(), fresh(), `key in filter`,
-check_many(). For events that take effect once through crashes: Filter.job(). Without a filter of its own: dedup().
+check_many(). For events that take effect once, even across crashes: Filter.job(). Without a named filter: dedup().
 
 Keys are bytes, str (as UTF-8) or int (as decimal digits, as Redis clients send them). Batches are many times faster
 than single keys, and run without the GIL: use threads for several at the same time.
 
 asyncio: await asyncio.to_thread(clicks.add_many, keys). The event loop continues while a server is asked, or
-retried. If the task is cancelled, the batch is added nevertheless.
+retried. If the task is cancelled, the batch is still added.
 
 multiprocessing: open the filter in each process. A filter that was opened before a fork() raises RuntimeError.
 
@@ -53,23 +53,23 @@ def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Opt
          window: Optional[Duration] = None, slices: Optional[int] = None,
          growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
          judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
-    """Opens the filter of this name, or creates it. Processes that do so at the same time all get the same filter.
+    """Opens the filter of this name, or creates it. Processes that call this at the same time all get the same filter.
 
     url: "file:DIRECTORY", "redis://HOST:PORT", "redis+cluster://HOST:PORT", "rediss://..." for TLS, "unix:/PATH", or
     "mem:", which is a new store for each call. doc/redis.md of everseen has all forms and their options.
 
-    name: up to 1024 bytes. One that begins with a double quote is between two of them, with the escapes that everseen
-    list shows, and so holds any bytes. Names of jobs are written in the same way.
+    name: up to 1024 bytes. If it begins with a double quote, it must also end with one, and may contain the escapes
+    that `everseen list` shows; in this form a name can have any bytes. The same applies to names of jobs.
 
-    The others are the properties of a new filter. A filter that exists must have those that are given, except for the
-    lifetime and who judges; InvalidError names each difference:
+    The other parameters are the properties of a new filter. An existing filter must have the given ones, except for
+    lifetime and judge; InvalidError names each difference:
         capacity    expected number of different keys; with a window, within it; None: 1,000,000 or any
         error_rate  the share of new keys that may be called seen; None: 1e-6 or any
         window      forget keys after this time: timedelta or seconds; None: never, or any
         slices      parts of the window, if there is one; a key is forgotten up to one part later; None: 10 or any
         growth      when the capacity is reached: "grow" and keep the error rate, "refuse" further keys (FullError), or
                     "overfill": accept them with more errors; None: "grow" or any
-        hash        "xxh3", or "siphash" if keys come from strangers, who may attack the hash; None: "xxh3" or any
+        hash        "xxh3", or "siphash" for keys from untrusted sources, which may attack the hash; None: "xxh3" or any
         judge       on Redis: "server", or "client" (each process holds the bits; many times faster in batches);
                     "default": the clients, unless all servers have everseen's module
         lifetime    the whole filter expires after this time, used or not; None: never
@@ -89,14 +89,14 @@ def create(url: str, name: str, *, capacity: int = 1_000_000, error_rate: float 
 
 def memory(*, capacity: int = 1_000_000, error_rate: float = 1e-6, window: Optional[Duration] = None,
            slices: Optional[int] = None, growth: Optional[_Growth] = None, hash: Optional[_Hash] = None) -> Filter:
-    """Makes a filter in this process's memory, with the parameters of open()."""
+    """Creates a filter in this process's memory, with the parameters of open()."""
     return _made("create", "mem:", "memory", capacity, error_rate, window, slices, growth, hash)
 
 
 def open_existing(url: str, name: str, *, read_only: bool = False) -> Filter:
     """Opens a filter. Raises NotFoundError if there is none, and as open().
 
-    read_only: for checks alone. A file store has any number of readers beside its one writer.
+    read_only: only for checks. A filter in files may have any number of readers besides its one writer.
     """
     return _made("read" if read_only else "open", url, name)
 
@@ -112,8 +112,8 @@ def dedup(items: Iterable[_Item], key: Optional[Callable[[_Item], Key]] = None, 
 
     key: the key of an item; by default the item itself.
     filter: remembers the keys, across runs and processes; by default a new one in memory.
-    batch: how many items are read ahead and judged together; by default 1 with a filter, so that only keys of items
-        that were asked for are added, and 1024 without. On a server, larger batches are many times faster.
+    batch: how many items are read ahead and judged together; by default 1 with a filter, so that only keys of
+        requested items are added, and 1024 without. On a server, larger batches are many times faster.
     capacity, error_rate: of the new filter; it grows when it is full.
     """
     own = filter is None

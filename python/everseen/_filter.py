@@ -17,7 +17,7 @@ FRESH, SEEN, LATE, UNKNOWN = 0, 1, 2, 3
 class Filter:
     """A filter, made by open(), open_existing(), create() or memory().
 
-    Threads: any number may use one filter at once. Processes: each opens its own, also after fork().
+    Threads: any number may use one filter concurrently. Processes: each opens its own, also after fork().
     As a context manager it closes itself.
     """
 
@@ -28,7 +28,7 @@ class Filter:
         self.name = name
 
     def add(self, key: Key, *, time: Optional[Time] = None) -> bool:
-        """Adds a key. True: it was certainly not added before; False: it probably was, or is too late for the window."""
+        """Adds a key. True: it was certainly not added before; False: it probably was, or is late."""
         times = None if time is None else milliseconds(time)
         return self._own().judge_list((key,), True, times)[0] == FRESH
 
@@ -41,8 +41,8 @@ class Filter:
         is the fresh one.
 
         keys: a list or another iterable; a numpy array of fixed-width strings (S, U), integers, objects, or bytes in
-        two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings or
-        binary. Arrow and S arrays are not copied.
+        two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings
+        or binary. Arrow and S arrays are not copied.
         time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970; the
         current time if it is left out.
 
@@ -77,7 +77,7 @@ class Filter:
         self._own().end_job(name)
 
     def sync(self) -> None:
-        """Makes everything acknowledged so far survive a power loss. Redis does that by its own configuration."""
+        """Returns once everything acknowledged so far survives a power loss. On Redis, its configuration decides."""
         self._own().sync()
 
     def close(self) -> None:
@@ -101,8 +101,8 @@ class Filter:
         return f"<everseen.Filter {self.name!r}>"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a filter cannot be pickled, as it has connections or open files; open it by its URL and name "
-                        "in the other process")
+        raise TypeError("a filter cannot be pickled, since it has connections or open files; open it by its URL and "
+                        "name in the other process")
 
     def _own(self) -> _everseen.Filter:
         if self._process != os.getpid():
@@ -139,11 +139,11 @@ class Job:
         return array_of(_everseen.claim(self._own(), source, keys, array.array("Q", positions), times))
 
     def settle(self, source: str, position: int) -> None:
-        """All events of the source before this position have had their effects durably."""
+        """Declares that the effects of all events of the source before this position are durable."""
         _everseen.settle(self._own(), source, position)
 
     def settled(self, source: str) -> int:
-        """The position up to which a source is settled; 0 if nothing of it is."""
+        """The position up to which a source is settled; 0 if nothing is settled yet."""
         return _everseen.settled(self._own(), source)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Types of keys, times and verdicts, and what is made of them for the module in C."""
+"""Types of keys, times and verdicts, and their conversion for the module in C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._errors import InvalidError
 
 
 class ArrowArray(Protocol):
-    """An array of Arrow's C data interface, as pyarrow has them."""
+    """An array with Arrow's C data interface, as in pyarrow."""
 
     def __arrow_c_array__(self, requested_schema: Optional[object] = None) -> tuple[object, object]: ...
 
@@ -79,7 +79,7 @@ def _millisecond(time: Time) -> int:
 
 
 def milliseconds(time: Times) -> array.array[int]:
-    """Times in ms since 1970, as the module in C takes them."""
+    """Times in ms since 1970, as the module in C expects them."""
     if isinstance(time, (int, float, datetime.datetime)):
         return array.array("q", [_millisecond(time)])
     some: Any = time

@@ -45,7 +45,7 @@ static bool refuse(const char* why) {
   return false;
 }
 
-/* Whether what an array says of itself can be. unit: bytes of an element of its second buffer. */
+/* Whether an array's description is possible. unit: bytes of an element of its second buffer. */
 static bool is_possible(const struct ArrowArray* array, int64_t buffers, Py_ssize_t unit) {
   if (array->length < 0) return refuse("of a negative length");
   if (array->offset < 0) return refuse("with a negative offset");

@@ -46,7 +46,8 @@ PyObject* run(filter_object* self, batch* b, bool adds, PyObject* times) {
   return result;
 }
 
-/* The bytes of a key. What must live as long is appended to `made`.    Returns false with an exception set. */
+/* The bytes of a key. Objects that must live as long are appended to `made`.    Returns false with an
+ * exception set. */
 static bool slice_of(PyObject* key, Py_ssize_t index, PyObject* made, everseen_slice* into) {
   Py_ssize_t length = 0;
   char* bytes = NULL;

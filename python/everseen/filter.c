@@ -49,7 +49,7 @@ static PyObject* close_filter(filter_object* self, PyObject* Py_UNUSED(none)) {
   Py_RETURN_NONE;
 }
 
-/* Leaves a filter of the parent process alone: its connections and threads are not this process's. */
+/* Abandons a filter of the parent process: its connections and threads do not belong to this process. */
 static PyObject* abandon(filter_object* self, PyObject* Py_UNUSED(none)) {
   self->filter = NULL;
   Py_RETURN_NONE;
@@ -93,7 +93,7 @@ bool make_filter_type(void) {
   return filter_type != NULL;
 }
 
-/* None: the option is not asked for. */
+/* None: the option is not given. */
 static bool option_of(PyObject* given, parameter wanted, uint64_t* into) {
   return given == Py_None || number_of(given, wanted, into);
 }

@@ -1,7 +1,8 @@
 // Package bloom is a filter for Go, by cgo over libeverseen.so: in memory, in files, or on Redis.
 //
 // Filter has the methods of go-zero's bloom.Filter, so it can take that filter's place. A filter that go-zero already
-// keeps in Redis is used beside it once it has a name: everseen attach NAME --as gozero --key KEY --bits BITS.
+// keeps in Redis can be used together with go-zero once it has a name: everseen attach NAME --as gozero --key
+// KEY --bits BITS.
 package bloom
 
 // #cgo CFLAGS: -I/usr/include/everseen
@@ -22,8 +23,8 @@ type Filter struct {
 	filter *C.everseen_filter
 }
 
-// Open opens the filter of this name, or creates it. An existing one must have this capacity and errorRate; 0 is the
-// default of a new one, and any of an existing one.
+// Open opens the filter of this name, or creates it. An existing filter must have this capacity and
+// errorRate; 0 means the default for a new filter, and any value for an existing one.
 func Open(url, name string, capacity uint64, errorRate float64) (*Filter, error) {
 	cURL, cName := C.CString(url), C.CString(name)
 	defer C.free(unsafe.Pointer(cURL))
@@ -40,7 +41,7 @@ func Open(url, name string, capacity uint64, errorRate float64) (*Filter, error)
 	return f, nil
 }
 
-// Close closes the filter, which stays in its store. No other call may be under way.
+// Close closes the filter, which stays in its store. No other call may be in progress.
 func (f *Filter) Close() {
 	C.everseen_close(f.filter)
 	f.filter = nil
@@ -55,16 +56,16 @@ func (f *Filter) AddCtx(ctx context.Context, data []byte) error {
 	return err
 }
 
-// Exists says whether a key was probably added before; false is certain.
+// Exists returns whether a key was probably added before; false is certain.
 func (f *Filter) Exists(data []byte) (bool, error) { return f.ExistsCtx(context.Background(), data) }
 
-// ExistsCtx says whether a key was probably added before, unless the context has ended.
+// ExistsCtx returns whether a key was probably added before, unless the context has ended.
 func (f *Filter) ExistsCtx(ctx context.Context, data []byte) (bool, error) {
 	verdicts, err := f.judge(ctx, [][]byte{data}, false)
 	return err == nil && verdicts[0] == C.EVERSEEN_SEEN, err
 }
 
-// AddMany adds keys and says of each whether it was fresh: certainly not added before, by any process.
+// AddMany adds keys and returns for each whether it was fresh: certainly not added before, by any process.
 func (f *Filter) AddMany(ctx context.Context, keys [][]byte) ([]bool, error) {
 	verdicts, err := f.judge(ctx, keys, true)
 	fresh := make([]bool, len(keys))
@@ -74,7 +75,7 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte) ([]bool, error) {
 	return fresh, err
 }
 
-// judge copies the keys into one buffer, as C may not keep pointers to pointers of Go.
+// judge copies the keys into one buffer, since C may not keep pointers to Go pointers.
 func (f *Filter) judge(ctx context.Context, keys [][]byte, adds bool) ([]C.uint8_t, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (f *Filter) judge(ctx context.Context, keys [][]byte, adds bool) ([]C.uint8
 	return verdicts, err
 }
 
-// call runs a function of the library and makes an error of its status. The message is that of the thread.
+// call runs a function of the library and converts its status to an error. The message is that of the thread.
 func call(function func() C.everseen_status) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
