@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know; and when a
-comment of the tests and tools has a phrase that reads as a translation.
+comment has a phrase that reads as a translation.
 
 Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
 slash and either begins with a folder of this repository or ends like a source or text file.
@@ -25,7 +25,7 @@ GENERATED = {"build"}
 # A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
 
-COMMENTED = ("bench", "cmake", "dev", "fuzz", "scripts", "test")
+COMMENTED = ("bench", "cmake", "dev", "everseen", "examples", "fuzz", "module", "packaging", "python", "scripts", "test")
 COMMENT = re.compile(r"(?:^|\s)(?://|#|\"\"\")(.*)")
 # A process is "it"; for the others there are "this many", "immediately" or "together", "indefinitely", "has ended", "except".
 FOREIGN = re.compile(r"\b(so many|at once|for ever|for once|is over|but for|who(?:m)?ever|somebody|he|him|his)\b", re.IGNORECASE)
