@@ -89,14 +89,12 @@ std::string_view warning_about(const scheme& s) noexcept {
   constexpr unsigned redisson_errs_from = 12;
   if (s.which == family::bkdr_php && s.probes > good_probes)
     return "PHP rounds the products of the longer seeds, so more than 8 probes of bkdr-php gain next to "
-           "nothing: "
-           "16 err up to 1000 times as often as the formula says, hardly less than 8";
+           "nothing: 16 err up to 1000 times as often as the formula says, hardly less than 8";
   if ((s.which == family::bkdr || s.which == family::bkdr_php) && s.bits > bits_of_31_bit_hashes)
     return "a BKDR hash has 31 bits, so no bit from 2147483648 on is ever used";
   if (s.which == family::redisson && s.probes >= redisson_errs_from)
     return "Redisson draws all bits of a key from two numbers, so at rates below 0.1 % it errs more often "
-           "than the "
-           "formula says: 5 times as often at 1e-6, 100 times at 1e-9";
+           "than the formula says: 5 times as often at 1e-6, 100 times at 1e-9";
   if (s.which == family::uid_php)
     return "uid-php is made for ids of a few digits: all keys of 30 bytes or more share one bit";
   return {};

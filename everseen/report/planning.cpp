@@ -103,8 +103,7 @@ unsigned fewest_probes(const plan_request& r) {
   }
   throw parameter_error(
       fmt::format("no number of probes reaches an error rate of {}: the best, {}, reaches {}; give fewer "
-                  "keys, more memory "
-                  "or a higher rate",
+                  "keys, more memory or a higher rate",
                   typed_rate(*r.error_rate), best, typed_rate(rate_with(best))));
 }
 

@@ -61,8 +61,7 @@ compat::scheme redisson_scheme(const options& o) {
       (o.bits && o.insertions))
     throw parameter_error(
         "Redisson stores the sizes next to the filter; leave them out, or have them compared with --bits and "
-        "--probes, "
-        "or with --insertions and --rate");
+        "--probes, or with --insertions and --rate");
   if (!o.insertions) return {*o.as, o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
   const auto shape = compat::redisson::smallest(*o.insertions, *o.rate);
   return {*o.as, shape.bits, shape.probes};
@@ -176,8 +175,7 @@ verb attach_verb() {
         "everseen attach mails --as guava64 --insertions 1M --rate 0.01 --key mails --create"},
        {"A filter of Redisson, which knows its own sizes", "everseen attach mails --as redisson --key mails",
         "redis-cli -u $EVERSEEN_STORE HSET {mails}:config size 9585058 hashIterations 7 expectedInsertions "
-        "1000000 "
-        "falseProbability 0.01"},
+        "1000000 falseProbability 0.01"},
        {"The growing version of Guava's, in Java",
         "everseen attach urls --as guava64 --insertions 10k --rate 0.0005 --growing --key urls --create"},
        {"PHP's BKDR hashes, spread over the servers of the URL",

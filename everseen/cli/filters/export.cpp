@@ -128,9 +128,8 @@ exit_code run(const options& o, printer& out) {
 
 verb export_verb() {
   constexpr std::string_view scene =
-      "everseen create clicks; everseen add clicks alice; "
-      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; "
-      "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01";
+      "everseen create clicks; everseen add clicks alice; everseen create users --as guava64 --capacity 1000 "
+      "--error-rate 0.03; everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01";
   return {
       "export",
       "Write a filter as one file: for everseen, Guava or RedisBloom",

@@ -89,8 +89,8 @@ action declare(option_set& known) {
   add_argument(known, o->file, {"FILE", "the file; none: standard input"});
   add_choice(known, "--from", o->from,
              {"everseen|guava|redisbloom",
-              "what wrote the file: everseen export, BloomFilter.writeTo of "
-              "Guava, or BF.SCANDUMP as a file of BF.LOADCHUNK commands",
+              "what wrote the file: everseen export, BloomFilter.writeTo of Guava, or BF.SCANDUMP as a file "
+              "of BF.LOADCHUNK commands",
               "everseen"},
              parse_file_format);
   add_choice(known, "--funnel", o->funnel,
@@ -110,10 +110,9 @@ action declare(option_set& known) {
 verb import_verb() {
   constexpr std::string_view scene =
       "everseen create clicks; everseen add clicks alice; everseen export clicks -o clicks.everseen; "
-      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; "
-      "everseen export users --to guava -o users.bloom; "
-      "everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01; "
-      "everseen export ids --to redisbloom -o ids.dump";
+      "everseen create users --as guava64 --capacity 1000 --error-rate 0.03; everseen export users --to "
+      "guava -o users.bloom; everseen create ids --as redisbloom --capacity 1000 --error-rate 0.01; everseen "
+      "export ids --to redisbloom -o ids.dump";
   return {"import",
           "Create a filter from a file of everseen export, Guava or RedisBloom",
           "If the file is damaged or truncated, or has extra bytes at the end, no filter is created. An "

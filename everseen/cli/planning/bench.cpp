@@ -212,17 +212,12 @@ verb bench_verb() {
           "sizes: one for a core's own cache, one for the last cache, one for memory (unless the last cache "
           "is larger). And how long hashing takes. Checks the answers, too.\n\n"
           "With --store, bench measures a store instead, with batches of 50,000 digests: CPU of the servers "
-          "(by "
-          "INFO) and of this process for a fresh key and for a repeat, keys a second, a round trip, and "
-          "bytes on "
-          "the wire. On servers it measures filters that clients judge and filters that servers judge. It "
-          "makes "
-          "filters of its own, called everseen-bench- and a random word, and drops them; if that fails, they "
-          "end after an hour without use. Work that the servers do for other clients meanwhile is counted, "
-          "too. A key "
-          "costs more "
-          "in a filter that is larger than the processor's caches: see --keys. everseen plan --store redis "
-          "--constants FILE takes the JSON.",
+          "(by INFO) and of this process for a fresh key and for a repeat, keys a second, a round trip, and "
+          "bytes on the wire. On servers it measures filters that clients judge and filters that servers "
+          "judge. It makes filters of its own, called everseen-bench- and a random word, and drops them; if "
+          "that fails, they end after an hour without use. Work that the servers do for other clients "
+          "meanwhile is counted, too. A key costs more in a filter that is larger than the processor's "
+          "caches: see --keys. everseen plan --store redis --constants FILE takes the JSON.",
       .examples = {{"All sizes", "everseen bench"},
                    {"One size, for a program", "everseen bench --bytes 64Ki --json"},
                    {"What a key costs in files", "everseen bench --store file:filters --keys 100k"},

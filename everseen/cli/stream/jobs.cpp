@@ -147,8 +147,7 @@ exit_code end(const options& o, printer& out) {
   chosen_store(o.store)->end_job(o.name, *o.end);
   out.print(
       "ended; to count the same events again, also empty the filter: everseen reset {}, and read a topic or "
-      "a "
-      "stream as another group (group=NAME)\n",
+      "a stream as another group (group=NAME)\n",
       name_argument(o.name));
   return exit_code::done;
 }

@@ -150,8 +150,7 @@ void must_make_sense(const stream_arguments& given) {
   if (counts_only(given) && given.counts.empty())
     throw parameter_error(
         "there is nothing to do: say what to count by, as in --count 10m:/time,/site, or where fresh events "
-        "go, "
-        "as in --to fresh.jsonl");
+        "go, as in --to fresh.jsonl");
   if (given.dry_run && !counts_only(given)) throw parameter_error("--dry-run has no output; leave out --to");
   if (given.dry_run && (given.seen_to || given.late_to || file_of_bad_events(given)))
     throw parameter_error(
@@ -163,15 +162,13 @@ void must_make_sense(const stream_arguments& given) {
   if (given.settle_every > std::chrono::minutes(1))
     throw parameter_error(
         "--settle-every is at most 1m: unsettled events are remembered one by one, and repeated after a "
-        ""
         "crash");
   if (given.slices && !given.window)
     throw parameter_error("--slices divides a window; give --window as well");
   if (!given.counts.empty() && given.on_outage == outage_watch::policy::pass)
     throw parameter_error(
         "counters are in the store, so events passed during an outage would be counted nowhere; use "
-        "--on-outage "
-        "hold, or leave out --count");
+        "--on-outage hold, or leave out --count");
   if (given.max_ahead && !given.records.time)
     throw parameter_error("--max-ahead is about times in the events; give --time as well");
   must_have_effect(given.records, !given.counts.empty());

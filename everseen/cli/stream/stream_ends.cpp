@@ -84,8 +84,8 @@ void must_settle_in_time(const stream_arguments& given, std::chrono::millisecond
   if (!given.settle_every || *given.settle_every * 2 <= limit) return;
   throw parameter_error(fmt::format(
       "--settle-every may be at most half of transaction.timeout.ms, which is {} ms: Kafka ends a "
-      "transaction "
-      "that is open for longer; settle more often, or raise transaction.timeout.ms in the URL behind --to",
+      "transaction that is open for longer; settle more often, or raise transaction.timeout.ms in the URL "
+      "behind --to",
       limit.count()));
 }
 
@@ -245,8 +245,7 @@ void must_be_our_worker(const stream_arguments& given, const ledger& book, const
     if (job_marks::is_of_a_sink(other) == is_sink && other.ends_with(name.substr(colon)))
       throw parameter_error(
           fmt::format("this job knows {} of the worker '{}', and this is '{}'; give --worker with the first "
-                      "name if this is the "
-                      "same file, or with another one if it is not",
+                      "name if this is the same file, or with another one if it is not",
                       name.substr(colon + 1), other.substr(first, other.size() - name.size() + colon - first),
                       name.substr(first, colon - first)));
 }

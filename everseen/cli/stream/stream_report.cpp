@@ -28,8 +28,7 @@ std::string job_summary(const job_result& result) {
 std::string absence_warning(const job_result& result, const std::string& filter, const std::string& job) {
   return fmt::format(
       "warning: none of the first {} events has {}, so an empty value is counted; if the name is wrong, "
-      "begin "
-      "again: everseen jobs {} --end {}, then everseen reset {}, if it holds nothing else",
+      "begin again: everseen jobs {} --end {}, then everseen reset {}, if it holds nothing else",
       format_count(result.events), fmt::join(result.absent, ", "), name_argument(filter), name_argument(job),
       name_argument(filter));
 }

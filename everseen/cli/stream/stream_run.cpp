@@ -113,8 +113,7 @@ filter stream_run::open_filter(store& place) const {
   if (!given_.counts.empty() && !place.traits().is_remote)
     throw parameter_error(
         "counters are kept by Redis alone, in one step with the keys: give --store redis://HOST:PORT, or "
-        "leave "
-        "--count out and put fresh events out, as in --to fresh.jsonl");
+        "leave --count out and put fresh events out, as in --to fresh.jsonl");
   if (given_.existing) {
     filter opened = existing_filter(place, *given_.filter_name);
     must_agree(given_, place, opened);

@@ -93,8 +93,7 @@ void validate_flags(const chain& c) {
   if ((c.flags & flags::wide_hash) == 0)
     throw parameter_error(
         "the filter has the hash of 32 bits that RedisBloom had before version 2.0, and everseen has not; "
-        "give "
-        "the keys to a new one");
+        "give the keys to a new one");
   if (c.grows() && c.expansion == 0) refuse("it grows by a factor of 0");
 }
 

@@ -54,8 +54,7 @@ spec plan_for_redis(const redis_url& url, spec_request request, judged_by by) {
     if (s.foreign.first_bytes > max_string_bytes)
       throw parameter_error(
           "a filter of another system is one segment, and this one would be longer than the 512 MiB of a "
-          "Redis "
-          "string; ask for fewer keys");
+          "Redis string; ask for fewer keys");
     return s;
   }
   if (!request.layout && by == judged_by::commands) request.layout = layout_kind::classic;

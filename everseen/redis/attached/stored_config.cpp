@@ -55,8 +55,7 @@ std::string config_fault(const attachment& a, std::string_view found) {
          " and hashIterations " + std::string(found.substr(blank + 1)) + ", but " +
          std::to_string(a.how.bits) + " and " + std::to_string(a.how.probes) +
          " when the filter was attached: Redisson created it again. Forget it with everseen drop, and attach "
-         "it "
-         "again";
+         "it again";
 }
 
 compat::scheme read_config(const attachment& a, const reply& r) {

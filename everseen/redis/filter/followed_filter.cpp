@@ -163,9 +163,8 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
   (void)state(partition);
   if (!generations_.in_place({})->before.empty())
     throw storage_error(quoted_name(generations_.name()) +
-                            " is being rebuilt, and its keys are not in one place; wait until the "
-                            "rebuild is done, or begin "
-                            "it again",
+                            " is being rebuilt, and its keys are not in one place; wait until the rebuild is "
+                            "done, or begin it again",
                         0, {});
   opened().visit_segments(partition, visit);
 }

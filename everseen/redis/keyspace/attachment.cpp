@@ -79,8 +79,7 @@ void validate(const attachment& a) {
   if (a.how.which == family::redisbloom)
     throw parameter_error(
         "a filter of RedisBloom is a value of its module and not a string of bits; copy it with BF.SCANDUMP "
-        "and "
-        "everseen import");
+        "and everseen import");
   compat::validate(a.how);
   if (a.how.probes > max_probes)
     throw parameter_error("a filter can be attached with up to 64 probes; this one has " +
@@ -212,8 +211,7 @@ std::string string_fault::of_cursor(std::string_view key, std::string_view holds
 std::string string_fault::of_missing(std::string_view key, const attachment& a) {
   return "the key " + std::string(key) + " is missing, though the cursor " + a.cursor +
          " says that it was begun: it was deleted or evicted, or two programs that began a string at the "
-         "same "
-         "moment skipped it. Restore it; or, if what it had may be forgotten, begin it with: SETBIT " +
+         "same moment skipped it. Restore it; or, if what it had may be forgotten, begin it with: SETBIT " +
          std::string(key) + " " + std::to_string(a.how.bits - 1) + " 0";
 }
 

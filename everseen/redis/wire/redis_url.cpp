@@ -76,8 +76,7 @@ endpoint to_unix_endpoint(text written) {
       e.unix_path.find('\0') != std::string::npos)
     throw parameter_error(
         "a Unix socket is an absolute path of up to 107 bytes, as in unix:/run/redis.sock, or of several "
-        "servers "
-        "unix:/run/1.sock,/run/2.sock");
+        "servers unix:/run/1.sock,/run/2.sock");
   return e;
 }
 

@@ -67,8 +67,7 @@ std::string scripts_forbidden(std::string_view who) {
 std::string scripts_needed(std::string_view key) {
   return "the Redis server forbids scripts (at " + std::string(key) +
          "); allow its user EVAL and EVALSHA. To make, change or drop a filter takes them, also where the "
-         "module "
-         "judges, and so does a job";
+         "module judges, and so does a job";
 }
 
 std::string_view without_arguments(std::string_view said) noexcept {

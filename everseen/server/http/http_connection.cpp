@@ -126,8 +126,7 @@ class http_connection final : public client_connection<Stream> {
     refuse({503,
             "busy",
             "the requests of all clients use all the memory that they may use (--max-bodies); retry soon, or "
-            "send "
-            "fewer keys at a time",
+            "send fewer keys at a time",
             {{"Retry-After", "1"}}},
            is_rest_known::no);
     return false;

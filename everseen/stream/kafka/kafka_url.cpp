@@ -157,8 +157,7 @@ kafka_url parse_kafka_url(std::string_view written) {
   if (place.substr(0, slash).find('@') != text::npos)
     throw parameter_error(
         "a Kafka URL has no credentials in front of its brokers; write sasl.username=...&sasl.password=..., "
-        "or "
-        "put them into a file and write config=FILE");
+        "or put them into a file and write config=FILE");
   for (const text broker : url_text::split(place.substr(0, slash), ',')) {
     if (!url.brokers.empty()) url.brokers += ',';
     url.brokers += to_broker(broker);

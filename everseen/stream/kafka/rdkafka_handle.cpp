@@ -89,21 +89,17 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
              "(security.protocol=ssl)?";
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return "an event is larger than Kafka accepts; raise message.max.bytes in the URL, and "
-             "max.message.bytes "
-             "of "
-             "the topic";
+             "max.message.bytes of the topic";
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
       return "another worker has begun with the same transactional.id, or this one was silent for longer "
-             "than "
-             "transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
+             "than transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
       return "another worker has the same group.instance.id; give each its own";
     case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
       return "the group has members that do not share partitions as everseen does (cooperative-sticky); "
-             "write "
-             "group= with a name of its own";
+             "write group= with a name of its own";
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
     case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
       return "the broker is too old; transactions that carry offsets need Kafka 2.5";
