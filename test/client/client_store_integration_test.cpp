@@ -365,6 +365,37 @@ TEST(ClientStore, KilledServerCausesNoWrongVerdict) {
   }
 }
 
+/// Waits for a server that restarts.
+class patient final : public retry_policy {
+ public:
+  bool tries_again(const outage& now) override { return now.lasted < 20s; }
+  void on_recovered() override {}
+};
+
+// Promise: a server that is stopped in order and started again loses no answer of a batch (operations, As a
+// store).
+TEST(ClientStore, OrderlyRestartLosesNoAnswer) {
+  const test::scratch_directory files;
+  serving server("file:" + files.path().string());
+  const auto place = store_of(server);
+  const auto filter =
+      place->create("f", make_spec({.capacity = 1'000'000, .error_rate = never_wrong, .partitions = 4}));
+  place->wait_with(std::make_shared<patient>());
+  random_digests random{12};
+  for (int round = 0; round < 6; ++round) {
+    const auto keys = random.take(100'000);
+    std::thread restarter([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5 * round));
+      (void)server.stop();
+      server.start();
+    });
+    const auto got = add_keys(*filter, keys);
+    restarter.join();
+    ASSERT_TRUE(got.result) << got.result.error().message;
+    EXPECT_EQ(got.result->fresh, keys.size());
+  }
+}
+
 /// Copies a filter with some keys into a store, as `import` does.
 void import_into(store& target, const spec& s, int first_key) {
   memory_store memory;

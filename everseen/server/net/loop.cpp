@@ -28,7 +28,7 @@ void loop::run() {
 }
 
 void loop::tick() {
-  timer_.expires_after(std::chrono::seconds(1));
+  timer_.expires_after(std::chrono::milliseconds(is_draining_ ? 50 : 1000));
   timer_.async_wait([this](boost::system::error_code fault) {
     // A timer that has already expired cannot be cancelled.
     if (fault || has_finished_) return;
@@ -56,6 +56,7 @@ void loop::drain() {
   boost::asio::post(context_, [this] {
     is_draining_ = true;
     for_each(&connection::drain);
+    tick();
   });
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +15,11 @@ namespace {
 
 /// Time for a client to notice the end of the connection.
 constexpr std::chrono::seconds goodbye{2};
+
+/// When the server is stopped: a client that sends nothing for so long has the answers to all its requests.
+/// Shorter than its pauses between attempts soon are, as it repeats what is refused.
+constexpr std::chrono::milliseconds quiet{100};
+constexpr std::chrono::seconds longest_drain{1};
 
 /// Moves bytes between a socket and a session.
 ///
@@ -34,6 +41,7 @@ class resp_connection final : public client_connection<Stream> {
 
   void look_at_clock(connection::clock::time_point now) override {
     if (is_suspended()) return;
+    if (has_drained(now)) return finish();
     const auto& limits = all().settings();
     const bool is_unknown = all().asks_for_password() && session_.rights() == right::nothing;
     const auto is_over = [&](auto since, std::chrono::seconds limit) {
@@ -47,12 +55,21 @@ class resp_connection final : public client_connection<Stream> {
     if (must_end) base::close();
   }
 
+  /// Requests that arrived are answered. Later ones are refused: without an answer, a client could not know
+  /// that they were not run.
   void drain() override {
     is_draining_ = true;
-    if (!is_suspended() && !is_writing()) finish();
+    drain_began_ = connection::clock::now();
+    if (is_reading()) session_.stop_running();
   }
 
  private:
+  [[nodiscard]] bool has_drained(connection::clock::time_point now) const {
+    if (!is_draining_ || is_finishing_ || is_writing()) return false;
+    return now - std::max({heard(), base::wrote(), drain_began_}) > quiet ||
+           now - drain_began_ > longest_drain;
+  }
+
   [[nodiscard]] std::chrono::seconds idle_timeout() const {
     return std::chrono::seconds(all().tunable.idle_timeout_s);
   }
@@ -103,12 +120,13 @@ class resp_connection final : public client_connection<Stream> {
       if (session_.is_in_request() && (!was_in_request || p.used > 0)) request_began_ = heard();
       if (p.is == session::state::ending) is_ending_ = true;
       write();
-      if (p.is == session::state::wants_bytes && !is_ending_ && !is_draining_) read_on();
+      if (p.is == session::state::wants_bytes && is_draining_) session_.stop_running();
+      if (p.is == session::state::wants_bytes && !is_ending_) read_on();
       if (p.is == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
     session_.leave();  // it may have entered and not run
-    if (!is_writing() && (is_ending_ || is_draining_)) finish();
+    if (!is_writing() && is_ending_) finish();
   }
 
   /// Everything is answered.
@@ -134,6 +152,7 @@ class resp_connection final : public client_connection<Stream> {
   connection::clock::time_point request_began_;
   bool is_ending_ = false;
   bool is_draining_ = false;
+  connection::clock::time_point drain_began_{};
   bool is_finishing_ = false;
 };
 

@@ -86,6 +86,11 @@ session::progress session::answer(std::string_view unread) {
 
 /// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
+  if (is_stopping_) {
+    answer_if_wanted([&] { reply_.error("LOADING the server is being stopped"); });
+    p.used += parser_.size();
+    return next::go_on;
+  }
   const command* const what = known_command(request);
   const bool asks_filters = what != nullptr && what->place == runs::on_worker && !what->runs_alone;
   if (asks_filters && !transaction_ && !enter()) return next::stop;

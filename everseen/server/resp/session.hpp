@@ -66,6 +66,10 @@ class session {
   /// more replies.    @pre it is not suspended
   void leave();
 
+  /// From now on each request is answered that it was not run and may be sent again: the server is being
+  /// stopped.    @pre it is not suspended
+  void stop_running() noexcept { is_stopping_ = true; }
+
   /// Replies to send. The sender takes them out.
   [[nodiscard]] std::string& output() noexcept { return output_; }
   /// Whether a request has begun and not yet ended.
@@ -173,6 +177,7 @@ class session {
   bool is_in_request_ = false;
   bool has_database_ = true;
   bool is_ending_ = false;
+  bool is_stopping_ = false;
   bool is_suspended_ = false;
   replies replies_ = replies::on;
   watched_filters watched_{};
