@@ -1,7 +1,6 @@
 // A running `everseen serve` as a store: refusals, restarts and cut connections.
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -23,6 +22,7 @@
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
+#include "test/client/served_store.hpp"
 #include "test/server/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/random_digests.hpp"
@@ -36,36 +36,17 @@ using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
 using test::cutting_proxy;
+using test::never_wrong;
+using test::port_of;
 using test::random_digests;
+using test::refusal;
 using test::serving;
+using test::store_of;
+using test::store_through;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using direction = cutting_proxy::direction;
-
-constexpr double never_wrong = 1e-12;
-
-template <typename Error = error>
-std::string refusal(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was refused";
-}
-
-std::shared_ptr<store> store_of(const serving& server, const std::string& options = "") {
-  return open_store("everseen+unix:" + server.path() + options);
-}
-
-std::shared_ptr<store> store_through(const cutting_proxy& proxy, const std::string& options = "") {
-  return open_store("everseen://127.0.0.1:" + std::to_string(proxy.port()) + options);
-}
-
-std::uint16_t port_of(const serving& server) {
-  return static_cast<std::uint16_t>(std::stoul(server.port()));
-}
 
 spec small_spec(std::optional<window_spec> window = {}) {
   return make_spec({.capacity = 1'000, .error_rate = never_wrong, .window = window, .partitions = 1});
@@ -394,96 +375,6 @@ TEST(ClientStore, OrderlyRestartLosesNoAnswer) {
     ASSERT_TRUE(got.result) << got.result.error().message;
     EXPECT_EQ(got.result->fresh, keys.size());
   }
-}
-
-/// Copies a filter with some keys into a store, as `import` does.
-void import_into(store& target, const spec& s, int first_key) {
-  memory_store memory;
-  filter source("f", memory.create("f", s));
-  for (int i = 0; i < 1'000; ++i) (void)source.add(std::to_string(first_key + i));
-  const auto copy = target.begin_restore("f", s);
-  for (std::uint32_t p = 0; p < s.partitions; ++p)
-    source.stored().visit_segments(p, [&](const auto& id, const auto& layer, auto bits) {
-      std::ranges::copy(bits, copy->add_segment(id, layer).begin());
-    });
-  copy->commit();
-}
-
-/// An import that the network stops behind its header and its first chunks, until release().
-class stopped_import {
- public:
-  stopped_import(const serving& server, int first_key) : proxy_(port_of(server)), first_key_(first_key) {
-    constexpr std::size_t longer_than_the_header = 6'000;
-    proxy_.hold_after(direction::to_server, longer_than_the_header);
-    running_ = std::thread([this] { said_ = refusal([&] { import_into(*place_, spec_, first_key_); }); });
-    while (!proxy_.holds()) std::this_thread::sleep_for(1ms);
-  }
-  ~stopped_import() {
-    if (running_.joinable()) (void)release();
-  }
-  /// @return why it failed
-  std::string release() {
-    proxy_.release();
-    running_.join();
-    return said_;
-  }
-  [[nodiscard]] bool is_whole(const filter& f) const {
-    for (int key = 0; key < 1'000; ++key)
-      if (!f.may_contain(std::to_string(first_key_ + key))) return false;
-    return f.get_spec() == spec_;
-  }
-
- private:
-  const spec spec_ = make_spec({.capacity = 10'000, .error_rate = never_wrong, .partitions = 64});
-  cutting_proxy proxy_;
-  const int first_key_;
-  const std::shared_ptr<store> place_ = store_through(proxy_);
-  std::string said_{};
-  std::thread running_{};
-};
-
-// Promise: of two imports of one name at the same time one fails, and the other is whole (operations, As a
-// store).
-TEST(ClientStore, ImportsOfOneNameDoNotMix) {
-  const serving server;
-  stopped_import first(server, 0), second(server, 1'000);
-  EXPECT_THAT(first.release(), HasSubstr("another copy that was begun under the same name"));
-  EXPECT_EQ(second.release(), "nothing was refused");
-  EXPECT_TRUE(second.is_whole(filter("f", store_of(server)->open("f", access::read))));
-}
-
-TEST(ClientStore, ImportWhoseNameWasTakenMeanwhileFails) {
-  const serving server;
-  stopped_import first(server, 0), second(server, 1'000);
-  EXPECT_EQ(second.release(), "nothing was refused");
-  EXPECT_THAT(first.release(), HasSubstr("exists already"));
-  EXPECT_TRUE(second.is_whole(filter("f", store_of(server)->open("f", access::read))));
-}
-
-TEST(ClientStore, ImportThatTheServerHasDiscardedSaysSo) {
-  const serving server;
-  stopped_import stopped(server, 0);
-  EXPECT_EQ(server.cli({"DEL", "f"}), "0");
-  EXPECT_THAT(stopped.release(), HasSubstr("discarded the import of 'f'"));
-}
-
-TEST(ClientStore, FilterIsCopiedBetweenServersInPieces) {
-  const serving from, to;
-  const auto source = store_of(from), target = store_of(to);
-  filter f("f",
-           source->create("f", make_spec({.capacity = 20'000'000, .error_rate = 1e-6, .partitions = 1})));
-  EXPECT_EQ(f.add("a"), verdict::fresh);
-  const auto copy = target->begin_restore("f", f.get_spec());
-  std::uint64_t longest = 0;
-  f.stored().visit_segments(0, [&](const auto& id, const auto& layer, auto bits) {
-    longest = std::max<std::uint64_t>(longest, bits.size());
-    std::ranges::copy(bits, copy->add_segment(id, layer).begin());
-  });
-  EXPECT_GT(longest, 33U << 20) << "it took one piece";
-  copy->commit();
-  filter copied("f", target->open("f", access::write));
-  EXPECT_EQ(copied.add("a"), verdict::seen);
-  EXPECT_EQ(copied.add("b"), verdict::fresh);
 }
 
 }  // namespace
