@@ -233,7 +233,8 @@ EVERSEEN_API everseen_status everseen_end_job(everseen_filter* filter, const cha
  *
  * claimed_before: one byte for each event, 1 if an earlier claim had it; may be null. times: as
  * everseen_add_slices(). Threads: one claim of a source at a time.
- * Errors: after a failure, claim the same events again before later ones of the source. */
+ * Errors: EVERSEEN_INVALID if a position is more than 2^64 - 3; after a failure, claim the same events again
+ * before later ones of the source. */
 EVERSEEN_API everseen_status everseen_claim(everseen_job* job, const char* source, const everseen_slice* keys,
                                             const uint64_t* positions, size_t count, const int64_t* times,
                                             size_t times_count, uint8_t* verdicts, uint8_t* claimed_before);

@@ -30,13 +30,17 @@ struct claiming {
   }
 };
 
+/// The position after that of the last event. 2^64 - 1 is refused, as it is mostly -1, an error of the
+/// caller.
+constexpr std::uint64_t max_settled = std::numeric_limits<std::uint64_t>::max() - 1;
+
 void claim(everseen_job& job, std::string_view source, std::span<const everseen_slice> keys,
            std::span<const std::uint64_t> positions, std::span<const event_time> times, verdict* verdicts,
            std::uint8_t* before) {
   if (!std::ranges::is_sorted(positions, std::ranges::less_equal{}))
     throw parameter_error("the positions of events must ascend");
-  if (positions.back() == std::numeric_limits<std::uint64_t>::max())
-    throw parameter_error("an event has the position 2^64 - 1, which no event can follow");
+  if (positions.back() >= max_settled)
+    throw parameter_error("an event has a position of more than 2^64 - 3, which could not be settled");
   std::uint64_t settled = 0;
   {
     const std::scoped_lock alone(job.lock);
@@ -118,8 +122,9 @@ everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t 
   return capi::guarded([&] {
     capi::must_not_be_null(job, "job");
     capi::must_not_be_null(source, "source");
-    if (position == std::numeric_limits<std::uint64_t>::max())
-      throw everseen::parameter_error("the position 2^64 - 1 cannot be settled, since no event has it");
+    if (position > capi::max_settled)
+      throw everseen::parameter_error(
+          "a position of 2^64 - 1 cannot be settled: settle the one after the last event");
     const everseen::checkpoint reached{source, position};
     if (!job->ledger->settle({&reached, 1}))
       throw everseen::storage_error("another process has settled more of " + std::string(source), 0, source);

@@ -245,7 +245,7 @@ static void gives_events_of_a_job_their_verdicts_until_it_settles(const char* ur
   everseen_job *job = NULL, *again = NULL;
   const everseen_slice events[3] = {{"a", 1}, {"b", 1}, {"a", 1}};
   const uint64_t positions[3] = {1, 5, 6}, descending[3] = {6, 5, 1};
-  const uint64_t last[1] = {UINT64_MAX};
+  const uint64_t last[1] = {UINT64_MAX - 1};
   uint8_t verdicts[3], before[3];
   uint64_t position = 1;
   CHECK(everseen_open_or_create(url, "jobs", NULL, &f) == EVERSEEN_OK);
