@@ -65,14 +65,19 @@ void declare_window(option_set& known, dedup_arguments& given) {
 
 /// A filter cannot count: it does not know how often a key was there, nor which line was its first.
 void must_not_be_of_a_filter(const dedup_arguments& given) {
-  const std::array<std::pair<bool, std::string_view>, 10> about_filters = {
+  const std::array<std::pair<bool, std::string_view>, 15> about_filters = {
       {{given.filter_name.has_value(), "--filter"},
        {given.error_rate.has_value(), "--error-rate"},
        {given.capacity.has_value(), "--capacity"},
        {given.hash.has_value(), "--hash"},
        {given.judge.has_value(), "--judge"},
+       {given.store.url.has_value(), "--store"},
+       {given.store.timeout.has_value(), "--timeout"},
+       {given.store.waits, "--wait"},
        {given.window.has_value(), "--window"},
+       {given.slices.has_value(), "--slices"},
        {given.records.time.has_value(), "--time"},
+       {given.max_ahead.has_value(), "--max-ahead"},
        {given.late.has_value(), "--late"},
        {given.on_outage.has_value(), "--on-outage"},
        {given.threads.has_value(), "--threads"}}};

@@ -31,8 +31,8 @@ TEST_F(DedupHabits, CountsIntoTheFileThatItReads) {
 }
 
 TEST_F(DedupHabits, CountsWithoutAFilter) {
-  for (const char* option :
-       {"--filter f", "--error-rate 0.1", "--capacity 10", "--window 10m", "--threads 2"})
+  for (const char* option : {"--filter f", "--error-rate 0.1", "--capacity 10", "--window 10m", "--threads 2",
+                             "--slices 5", "--store mem:", "--timeout 1s", "--wait", "--max-ahead 1m"})
     EXPECT_THAT(
         sh("everseen dedup --count "s + option, "a\n"),
         Complains(2, "a filter cannot count", std::string(option).substr(0, std::string(option).find(' '))))

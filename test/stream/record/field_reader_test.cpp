@@ -152,6 +152,12 @@ TEST(FieldReader, FindsNoKeyInDamagedJson) {
     EXPECT_EQ(value(json("/id"), damaged), std::nullopt) << damaged;
 }
 
+// Promise: JSON is read up to the last field that is asked for (dedup, Keys and records).
+TEST(FieldReader, FindsAKeyBeforeDamagedJson) {
+  for (const char* damaged : {"{\"id\":1}{}", "{\"id\":1}}", "{\"x\":trrue,\"id\":1}"})
+    EXPECT_EQ(value(json("/id"), damaged), "1") << damaged;
+}
+
 TEST(FieldReader, DoesNotReadTheNextRecord) {
   EXPECT_EQ(value(json("/x"), R"({"id":5})"), std::nullopt);
   EXPECT_EQ(value(json("/id"), ""), std::nullopt);
