@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "everseen/cli/verb/store_wait.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -28,6 +31,7 @@ double field_of(std::string_view info, std::string_view name) {
 }  // namespace
 
 server_watch::server_watch(const std::string& url) : session_(redis::parse_redis_url(url)) {
+  session_.wait_with(std::make_shared<store_wait>(std::nullopt));
   const server_use before = look();
   cost_of_a_look_ = look() - before;
 }

@@ -13,9 +13,9 @@
 
 #include "everseen/cli/planning/bench_filter.hpp"
 #include "everseen/cli/planning/server_watch.hpp"
+#include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -40,7 +40,8 @@ double own_cpu_us() {
 
 class measurement {
  public:
-  measurement(const std::string& url, std::uint64_t keys) : url_(url), keys_(keys), place_(open_store(url)) {
+  measurement(const std::string& url, std::uint64_t keys)
+      : url_(url), keys_(keys), place_(open_chosen({.url = url})) {
     if (!place_->traits().is_remote) return;
     if (keys > most_keys_on_servers)
       throw parameter_error(fmt::format(
@@ -159,7 +160,7 @@ class measurement {
     std::vector<client> others(other_clients);
     for (client& c : others) {
       // Connections and bits of its own, like those of another process.
-      c.place = open_store(url_);
+      c.place = open_chosen({.url = url_});
       c.filter = std::make_unique<everseen::filter>(f->name(), c.place->open(f->name(), access::write));
       (void)look_up(*c.filter, {0, bench_batch_keys});  // otherwise it would read everything later
     }

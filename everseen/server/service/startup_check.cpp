@@ -13,6 +13,10 @@ namespace {
 /// Does not retry, and records whether a retry could have helped.
 class one_attempt final : public retry_policy {
  public:
+  explicit one_attempt(telemetry::event_log* log) noexcept : log_(log) {}
+  void on_silence(const std::string& why) override {
+    if (log_ != nullptr) log_->write(telemetry::log_level::warning, "store_wait", {{"why", why}});
+  }
   bool tries_again(const outage&) override {
     may_help_ = true;
     return false;
@@ -21,13 +25,14 @@ class one_attempt final : public retry_policy {
   [[nodiscard]] bool may_help() const noexcept { return may_help_; }
 
  private:
+  telemetry::event_log* const log_;
   std::atomic<bool> may_help_ = false;
 };
 
 }  // namespace
 
 bool is_available(store& place, telemetry::event_log* log) {
-  const auto once = std::make_shared<one_attempt>();
+  const auto once = std::make_shared<one_attempt>(log);
   const struct waiting {
     store& by;
     ~waiting() { by.wait_with(nullptr); }

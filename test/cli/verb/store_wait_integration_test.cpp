@@ -97,15 +97,21 @@ TEST_F(StoreWait, IsReportedAfterASecondAndNotBefore) {
         sh(std::string("everseen ") + verb + " --store redis://127.0.0.1:1 --timeout 1500ms").err,
         AllOf(HasSubstr("everseen: waiting: redis at 127.0.0.1:1: cannot connect"), HasSubstr("tried for")))
         << verb;
+  EXPECT_THAT(
+      sh("everseen bench --store 'redis://127.0.0.1:1?retry_for=1500ms'").err,
+      AllOf(HasSubstr("everseen: waiting: redis at 127.0.0.1:1: cannot connect"), HasSubstr("tried for")));
 }
 
 TEST_F(StoreWait, IsReportedForAServerThatAcceptsAndIsSilent) {
-  const program_result silent = sh(R"(python3 -c '
-import socket, subprocess
+  for (const char* verb : {"list --timeout 2s", "bench", "serve --listen unix:./s"}) {
+    const program_result silent = sh(R"(python3 -c '
+import socket, subprocess, sys
 s = socket.create_server(("127.0.0.1", 0))
-port = s.getsockname()[1]
-subprocess.run(["everseen", "list", "--store", "redis://127.0.0.1:%d" % port, "--timeout", "2s"])')");
-  EXPECT_THAT(silent.err, HasSubstr(": no answer yet"));
+store = "redis://127.0.0.1:%d?timeout=2s&retry_for=2s" % s.getsockname()[1]
+subprocess.run(["timeout", "4", "everseen", *sys.argv[1:], "--store", store])' )" +
+                                     std::string(verb));
+    EXPECT_THAT(silent.err, HasSubstr(": no answer yet")) << verb;
+  }
 }
 
 }  // namespace
