@@ -97,25 +97,12 @@ void scan(call& c) {
 
 std::span<const command> listing_commands() {
   static constexpr command commands[] = {
-      {"DBSIZE", 1, right::read, runs::on_worker, {}, "server", "Returns the number of filters", "", dbsize},
-      {"KEYS",
-       2,
-       right::read,
-       runs::on_worker,
-       {},
-       "generic",
-       "Lists the filters that match a pattern",
-       "pattern",
-       keys},
-      {"SCAN",
-       -2,
-       right::read,
-       runs::on_worker,
-       {},
-       "generic",
-       "Lists filters in pages",
-       "cursor [MATCH pattern] [COUNT count] [TYPE type]",
-       scan},
+      {"DBSIZE", 1, right::read, runs::on_worker, no_keys, "server", "Returns the number of filters", "",
+       dbsize},
+      {"KEYS", 2, right::read, runs::on_worker, no_keys, "generic", "Lists the filters that match a pattern",
+       "pattern", keys},
+      {"SCAN", -2, right::read, runs::on_worker, no_keys, "generic", "Lists filters in pages",
+       "cursor [MATCH pattern] [COUNT count] [TYPE type]", scan},
   };
   return commands;
 }

@@ -67,7 +67,7 @@ constexpr command::key_positions third_word{2, 2, 1};
 
 std::span<const command> object_commands() {
   static constexpr command of_memory[] = {
-      {"MEMORY|HELP", 2, right::read, runs::at_once, {}, "server", "Returns this list", "", write_help},
+      {"MEMORY|HELP", 2, right::read, runs::at_once, no_keys, "server", "Returns this list", "", write_help},
       {"MEMORY|USAGE", -3, right::read, runs::on_worker, third_word, "server",
        "Returns the bytes that a filter takes", "key [SAMPLES count]", usage},
   };
@@ -76,41 +76,17 @@ std::span<const command> object_commands() {
        "Returns how a key is kept: raw", "key", encoding},
       {"OBJECT|FREQ", 3, right::read, runs::on_worker, third_word, "generic",
        "Refused: the frequency of use is not counted", "key", frequency},
-      {"OBJECT|HELP", 2, right::read, runs::at_once, {}, "generic", "Returns this list", "", write_help},
+      {"OBJECT|HELP", 2, right::read, runs::at_once, no_keys, "generic", "Returns this list", "", write_help},
       {"OBJECT|IDLETIME", 3, right::read, runs::on_worker, third_word, "generic",
        "Returns for how many seconds nobody has used a filter", "key", idle_time},
       {"OBJECT|REFCOUNT", 3, right::read, runs::on_worker, third_word, "generic", "Returns 1", "key",
        reference_count},
   };
   static constexpr command commands[] = {
-      {"MEMORY",
-       -2,
-       right::read,
-       runs::at_once,
-       {},
-       "server",
-       "Describes the memory of filters",
-       "subcommand",
-       nullptr,
-       nullptr,
-       false,
-       false,
-       false,
-       of_memory},
-      {"OBJECT",
-       -2,
-       right::read,
-       runs::at_once,
-       {},
-       "generic",
-       "Describes a key",
-       "subcommand",
-       nullptr,
-       nullptr,
-       false,
-       false,
-       false,
-       of_object},
+      {"MEMORY", -2, right::read, runs::at_once, no_keys, "server", "Describes the memory of filters",
+       "subcommand", nullptr, nullptr, false, false, false, of_memory},
+      {"OBJECT", -2, right::read, runs::at_once, no_keys, "generic", "Describes a key", "subcommand", nullptr,
+       nullptr, false, false, false, of_object},
   };
   return commands;
 }
