@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include "test/support/loopback.hpp"
+#include "test/support/poll_loop.hpp"
 
 namespace everseen::test {
 
@@ -37,28 +37,15 @@ struct pair {
 
 }  // namespace
 
-class cutting_proxy::impl {
+class cutting_proxy::impl : public poll_loop {
  public:
   explicit impl(std::uint16_t server_port) : server_port_(server_port) {
-    thread_ = std::thread([this] { work(); });
+    start([this] { work(); });
   }
-  ~impl() {
-    tell([this] { ended_ = true; });
-    thread_.join();
-  }
-
-  template <typename Change>
-  void tell(Change change) {
-    {
-      const std::lock_guard lock(mutex);
-      change();
-    }
-    ::eventfd_write(news_.get(), 1);
-  }
+  ~impl() { stop(); }
 
   [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
 
-  mutable std::mutex mutex{};
   std::optional<std::pair<direction, std::size_t>> cut{};  // the direction, and how many bytes still pass
   std::chrono::milliseconds delay{0};
   std::optional<std::pair<direction, std::size_t>> hold{};  // the same, for a hold
@@ -82,14 +69,11 @@ class cutting_proxy::impl {
 
   std::uint16_t server_port_;
   listening_socket listener_{};
-  descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  bool ended_ = false;
   std::list<pair> pairs_{};
-  std::thread thread_{};
 };
 
 std::vector<pollfd> cutting_proxy::impl::interests() const {
-  std::vector<pollfd> all{{news_.get(), POLLIN, 0}, {listener_.fd.get(), POLLIN, 0}};
+  std::vector<pollfd> all{news(), {listener_.fd.get(), POLLIN, 0}};
   const std::lock_guard lock(mutex);
   for (const pair& p : pairs_)
     for (const pipe_half& half : p.halves) {
@@ -102,12 +86,9 @@ std::vector<pollfd> cutting_proxy::impl::interests() const {
 void cutting_proxy::impl::work() {
   for (;;) {
     auto events = interests();
-    ::poll(events.data(), events.size(), -1);
-    eventfd_t ignored;
-    ::eventfd_read(news_.get(), &ignored);
+    if (!wait_for(events, -1)) return;
     {
       const std::lock_guard lock(mutex);
-      if (ended_) return;
       if (refuses) pairs_.clear(), events.resize(2);
     }
     std::size_t at = 2;

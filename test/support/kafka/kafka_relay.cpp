@@ -6,14 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include "test/support/kafka/kafka_requests.hpp"
 #include "test/support/loopback.hpp"
+#include "test/support/poll_loop.hpp"
 
 namespace everseen::test {
 
@@ -146,29 +145,17 @@ std::vector<std::uint16_t> ports_of(const std::string& brokers) {
 
 }  // namespace
 
-class kafka_relay::impl {
+class kafka_relay::impl : public poll_loop {
  public:
   explicit impl(kafka_cluster& cluster) {
     for (const auto& [what, newest] : versions_spoken())
       cluster.offer_up_to(static_cast<std::int16_t>(what), newest);
     for (const std::uint16_t port : ports_of(cluster.brokers())) brokers.emplace_back(port);
-    thread_ = std::thread([this] { work(); });
+    start([this] { work(); });
   }
-  ~impl() {
-    tell([this] { ended_ = true; });
-    thread_.join();
-  }
+  ~impl() { stop(); }
 
-  template <typename Change>
-  void tell(Change change) {
-    {
-      const std::lock_guard lock(mutex);
-      change();
-    }
-    ::eventfd_write(news_.get(), 1);
-  }
-
-  mutable std::mutex mutex{};  // guards everything but the connections
+  // The mutex guards everything but the connections.
   std::list<broker_port> brokers{};
   kafka_transactions transactions{};
   clock::time_point away_until{};
@@ -183,15 +170,12 @@ class kafka_relay::impl {
   void take_answer(connection& c, std::string message);
   [[nodiscard]] port_map ports() const;
 
-  descriptor news_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  bool ended_ = false;
   std::list<connection> connections_{};
   group_gate gate_{};
-  std::thread thread_{};
 };
 
 std::vector<pollfd> kafka_relay::impl::interests() const {
-  std::vector<pollfd> all{{news_.get(), POLLIN, 0}};
+  std::vector<pollfd> all{news()};
   for (const broker_port& each : brokers) all.push_back({each.listener.fd.get(), POLLIN, 0});
   for (const connection& c : connections_)
     for (const peer* each : {&c.client, &c.broker})
@@ -203,11 +187,8 @@ void kafka_relay::impl::work() {
   constexpr int timeouts_are_looked_at_ms = 100;
   for (;;) {
     auto events = interests();
-    ::poll(events.data(), events.size(), timeouts_are_looked_at_ms);
-    eventfd_t ignored;
-    ::eventfd_read(news_.get(), &ignored);
+    if (!wait_for(events, timeouts_are_looked_at_ms)) return;
     const std::lock_guard lock(mutex);
-    if (ended_) return;
     transactions.expire(clock::now());
     const bool away = clock::now() < away_until;
     for (auto c = connections_.begin(); c != connections_.end();) {
