@@ -69,7 +69,8 @@ def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Opt
         slices      parts of the window, if there is one; a key is forgotten up to one part later; None: 10 or any
         growth      when the capacity is reached: "grow" and keep the error rate, "refuse" further keys (FullError), or
                     "overfill": accept them with more errors; None: "grow" or any
-        hash        "xxh3", or "siphash" for keys from untrusted sources, which may attack the hash; None: "xxh3" or any
+        hash        "xxh3", or "siphash" for keys from untrusted sources, which may attack the hash; None: "xxh3",
+                    through everseen:// "siphash", or any
         judge       on Redis: "server", or "client" (each process holds the bits; many times faster in batches);
                     "default": the clients, unless all servers have everseen's module
         lifetime    the whole filter expires after this time, used or not; None: never

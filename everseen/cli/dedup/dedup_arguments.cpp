@@ -39,7 +39,8 @@ void declare_filter(option_set& known, dedup_arguments& given) {
             {"COUNT", "how many different keys to make room for; the filter grows beyond",
              "estimated from the size of the input; at least 1M with --filter"});
   add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash if keys come from strangers, who may attack the hash", "xxh3"},
+             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash",
+              "xxh3, through everseen:// siphash"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
   add_name(known, "--filter", given.filter_name,

@@ -28,7 +28,7 @@ struct create_defaults {
   std::string error_rate = "1e-6";
   std::string growth = "grow";
   std::string window{};
-  std::string hash = "xxh3";
+  std::string hash = "xxh3, through everseen:// siphash";
   std::string funnel = "string";
   std::string expansion = "2";
 };
