@@ -210,7 +210,10 @@ std::string to_string(const endpoint& e) {
 
 std::string to_string(const redis_url& url) {
   std::string servers;
-  for (const endpoint& e : url.endpoints) servers += (servers.empty() ? "" : ",") + server_in_url(e);
+  for (const endpoint& e : url.endpoints) {
+    if (!servers.empty()) servers += ',';
+    servers += server_in_url(e);
+  }
   return scheme_of(url) + servers + options_of(url);
 }
 

@@ -22,7 +22,9 @@ constexpr std::size_t longest_mark = 1000;
 constexpr std::size_t longest_head = digits + 1 + longest_mark + 1;
 
 std::string name_beside(const std::filesystem::path& file) {
-  return (file.parent_path() / ("." + file.filename().string() + ".unsettled")).string();
+  std::string name(1, '.');
+  name.append(file.filename().string()).append(".unsettled");
+  return (file.parent_path() / name).string();
 }
 
 std::string bytes_at(int file, std::uint64_t begin, std::size_t bytes, const std::string& path) {
