@@ -19,22 +19,15 @@ struct range {
   char32_t last;
 };
 
-/// Control characters, and characters that are invisible or change the order of others.
-constexpr std::array<range, 15> unprintable = {{{0x0000, 0x001F},
-                                                {0x007F, 0x009F},
-                                                {0x00AD, 0x00AD},
-                                                {0x061C, 0x061C},
-                                                {0x180E, 0x180E},
-                                                {0x200B, 0x200F},
-                                                {0x2028, 0x202E},
-                                                {0x2060, 0x206F},
-                                                {0xD800, 0xF8FF},  // surrogates, private use
-                                                {0xFE00, 0xFE0F},
-                                                {0xFEFF, 0xFEFF},
-                                                {0xFFF9, 0xFFFB},
-                                                {0xFFFE, 0xFFFF},
-                                                {0x1FFFE, 0x1FFFF},
-                                                {0x2FFFE, 0x2FFFF}}};
+/// Control characters, and characters that are invisible or change the order of others: also what Unicode
+/// calls Default_Ignorable_Code_Point, and all blanks but U+0020.
+constexpr std::array<range, 25> unprintable = {
+    {{0x0000, 0x001F},   {0x007F, 0x00A0},   {0x00AD, 0x00AD},   {0x034F, 0x034F},  {0x061C, 0x061C},
+     {0x115F, 0x1160},   {0x1680, 0x1680},   {0x17B4, 0x17B5},   {0x180B, 0x180F},  {0x2000, 0x200F},
+     {0x2028, 0x202F},   {0x205F, 0x206F},   {0x2800, 0x2800},   {0x3000, 0x3000},  {0x3164, 0x3164},
+     {0xD800, 0xF8FF},  // surrogates, private use
+     {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},  {0xFFFE, 0xFFFF},
+     {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0x1FFFE, 0x1FFFF}, {0x2FFFE, 0x2FFFF}}};
 /// The planes after it have no printable characters.
 constexpr char32_t last_printable = 0x3FFFD;
 

@@ -23,6 +23,23 @@ TEST(Names, PrintableNamesAreWrittenUnchanged) {
     EXPECT_EQ(shown_name(name), name);
 }
 
+// Promise: a character of a name that is invisible is written by its bytes (format, Names of filters and
+// jobs).
+TEST(Names, InvisibleCharactersAreEscaped) {
+  for (const auto& [character, bytes] :
+       {std::pair("\u00A0", "\\xc2\\xa0"),      {"\u034F", "\\xcd\\x8f"},
+        {"\u115F", "\\xe1\\x85\\x9f"},          {"\u1160", "\\xe1\\x85\\xa0"},
+        {"\u1680", "\\xe1\\x9a\\x80"},          {"\u17B4", "\\xe1\\x9e\\xb4"},
+        {"\u180B", "\\xe1\\xa0\\x8b"},          {"\u180F", "\\xe1\\xa0\\x8f"},
+        {"\u2000", "\\xe2\\x80\\x80"},          {"\u200A", "\\xe2\\x80\\x8a"},
+        {"\u200B", "\\xe2\\x80\\x8b"},          {"\u202F", "\\xe2\\x80\\xaf"},
+        {"\u205F", "\\xe2\\x81\\x9f"},          {"\u2800", "\\xe2\\xa0\\x80"},
+        {"\u3000", "\\xe3\\x80\\x80"},          {"\u3164", "\\xe3\\x85\\xa4"},
+        {"\uFFA0", "\\xef\\xbe\\xa0"},          {"\uFFF0", "\\xef\\xbf\\xb0"},
+        {"\U0001BCA0", "\\xf0\\x9b\\xb2\\xa0"}, {"\U0001D173", "\\xf0\\x9d\\x85\\xb3"}})
+    EXPECT_EQ(shown_name("a"s + character + "b"), "\"a"s + bytes + "b\"");
+}
+
 TEST(Names, NamesWithOtherBytesAreQuoted) {
   EXPECT_EQ(shown_name("a\nb\r\t"), R"("a\nb\r\t")");
   EXPECT_EQ(shown_name("\x1b[31mred"), R"("\x1b[31mred")");
