@@ -27,21 +27,18 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
   validate_job_name(job);
   const session_pool::lease with = pool_->take();
   require_life(*with);
-  auto there = jobs_.find(*with, job);
-  if (!there && !description) return nullptr;
-  // A job that is listed already may lack its marks in some partitions: the client that listed it may have
-  // crashed.
-  if (may_write())
-    return ledger_of(std::string(job),
-                     begin_job(*with, job, description ? *description : there->description));
-  if (!there) throw no_such_job(name_, job);
-  return ledger_of(std::string(job), *std::move(there));
+  auto there = may_write() ? begin_job(*with, job, description) : jobs_.find(*with, job);
+  if (there) return ledger_of(std::string(job), *std::move(there));
+  if (description) throw no_such_job(name_, job);
+  return nullptr;
 }
 
 /// A client that links the filter at the same time looks for jobs after writing the link; so one of the two
 /// detects the other.
-listed_job sealable_filter::begin_job(session& with, std::string_view job, std::string_view description) {
-  listed_job opened = jobs_.open(with, job, description);
+std::optional<listed_job> sealable_filter::begin_job(session& with, std::string_view job,
+                                                     std::optional<std::string_view> description) {
+  auto opened = jobs_.open(with, job, description);
+  if (!opened) return std::nullopt;
   const auto older = link_hash(filter_.keys.prefix()).asked_first(with, filter_.id);
   if (!older) return opened;
   jobs_.end(with, job);

@@ -50,7 +50,8 @@ class sealable_filter : public stored_filter {
   [[nodiscard]] bool may_write() const noexcept { return how_ == access::write; }
 
  private:
-  [[nodiscard]] listed_job begin_job(session& with, std::string_view job, std::string_view description);
+  [[nodiscard]] std::optional<listed_job> begin_job(session& with, std::string_view job,
+                                                    std::optional<std::string_view> description);
 
   const std::shared_ptr<session_pool> pool_;
   const std::string name_;

@@ -61,10 +61,12 @@ std::optional<listed_job> job_list::find(session& with, std::string_view job) co
 
 /// The list first: a reset reads it, and then each partition. Every client that opens the job marks the
 /// partitions, since the client that listed it may have crashed before.
-listed_job job_list::open(session& with, std::string_view job, std::string_view description) const {
+std::optional<listed_job> job_list::open(session& with, std::string_view job,
+                                         std::optional<std::string_view> description) const {
   auto there = find(with, job);
+  if (!there && !description) return std::nullopt;
   if (!there) {
-    const listed_job made{random_name(), std::string(description)};
+    const listed_job made{random_name(), std::string(*description)};
     const std::int64_t answered =
         run_script(with, {&job_scripts::enlist(),
                           list_,
@@ -89,7 +91,7 @@ listed_job job_list::open(session& with, std::string_view job, std::string_view 
   }
   // A client that ended it meanwhile may have removed marks before they were made.
   const auto still = find(with, job);
-  if (still && still->id == there->id) return *std::move(there);
+  if (still && still->id == there->id) return there;
   remove(with, there->id);
   throw is_gone(job);
 }

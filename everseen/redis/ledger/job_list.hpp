@@ -38,8 +38,11 @@ class job_list {
   [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& with) const;
   [[nodiscard]] std::vector<std::string> names(session& with) const;
   [[nodiscard]] std::optional<listed_job> find(session& with, std::string_view job) const;
-  /// The job of this name; created if it does not exist.
-  [[nodiscard]] listed_job open(session& with, std::string_view job, std::string_view description) const;
+  /// The job of this name, created if it does not exist.
+  /// @param description  of a new job; nothing: none is created
+  /// @return nothing  without a description: there is no such job
+  [[nodiscard]] std::optional<listed_job> open(session& with, std::string_view job,
+                                               std::optional<std::string_view> description) const;
   /// Finishes interrupted removals, and removes marks of jobs that are not listed. Cost: one round trip per
   /// partition.
   void remove_leftovers(session& with) const;

@@ -583,6 +583,36 @@ TEST_F(Ledger, JobEndedByTwoConcurrentlyIsGone) {
   EXPECT_GT(beside, 5u);
 }
 
+TEST_F(Ledger, JobEndedDuringALookUpDoesNotComeBack) {
+  const auto filter = make(exact(1'000));
+  const auto looking = cut_->open("a", access::write);
+  std::size_t beside = 0;
+  for (const direction w : {direction::to_server, direction::to_client}) {
+    bool cut = true;
+    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 23 : 7) {
+      ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
+      bool has_ended = false;
+      cut_->wait_with(std::make_shared<busy_policy>([&] {
+        if (std::exchange(has_ended, true)) return;
+        direct_->end_job("a", "count");
+        ++beside;
+      }));
+      proxy_.cut_after(w, at);
+      try {
+        (void)looking->open_ledger("count", std::nullopt);
+      } catch (const storage_error&) {
+        // it has ended
+      }
+      cut = proxy_.has_cut();
+      cut_->wait_with(nullptr);
+      if (!has_ended) direct_->end_job("a", "count");
+      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << at;
+      EXPECT_THAT(all_records(), IsEmpty()) << at;
+    }
+  }
+  EXPECT_GT(beside, 5u);
+}
+
 TEST_F(Ledger, ReaderReadsAJobAndCannotClaim) {
   const auto reader = [&] { return store_at(server_.url())->open("a", access::read); };
   const auto filter = make(exact(1'000));
