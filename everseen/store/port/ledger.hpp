@@ -106,7 +106,7 @@ class ledger {
   [[nodiscard]] virtual std::string doubt() const { return {}; }
 
   /// @throws parameter_error  the job has ended    @throws storage_error, backend_error
-  [[nodiscard]] virtual job_size size() const { return {}; }
+  [[nodiscard]] virtual job_size size() const = 0;
 
   /// Calls visit(name, value) for each counter of each partition. The value of a name is the sum over the
   /// partitions.    @throws backend_error, format_error

@@ -53,6 +53,10 @@ std::string deferred_ledger::doubt() const {
   return is_begun() ? real_->doubt() : std::string();
 }
 
+job_size deferred_ledger::size() const {
+  return is_begun() ? real_->size() : job_size{};
+}
+
 void deferred_ledger::visit_counters(const counter_visitor& visit) const {
   if (is_begun()) real_->visit_counters(visit);
 }

@@ -33,6 +33,7 @@ class deferred_ledger final : public ledger {
     return real_ ? real_->description() : description_;
   }
   [[nodiscard]] std::string doubt() const override;
+  [[nodiscard]] job_size size() const override;
   void visit_counters(const counter_visitor& visit) const override;
 
  private:

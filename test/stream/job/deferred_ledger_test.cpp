@@ -65,6 +65,16 @@ TEST_F(DeferredLedger, KnowsSettlementsOfAnotherWorker) {
   EXPECT_EQ(one.checkpoints().at("lane").position, 7U);
 }
 
+TEST_F(DeferredLedger, HasTheSizeOfItsJob) {
+  auto job = open("sized");
+  EXPECT_EQ(job.size().counters, 0U);
+  auto events = test::new_events(keys, 0, 3);
+  for (test::event& each : events) each.counters = {"total"};
+  (void)test::claim_events(job, seen->get_spec(), {"lane", 0}, events);
+  EXPECT_GT(job.size().counters, 0U);
+  EXPECT_EQ(job.size().counters, seen->open_ledger("job", std::nullopt)->size().counters);
+}
+
 TEST_F(DeferredLedger, RefusesAnInvalidNameBeforeAnythingIsRead) {
   EXPECT_THROW(deferred_ledger(*seen, "", "", [](const auto&) {}), parameter_error);
 }

@@ -131,6 +131,7 @@ class distant_ledger final : public ledger {
     return real_.checkpoints();
   }
   const std::string& description() const noexcept override { return real_.description(); }
+  job_size size() const override { return real_.size(); }
   void visit_counters(const counter_visitor& visit) const override { real_.visit_counters(visit); }
 
   std::set<int> away_at{};
@@ -257,6 +258,7 @@ class contested_ledger final : public ledger {
   }
   std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return real_.checkpoints(); }
   const std::string& description() const noexcept override { return real_.description(); }
+  job_size size() const override { return real_.size(); }
   void visit_counters(const counter_visitor& visit) const override { real_.visit_counters(visit); }
 
   std::optional<std::uint64_t> other_settles{};
@@ -281,6 +283,7 @@ class replaced_ledger final : public ledger {
   }
   std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return now_->checkpoints(); }
   const std::string& description() const noexcept override { return now_->description(); }
+  job_size size() const override { return now_->size(); }
   void visit_counters(const counter_visitor& visit) const override { now_->visit_counters(visit); }
 
  private:
