@@ -43,7 +43,9 @@ class client_store final : public store {
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
   void end_job(std::string_view name, std::string_view job) override;
-  void wait_with(std::shared_ptr<retry_policy> p) override { link_->wait_with(std::move(p)); }
+  std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
+    return link_->wait_with(std::move(p));
+  }
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                          std::span<const partition_state> base) override;
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;

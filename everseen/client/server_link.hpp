@@ -76,7 +76,9 @@ class server_link {
   /// For messages.
   [[nodiscard]] std::string server() const;
   [[nodiscard]] const redis::redis_url& url() const noexcept { return pool_.url(); }
-  void wait_with(std::shared_ptr<retry_policy> p) const { pool_.wait_with(std::move(p)); }
+  std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) const {
+    return pool_.wait_with(std::move(p));
+  }
 
  private:
   mutable redis::session_pool pool_;

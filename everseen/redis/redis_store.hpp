@@ -31,7 +31,9 @@ class redis_store final : public store {
   /// The longest segment is the limit of Redis strings, 512 MiB.
   [[nodiscard]] store_traits traits() const override;
   [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
-  void wait_with(std::shared_ptr<retry_policy> p) override { named_->wait_with(std::move(p)); }
+  std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
+    return named_->wait_with(std::move(p));
+  }
   /// Asks the servers whether they have the module, unless the request or the URL decides.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   /// The header has the expiry time, by the clock of its server; use does not extend it.

@@ -7,18 +7,22 @@
 
 namespace everseen::cli {
 
-/// Makes a store and its filters wait by `by` during this object's lifetime.
+/// Makes a remote store and its filters wait by `by` during this object's lifetime. A local store has no
+/// outages: how long to wait for another writer of its files is said by --wait.
 class watched_store {
  public:
   watched_store(store& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
-    watched_.wait_with(std::move(by));
+    if (watched_.traits().is_remote) before_ = watched_.wait_with(std::move(by));
   }
-  ~watched_store() { watched_.wait_with(nullptr); }
+  ~watched_store() {
+    if (watched_.traits().is_remote) watched_.wait_with(std::move(before_));
+  }
   watched_store(const watched_store&) = delete;
   watched_store& operator=(const watched_store&) = delete;
 
  private:
   store& watched_;
+  std::shared_ptr<retry_policy> before_{};
 };
 
 }  // namespace everseen::cli

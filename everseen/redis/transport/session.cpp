@@ -2,6 +2,7 @@
 
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include <boost/system/system_error.hpp>
 
@@ -106,9 +107,9 @@ void session_pool::giving_back::operator()(session* s) const noexcept {
   }
 }
 
-void session_pool::wait_with(std::shared_ptr<retry_policy> p) {
+std::shared_ptr<retry_policy> session_pool::wait_with(std::shared_ptr<retry_policy> p) {
   const std::scoped_lock alone(waiting_->lock);
-  waiting_->by = std::move(p);
+  return std::exchange(waiting_->by, std::move(p));
 }
 
 std::chrono::milliseconds session_pool::keeps_answers() const {

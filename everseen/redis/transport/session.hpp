@@ -151,8 +151,8 @@ class session_pool {
   [[nodiscard]] lease take();
   [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
-  /// session::wait_with for every session that is taken from now on.
-  void wait_with(std::shared_ptr<retry_policy> p);
+  /// session::wait_with for every session that is taken from now on.    @return the policy before
+  std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p);
   /// How long servers must remember their answers: a call may be retried for that long.
   [[nodiscard]] std::chrono::milliseconds keeps_answers() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
@@ -158,9 +159,9 @@ std::vector<std::string> file_store::list() const {
   return names;
 }
 
-void file_store::wait_with(std::shared_ptr<retry_policy> p) {
+std::shared_ptr<retry_policy> file_store::wait_with(std::shared_ptr<retry_policy> p) {
   const std::scoped_lock alone(removing_);
-  waiting_ = std::move(p);
+  return std::exchange(waiting_, std::move(p));
 }
 
 std::shared_ptr<retry_policy> file_store::policy_for_waiting() const {

@@ -64,7 +64,7 @@ class file_store : public store {
   void rename(std::string_view from, std::string_view to, namesake there) override;
   void remove_expired() override;
   /// How long to wait for another writer of a filter. The limit of the store itself is zero.
-  void wait_with(std::shared_ptr<retry_policy> p) override;
+  std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override;
   /// Replaces the manifest by an empty one with a new filter id, which readers follow.
   void reset(std::string_view name) override;
   /// No process can add keys meanwhile. Readers must reopen the filter afterwards.

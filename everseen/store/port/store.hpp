@@ -76,8 +76,9 @@ class store : public filter_admin {
   [[nodiscard]] virtual std::vector<std::string> warnings(concern /*about*/) const { return {}; }
 
   /// Lets `p` decide how long calls of this store and its filters are retried while it is unavailable, from
-  /// the next call on. No effect on local stores.    @param p  null: the store's own limit
-  virtual void wait_with(std::shared_ptr<retry_policy> /*p*/) {}
+  /// the next call on. Files are unavailable while another process writes to them; memory never is.
+  /// @param p  null: the store's own limit    @return the policy before
+  virtual std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> /*p*/) { return nullptr; }
 };
 
 }  // namespace everseen
