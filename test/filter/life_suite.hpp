@@ -99,7 +99,7 @@ TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
   create("new");
   create("other");
   store_->link("old", "new", {});
-  for (const auto& [from, to] : {std::pair{"old", "b"}, {"new", "b"}, {"other", "old"}})
+  for (const auto& [from, to] : {std::pair{"old", "b"}, {"new", "b"}, {"other", "old"}, {"other", "new"}})
     EXPECT_THAT(refusal([&] { store_->rename(from, to, replace); }), HasSubstr("link --off new"))
         << from << to;
   EXPECT_THAT(store_->list(), ElementsAre("new", "old", "other"));

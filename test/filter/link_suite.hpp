@@ -153,6 +153,27 @@ TEST_P(AnyStoreLinks, OffEndsIt) {
   EXPECT_NO_THROW(store_->drop("old"));
 }
 
+TEST_P(AnyStoreLinks, LinkThatHasExpiredIsNone) {
+  create("old");
+  create("new");
+  store_->link("old", "new", 1s);
+  std::this_thread::sleep_for(1100ms);
+  EXPECT_THAT(refusal([&] { store_->unlink("new"); }), HasSubstr("linked to no filter"));
+  EXPECT_EQ(opened(*store_, "new", access::read).stored().path().asks_first, std::nullopt);
+  EXPECT_NO_THROW(store_->drop("old"));
+}
+
+TEST_P(AnyStoreLinks, LinkEndsWhenTheNewerFilterExpires) {
+  create("old");
+  (void)store_->create("new", spec_of({.capacity = 1'000}), 1s);
+  store_->link("old", "new", {});
+  while (store_->exists("new")) std::this_thread::sleep_for(10ms);
+  EXPECT_THROW(store_->unlink("new"), filter_expired);
+  EXPECT_THROW(store_->link("new", "old", {}), filter_expired);
+  EXPECT_THROW(store_->link("old", "new", {}), filter_expired);
+  EXPECT_NO_THROW(store_->drop("old"));
+}
+
 TEST_P(AnyStoreLinks, LinkEndsWithItsFilter) {
   create("old", {.capacity = 1'000}, {"before"});
   create("new");

@@ -38,6 +38,7 @@ std::string message_of(const std::function<void()>& run) {
   return {};
 }
 
+constexpr auto replace = store::namesake::replace;
 const std::string slashes(1024, '/');
 const std::string others = std::string(1023, '/') + '\n';
 
@@ -128,20 +129,64 @@ TEST_F(LongNames, LeaveNothingBehind) {
 }
 
 // Promise: a damaged filter is an error that names the file, never an empty filter (files, Damage).
-TEST_F(LongNames, DamagedNamesAreErrorsOfTheListAndTheFilterRemainsUsable) {
-  make(slashes);
+// Promise: a filter whose long name is lost is listed by the name of its directory, and can be dropped by it
+// (files, Damage).
+TEST_F(LongNames, LostNamesAreListedByTheirDirectoryAndCanBeDropped) {
   make("short");
-  for (const std::string& content : {std::string(), std::string("a"), others, slashes + '/'}) {
-    std::ofstream(name_file(slashes), std::ios::trunc | std::ios::binary) << content;
-    EXPECT_THAT(message_of<format_error>([&] { (void)store_.list(); }),
-                HasSubstr(name_file(slashes).string()));
+  const std::string lost = file_names::of(slashes);
+  for (const auto& content : {std::optional(std::string()), {"a"}, {others}, {slashes + '/'}, {}}) {
+    make(slashes);
+    if (content)
+      std::ofstream(name_file(slashes), std::ios::trunc | std::ios::binary) << *content;
+    else
+      fs::remove(name_file(slashes));
+    EXPECT_THAT(store_.list(), ElementsAre("short", lost));
+    EXPECT_TRUE(store_.exists(lost));
+    const std::function<void()> uses[] = {
+        [&] { (void)store_.open(lost, access::read); },
+        [&] { (void)store_.open(lost, access::write); },
+        [&] { (void)store_.facts(lost); },
+        [&] { store_.reset(lost); },
+        [&] { store_.link("short", lost, {}); },
+        [&] { store_.link(lost, "short", {}); },
+        [&] { store_.rename(lost, "b", replace); },
+        [&] { store_.rename("short", lost, replace); },
+    };
+    for (const auto& use : uses)
+      EXPECT_THAT(message_of<format_error>(use),
+                  AllOf(HasSubstr(name_file(slashes).string()), HasSubstr("drop it")));
+    EXPECT_EQ(check_keys(*store_.open(slashes, access::read), keys_).result->seen, keys_.size());
+    store_.drop(lost);
+    EXPECT_THAT(store_.list(), ElementsAre("short"));
+    EXPECT_THROW(store_.drop(lost), no_filter);
   }
+}
+
+TEST_F(LongNames, LostNamesStillProtectTheFilterThatIsAskedFirst) {
+  make(slashes);
+  make("old");
+  const std::string lost = file_names::of(slashes);
+  store_.link("old", slashes, {});
   fs::remove(name_file(slashes));
-  EXPECT_THAT(message_of<format_error>([&] { (void)store_.list(); }),
-              AllOf(HasSubstr(name_file(slashes).string()), HasSubstr("missing")));
+  EXPECT_THAT(message_of<parameter_error>([&] { store_.drop("old"); }), HasSubstr("link --off"));
+  store_.unlink(lost);
+  store_.link(slashes, "old", {});
+  EXPECT_THAT(message_of<parameter_error>([&] { store_.drop(lost); }), HasSubstr("link --off old"));
+  store_.unlink("old");
+  store_.drop(lost);
+  EXPECT_THAT(store_.list(), ElementsAre("old"));
+}
+
+TEST_F(LongNames, LostNamesLeaveAFilterNamedLikeTheDirectoryAlone) {
+  const std::string lost = file_names::of(slashes);
+  make(lost);
+  make(slashes);
+  fs::remove(name_file(slashes));
+  EXPECT_EQ(check_keys(*store_.open(lost, access::read), keys_).result->seen, keys_.size());
+  store_.drop(lost);
+  EXPECT_THAT(store_.list(), ElementsAre(lost)) << "the damaged one";
+  EXPECT_THROW((void)store_.open(lost, access::read), format_error);
   EXPECT_EQ(check_keys(*store_.open(slashes, access::read), keys_).result->seen, keys_.size());
-  store_.drop(slashes);
-  EXPECT_THAT(store_.list(), ElementsAre("short"));
 }
 
 TEST_F(LongNames, AreNotReadFromForeignDirectories) {

@@ -101,7 +101,7 @@ bool dedup_filter::open(const std::string& name) {
   } catch (const filter_expired&) {
     fmt::print(stderr,
                "everseen: the filter {} has expired; a new one begins, which does not expire "
-               "by itself (everseen create --expire makes one that does)\n",
+               "(everseen create --expire makes one that does)\n",
                quoted_name(name));
   } catch (const no_filter&) {
   }

@@ -57,6 +57,7 @@ verb link_verb() {
           "be dropped.\n\nOLD may be attached (its own program may continue to add keys), imported from a "
           "file of another system, or have another seed, window or layout. Both filters are in one store, of "
           "any kind. OLD cannot be dropped while it is linked; if it is unreadable, requests to NEW fail. "
+          "In files, no process may be writing to NEW when it is linked. "
           "Clients that have NEW open notice a new link, or --off, only when they reopen it; the end of "
           "--for takes effect immediately.\n\nWhile the filters are linked, their error rates add up. info "
           "and export are about NEW alone. If the keys are available, use everseen migrate instead.",
@@ -71,7 +72,7 @@ verb link_verb() {
                          {"TIME", "how long the old filter is asked, as in 30d", "until --off"});
             add_switch(known, "--off", o->off, "remove the link of the filter given");
             add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
-            add_store_options(known, o->store);
+            add_store_options(known, o->store, access::write);
             return [o](printer& out) { return run(*o, out); };
           }};
 }

@@ -12,6 +12,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/port/damage.hpp"
@@ -30,6 +31,29 @@ std::optional<std::string> name_of_directory(const std::filesystem::path& filter
   if (!is_name(name) || file_names::of(name) != file_name)
     throw damaged(path, "does not hold the name of the filter");
   return name;
+}
+
+bool may_be_filter(const std::filesystem::path& directory) {
+  const std::string file_name = directory.filename();
+  return file_names::is_hash(file_name) || file_names::spelled(file_name);
+}
+
+std::filesystem::path find_directory(const std::filesystem::path& store, std::string_view name) {
+  validate_filter_name(name);
+  std::filesystem::path place = store / file_names::of(name);
+  std::error_code ignored;
+  if (!file_names::is_hash(name) || std::filesystem::exists(place, ignored)) return place;
+  std::filesystem::path lost = store / name;
+  try {
+    if (name_of_directory(lost)) return place;
+  } catch (const format_error&) {
+    // the file has another content
+  }
+  return std::filesystem::is_directory(lost, ignored) ? lost : place;
+}
+
+bool is_name_lost(const std::filesystem::path& filter_directory, std::string_view name) {
+  return file_names::is_hash(name) && filter_directory.filename() == name;
 }
 
 std::string presumed_name(const std::filesystem::path& filter_directory) try {

@@ -16,8 +16,19 @@ namespace everseen {
 /// @throws format_error  the file has another content    @throws storage_error
 [[nodiscard]] std::optional<std::string> name_of_directory(const std::filesystem::path& filter_directory);
 
-/// The same for messages; the name of the directory if the name cannot be determined.
+/// The same for lists and messages; the name of the directory if the name cannot be determined.
 [[nodiscard]] std::string presumed_name(const std::filesystem::path& filter_directory);
+
+/// Whether a filter may have a directory of this name.
+[[nodiscard]] bool may_be_filter(const std::filesystem::path& directory);
+
+/// The directory of a filter of a store. A filter whose file with the name is missing or damaged is found by
+/// the name of its directory, too, unless another filter has that name.
+/// @throws parameter_error  no filter can have this name    @throws storage_error
+[[nodiscard]] std::filesystem::path find_directory(const std::filesystem::path& store, std::string_view name);
+
+/// @return whether find_directory() found the filter by the name of its directory
+[[nodiscard]] bool is_name_lost(const std::filesystem::path& filter_directory, std::string_view name);
 
 /// Writes the file and syncs the directory, if the name needs a file. Call it before a directory gets the
 /// name.

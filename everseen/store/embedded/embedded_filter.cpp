@@ -109,15 +109,16 @@ std::vector<std::string> embedded_filter::jobs() const {
   return names;
 }
 
-void embedded_filter::end_job(std::string_view job) {
+bool embedded_filter::end_job(std::string_view job) {
   const std::scoped_lock alone(jobs_lock_);
   const auto found = jobs_.find(job);
-  if (found == jobs_.end()) throw parameter_error("the filter has no job " + quoted_name(job));
+  if (found == jobs_.end()) return false;
   const std::shared_ptr<job_memory> ended = found->second;
   const std::scoped_lock in_order(ended->lock);
   forget_job(job);
   ended->note_end();
   jobs_.erase(found);
+  return true;
 }
 
 void embedded_filter::sync_jobs() {

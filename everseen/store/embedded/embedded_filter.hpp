@@ -42,8 +42,8 @@ class embedded_filter : public stored_filter {
   void expire_at(std::optional<event_time> when);
   [[nodiscard]] bool has_expired() const { return life_.has_expired(); }
   [[nodiscard]] std::vector<std::string> jobs() const;
-  /// @pre no ledger of this job is in use
-  void end_job(std::string_view job);
+  /// @pre no ledger of this job is in use    @return whether there was such a job
+  bool end_job(std::string_view job);
 
   /// One step per partition: predicts the verdicts, records them, and adds the keys.
   /// @pre the job's lock is held    @return as ledger::claim

@@ -21,6 +21,13 @@ std::optional<event_time> read_expiry(const std::filesystem::path& filter_direct
   return at_path(path, [&] { return image::decode_end(read_whole(file, path, image::end_bytes)); });
 }
 
+bool has_expired(const std::filesystem::path& filter_directory, event_time now) try {
+  const auto end = read_expiry(filter_directory);
+  return end && *end <= now;
+} catch (const format_error&) {
+  return false;
+}
+
 void write_expiry(disk& on, const std::filesystem::path& filter_directory, std::optional<event_time> when) {
   replace_whole(on, filter_directory / end_name, image::encode_end(when));
 }

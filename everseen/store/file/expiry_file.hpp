@@ -15,6 +15,11 @@ namespace everseen {
 /// Cost: an open(2) and a read(2).
 [[nodiscard]] std::optional<event_time> read_expiry(const std::filesystem::path& filter_directory);
 
+/// Whether it expired by this time. A filter with a damaged record has not expired; opening it reports the
+/// damage.
+/// @throws storage_error
+[[nodiscard]] bool has_expired(const std::filesystem::path& filter_directory, event_time now);
+
 /// @param when  nothing: never. The caller syncs the directory.    @throws storage_error
 void write_expiry(disk& on, const std::filesystem::path& filter_directory, std::optional<event_time> when);
 

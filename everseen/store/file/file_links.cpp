@@ -10,6 +10,7 @@
 #include "everseen/core/format/file_names.hpp"
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/disk/whole_file.hpp"
+#include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
 #include "everseen/store/port/damage.hpp"
@@ -40,14 +41,6 @@ std::optional<predecessor> decode_record(const std::filesystem::path& filter_dir
   return at_path(filter_directory / link_name, [&] { return image::decode_link(record); });
 }
 
-/// Whether the record says that there is no link; false if it is damaged.
-bool is_unlinked(const std::filesystem::path& filter_directory) try {
-  const auto record = read_record(filter_directory);
-  return record && !decode_record(filter_directory, *record);
-} catch (const format_error&) {
-  return false;
-}
-
 void write_record(disk& on, const std::filesystem::path& filter_directory, std::span<const std::byte> bytes) {
   replace_whole(on, filter_directory / link_name, bytes);
   check_disk(on.sync_directory(filter_directory), "sync", filter_directory);
@@ -63,8 +56,7 @@ file_links::file_links(disk& on, std::filesystem::path store_directory, time_sou
     : disk_(on), store_(std::move(store_directory)), now_(std::move(now)) {}
 
 std::filesystem::path file_links::directory_of(std::string_view name) const {
-  validate_filter_name(name);
-  return store_ / file_names::of(name);
+  return find_directory(store_, name);
 }
 
 std::optional<predecessor> file_links::of(std::string_view name) const try {
@@ -83,16 +75,23 @@ std::optional<predecessor> file_links::asked_in(const std::filesystem::path& dir
   return older;
 }
 
+/// Whether the record says that there is no link, or one that has ended; false if it is damaged.
+bool file_links::asks_none(const std::filesystem::path& directory) const try {
+  return !asked_in(directory);
+} catch (const format_error&) {
+  return false;
+}
+
 filter_links file_links::all() const {
   filter_links live;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(store_, code)) {
+    if (!may_be_filter(entry.path())) continue;
     try {
-      auto newer = name_of_directory(entry.path());
-      if (!newer) continue;
       auto older = asked_in(entry.path());
-      if (older && older->name != *newer && is_filter(entry.path()))
-        live.push_back({*std::move(newer), *std::move(older)});
+      if (!older || !is_filter(entry.path()) || has_expired(entry.path(), now_())) continue;
+      std::string newer = presumed_name(entry.path());
+      if (older->name != newer) live.push_back({std::move(newer), *std::move(older)});
     } catch (const format_error&) {
       // it cannot be opened either
     } catch (const storage_error& e) {
@@ -115,7 +114,6 @@ spec file_links::spec_of(std::string_view name) const {
 
 void file_links::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) const {
-  require_filter(directory_of(older), older);  // a store without filters may have no directory
   const lock_file alone = lock_store(store_);
   const spec old = spec_of(older), next = spec_of(newer);
   require_linkable(all(), {older, old}, {newer, next});
@@ -127,8 +125,14 @@ void file_links::unlink(std::string_view newer) const {
   const std::filesystem::path directory = directory_of(newer);
   require_filter(directory, newer);
   const lock_file alone = lock_store(store_);
-  if (is_unlinked(directory)) refuse_unlinked(newer);
+  if (asks_none(directory)) refuse_unlinked(newer);
   write_record(disk_, directory, image::encode_link(std::nullopt));
+}
+
+void file_links::require_unasked(const std::filesystem::path& directory) const {
+  for (const filter_link& each : all())
+    if (file_names::of(each.older.name) == directory.filename())
+      everseen::require_unasked({each}, each.older.name);
 }
 
 void write_no_link(disk& on, const std::filesystem::path& filter_directory) {

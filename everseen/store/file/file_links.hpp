@@ -23,7 +23,8 @@ class file_links {
  public:
   file_links(disk& on, std::filesystem::path store_directory, time_source now);
 
-  /// @throws  as store::link
+  /// @pre the writer's lock of the newer filter is held, so that no job of it begins    @throws  as
+  /// store::link
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) const;
   /// Works even if the record is damaged.    @throws  as store::unlink
@@ -34,9 +35,12 @@ class file_links {
   /// @throws storage_error
   [[nodiscard]] std::optional<predecessor> of(std::string_view name) const;
 
-  /// Those that have not ended. A filter with a damaged record asks none.
-  /// Cost: one open(2) per filter of the store.
+  /// Those that have not ended, of filters that have not expired. A filter with a damaged record asks none;
+  /// one whose name is lost has the name of its directory. Cost: one open(2) per filter of the store.
   [[nodiscard]] filter_links all() const;
+
+  /// @throws parameter_error  another filter asks the one in this directory first, so it cannot be dropped
+  void require_unasked(const std::filesystem::path& directory) const;
 
   /// The spec of a filter whose link may be changed.
   /// @throws no_filter, storage_error    @throws format_error  it or its record is damaged
@@ -45,6 +49,7 @@ class file_links {
  private:
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
   [[nodiscard]] std::optional<predecessor> asked_in(const std::filesystem::path& directory) const;
+  [[nodiscard]] bool asks_none(const std::filesystem::path& directory) const;
 
   disk& disk_;
   const std::filesystem::path store_;

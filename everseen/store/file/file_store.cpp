@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/format/file_names.hpp"
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/file/file_rebuild.hpp"
-#include "everseen/store/file/file_replaced.hpp"
 #include "everseen/store/file/file_restore.hpp"
 #include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
@@ -19,15 +17,6 @@
 #include "everseen/store/port/damage.hpp"
 
 namespace everseen {
-
-namespace {
-
-/// Whether a filter may have a directory of this name.
-bool may_be_filter(const std::string& file_name) {
-  return file_names::is_hash(file_name) || file_names::spelled(file_name);
-}
-
-}  // namespace
 
 file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source now)
     : directory_(std::move(directory)),
@@ -41,7 +30,7 @@ std::shared_ptr<stored_filter> file_store::create(std::string_view name, const s
   std::optional<event_time> end;
   if (life) end = end_after(now_(), *life);
   validate(s);
-  make_way_for(name);
+  (void)make_way_for(name, namesake::refuse);
   make_directories(disk_, std::filesystem::absolute(directory_));
   staged_filter staged(disk_, directory_, end);
   return write(name, staged.commit(name, new_manifest(s)));
@@ -50,6 +39,7 @@ std::shared_ptr<stored_filter> file_store::create(std::string_view name, const s
 std::shared_ptr<file_writer> file_store::write(std::string_view name, lock_file lock) const {
   auto opened = std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
   const std::scoped_lock alone(writing_);
+  std::erase_if(writers_, [](const auto& each) { return each.second.expired(); });
   writers_.insert_or_assign(std::string(name), opened);
   return opened;
 }
@@ -61,7 +51,7 @@ std::shared_ptr<file_writer> file_store::writer_of(std::string_view name) const 
     if (const auto known = writers_.find(name); known != writers_.end())
       if (auto open = known->second.lock()) return open;
   }
-  return write(name, lock_to_write(name));
+  return write(name, lock_filter(name));
 }
 
 filter_facts file_store::facts(std::string_view name) const {
@@ -87,72 +77,49 @@ std::vector<std::string> file_store::jobs_of(std::string_view name) const {
 }
 
 std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
+  std::optional<lock_file> lock;
+  if (how == access::write) lock = lock_filter(name);  // first, as no link can be made from then on
   auto older = links_.of(name);
-  if (!older) return open_alone(name, how);
+  const auto open_alone = [&]() -> std::shared_ptr<stored_filter> {
+    if (lock) return write(name, *std::move(lock));
+    return read(name);
+  };
+  if (!older) return open_alone();
   const std::string older_name = older->name;
   return open_linked(
-      name, *std::move(older), now_, [&] { return open_alone(older_name, access::read); },
-      [&] { return open_alone(name, how); });
+      name, *std::move(older), now_, [&] { return read(older_name); }, open_alone);
 }
 
-std::shared_ptr<stored_filter> file_store::open_alone(std::string_view name, access how) const {
+std::shared_ptr<stored_filter> file_store::read(std::string_view name) const {
   require(name);
-  if (how == access::write) return write(name, lock_to_write(name));
   return std::make_shared<file_reader>(disk_, directory_of(name), now_);
 }
 
 void file_store::link(std::string_view older, std::string_view newer,
                       std::optional<std::chrono::milliseconds> life) {
+  require(older);
+  const lock_file no_job_begins = lock_filter(newer);
   require_no_jobs(newer, jobs_of(newer), "ask an older one first");
   links_.link(older, newer, life);
 }
 
 void file_store::unlink(std::string_view newer) {
+  require_live(newer, found_in(directory_of(newer)));
   links_.unlink(newer);
 }
 
 bool file_store::exists(std::string_view name) const {
-  return is_name(name) && exists_in(directory_of(name));
-}
-
-bool file_store::exists_in(const std::filesystem::path& directory) const {
-  return is_filter(directory) && !has_expired(directory);
-}
-
-/// A filter with a damaged record has not expired; opening it reports the damage.
-bool file_store::has_expired(const std::filesystem::path& directory) const try {
-  const auto end = read_expiry(directory);
-  return end && *end <= now_();
-} catch (const format_error&) {
-  return false;
-}
-
-void file_store::require(std::string_view name) const {
-  if (!is_filter(directory_of(name))) throw no_such_filter(name);
-  if (has_expired(directory_of(name))) throw filter_has_expired(name);
-}
-
-void file_store::make_way_for(std::string_view name) const {
-  const std::filesystem::path directory = directory_of(name);
-  const bool was_replaced = is_replaced(directory);
-  if (!was_replaced && !is_filter(directory)) return;
-  if (!was_replaced && !has_expired(directory)) throw filter_exists(name);
-  try {
-    remove_filter(disk_, directory, lock_to_write(name), [] {});
-  } catch (const no_filter&) {
-    // remove_expired() removed it first.
-  }
+  return is_name(name) && found_in(directory_of(name)) == occupant::live;
 }
 
 std::vector<std::string> file_store::list() const {
   std::vector<std::string> names;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code)) {
-    if (!may_be_filter(entry.path().filename()) || !exists_in(entry.path())) continue;
-    if (auto name = name_of_directory(entry.path()))
-      names.push_back(*std::move(name));
-    else if (exists_in(entry.path()))  // it was not renamed or removed just now
-      throw damaged(entry.path() / entry.path().filename(), "with the name of the filter is missing");
+    if (!may_be_filter(entry.path()) || found_in(entry.path()) != occupant::live) continue;
+    std::string name = presumed_name(entry.path());
+    if (found_in(entry.path()) == occupant::live)  // it was not renamed or removed just now
+      names.push_back(std::move(name));
   }
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
   std::ranges::sort(names);
@@ -191,38 +158,38 @@ store_traits file_store::traits() const {
   return mine;
 }
 
+/// Also a filter whose name is lost.
 void file_store::drop(std::string_view name) {
-  require(name);
-  remove_filter(disk_, directory_of(name), lock_to_write(name), [&] { require_unasked(links_.all(), name); });
+  const std::filesystem::path directory = directory_of(name);
+  held is = hold(name, [&](occupant found) { require_live(name, found); });
+  remove_filter(disk_, directory, *std::move(is.lock), [&] { links_.require_unasked(directory); });
 }
 
 void file_store::rename(std::string_view from, std::string_view to, namesake there) {
   require(from);
   if (from == to && there == namesake::replace) return;
-  if (there == namesake::refuse || !exists(to)) make_way_for(to);
-  const lock_file mine = lock_to_write(from);
+  if (from == to) throw filter_exists(to);
   std::optional<lock_file> other;
-  if (is_filter(directory_of(to))) other = lock_to_write(to);
+  if (to < from) other = make_way_for(to, there);  // in one order, or two renames could wait for each other
+  const lock_file mine = lock_filter(from);
+  if (!other) other = make_way_for(to, there);
   move_filter(disk_, directory_, from, to, mine, other ? &*other : nullptr, [&] {
     (void)links_.spec_of(from);
     const filter_links all = links_.all();
     require_unlinked(all, from);
-    if (other) require_unasked(all, to);
+    if (other) require_unlinked(all, to);
   });
 }
 
 void file_store::remove_expired() {
-  {
-    const std::scoped_lock alone(writing_);
-    std::erase_if(writers_, [](const auto& each) { return each.second.expired(); });
-  }
   const auto is_over = [&](const std::filesystem::path& directory) {
-    return has_expired(directory) || is_replaced(directory);
+    const occupant found = found_in(directory);
+    return found == occupant::expired || found == occupant::replaced;
   };
   std::error_code code;
   std::vector<std::filesystem::path> ended;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code))
-    if (may_be_filter(entry.path().filename()) && is_over(entry.path())) ended.push_back(entry.path());
+    if (may_be_filter(entry.path()) && is_over(entry.path())) ended.push_back(entry.path());
   for (const std::filesystem::path& directory : ended) {
     const std::scoped_lock alone(removing_);
     if (auto lock = lock_file::try_take_existing(directory / lock_name); lock && is_over(directory))
@@ -232,8 +199,7 @@ void file_store::remove_expired() {
 
 void file_store::reset(std::string_view name) {
   const std::filesystem::path directory = directory_of(name);
-  require(name);
-  const lock_file lock = lock_to_write(name);
+  const lock_file lock = lock_filter(name);
   const auto before = read_manifest::from(directory);
   if (!before) throw damaged(directory / manifest_name, "is missing");
   require_no_jobs(name, before->content().jobs, "be reset");
@@ -251,11 +217,10 @@ void file_store::reset(std::string_view name) {
 std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name, const spec& s,
                                                           std::span<const partition_state> base) {
   validate(s);
-  require(name);
   const auto has_segments = [](const partition_state& p) { return !p.slices.empty(); };
   if (std::ranges::any_of(base, has_segments))
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
-  lock_file lock = lock_to_write(name);
+  lock_file lock = lock_filter(name);
   if (const auto now = read_manifest::from(directory_of(name))) require_rebuildable(now->content().spec, s);
   require_no_jobs(name, jobs_of(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
@@ -263,17 +228,17 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
 
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
   validate(s);
-  make_way_for(name);
+  (void)make_way_for(name, namesake::refuse);
   make_directories(disk_, std::filesystem::absolute(directory_));
   return std::make_unique<file_restore>(disk_, directory_, name, s);
 }
 
 void file_store::end_job(std::string_view name, std::string_view job) try {
-  writer_of(name)->end_job(job);
+  if (!writer_of(name)->end_job(job)) throw no_such_job(name, job);
 } catch (const format_error&) {
   // An unreadable journal blocks the whole filter. Ending its job discards the journal.
   const std::filesystem::path directory = directory_of(name);
-  const lock_file lock = lock_to_write(name);
+  const lock_file lock = lock_filter(name);
   const auto before = read_manifest::from(directory);
   if (!before) throw;
   image::manifest without = before->content();
@@ -293,8 +258,7 @@ bool file_store::is_sound(const std::filesystem::path& directory, std::string_vi
 }
 
 std::filesystem::path file_store::directory_of(std::string_view name) const {
-  validate_filter_name(name);
-  return directory_ / file_names::of(name);
+  return find_directory(directory_, name);
 }
 
 }  // namespace everseen

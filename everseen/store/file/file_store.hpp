@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,12 +52,13 @@ class file_store : public store {
   [[nodiscard]] std::vector<std::string> list() const override;
 
   [[nodiscard]] filter_facts facts(std::string_view name) const override;
-  /// Through the writer that this object has open, if there is one.
+  /// Through the writer that this object has open, if there is one. While another thread opens or closes that
+  /// writer, it is an error that names this process; calling again is safe.
   void expire_at(std::string_view name, std::optional<event_time> when) override;
   [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;
   /// Likewise. Also ends a job with a damaged journal. Keys that are only in the journal are lost.
   void end_job(std::string_view name, std::string_view job) override;
-  /// Works while either filter is open; see file_links.
+  /// The newer filter may have no writer, as that could begin a job; see file_links.
   void link(std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
@@ -73,25 +76,50 @@ class file_store : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
-  [[nodiscard]] std::shared_ptr<stored_filter> open_alone(std::string_view name, access how) const;
+  /// What has a name.
+  enum class occupant : std::uint8_t {
+    none,
+    replaced,  ///< a filter that a rename replaced and did not remove
+    expired,
+    live,
+  };
+  /// A name under the writer's lock. What was found stays true while the lock is held.
+  struct held {
+    occupant found;
+    std::optional<lock_file> lock;  ///< nothing: nothing has the name, so there is nothing to lock
+  };
+
+  /// Waits for the writer's lock of a name, and only then looks what has the name: a wait may last for hours.
+  /// All that is done to a filter follows from what was found under the lock.
+  /// @param accept  throws if the caller has no use for what has the name; also called before a wait, so that
+  /// none is
+  ///                in vain
+  [[nodiscard]] held hold(std::string_view name, const std::function<void(occupant)>& accept) const;
+  /// @return the lock of a filter that exists    @throws  as require
+  [[nodiscard]] lock_file lock_filter(std::string_view name) const;
+  /// Removes what has a name and no longer is a filter.
+  /// @return the lock of the filter that has the name and may be replaced; nothing: the name is free
+  /// @throws name_taken    @throws format_error  its own name is lost
+  [[nodiscard]] std::optional<lock_file> make_way_for(std::string_view name, namesake there) const;
+  /// @throws no_filter; filter_expired    @throws format_error  its name is lost
+  void require(std::string_view name) const;
+  /// @throws no_filter; filter_expired
+  static void require_live(std::string_view name, occupant found);
+  [[nodiscard]] occupant found_in(const std::filesystem::path& directory) const;
+  [[nodiscard]] lock_file wait_for_lock(std::string_view name) const;
+  /// Nothing if another writer has it.
+  [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;
+  [[nodiscard]] std::shared_ptr<retry_policy> policy_for_waiting() const;
+
+  [[nodiscard]] std::shared_ptr<stored_filter> read(std::string_view name) const;
   /// @param lock  the writer's lock
   [[nodiscard]] std::shared_ptr<file_writer> write(std::string_view name, lock_file lock) const;
   /// The writer that this object has open, or a new one.    @throws  as open
   [[nodiscard]] std::shared_ptr<file_writer> writer_of(std::string_view name) const;
   [[nodiscard]] std::filesystem::path directory_of(std::string_view name) const;
-  [[nodiscard]] lock_file lock_to_write(std::string_view name) const;
-  [[nodiscard]] std::shared_ptr<retry_policy> policy_for_waiting() const;
-  /// Nothing if another writer has it.
-  [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> jobs_of(std::string_view name) const;
   [[nodiscard]] bool is_sound(const std::filesystem::path& directory, std::string_view job,
                               const image::manifest& m) const;
-  [[nodiscard]] bool has_expired(const std::filesystem::path& directory) const;
-  [[nodiscard]] bool exists_in(const std::filesystem::path& directory) const;
-  /// @throws no_filter; filter_expired
-  void require(std::string_view name) const;
-  /// @throws name_taken  a filter of this name exists and has not expired
-  void make_way_for(std::string_view name) const;
 
   const std::filesystem::path directory_;
   const sync_policy policy_;

@@ -98,7 +98,7 @@ std::vector<std::string> memory_store::jobs(std::string_view name) const {
 }
 
 void memory_store::end_job(std::string_view name, std::string_view job) {
-  filter_of(name)->end_job(job);
+  if (!filter_of(name)->end_job(job)) throw no_such_job(name, job);
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
@@ -124,7 +124,8 @@ void memory_store::link(std::string_view older, std::string_view newer,
 void memory_store::unlink(std::string_view newer) {
   const std::scoped_lock alone(registry_->lock);
   (void)registry_->at(newer);
-  if (registry_->links.erase(std::string(newer)) == 0) refuse_unlinked(newer);
+  if (!asked_first(registry_->live_links(now_()), newer)) refuse_unlinked(newer);
+  registry_->links.erase(std::string(newer));
 }
 
 bool memory_store::exists(std::string_view name) const {
@@ -215,7 +216,7 @@ void memory_store::registry::erase(std::string_view name) {
 filter_links memory_store::registry::live_links(event_time now) const {
   filter_links live;
   for (const auto& [newer, older] : links)
-    if (!older.is_over(now)) live.push_back({newer, older});
+    if (!older.is_over(now) && !filters.at(newer)->has_expired()) live.push_back({newer, older});
   return live;
 }
 

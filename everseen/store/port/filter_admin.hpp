@@ -19,8 +19,8 @@ namespace everseen {
 /// What a store knows about a filter besides its spec and its keys.
 struct filter_facts {
   std::optional<event_time> expires_at{};  ///< by the clock of the store; nothing: never
-  /// Stays the same while the name leads to the same filter; a rebuild does not change it. Empty for stores
-  /// whose filters no other process can rename or replace while they are open.
+  /// Stays the same while the name leads to the same filter; a rebuild does not change it. Empty in memory
+  /// and in files, whose filters nobody else renames or replaces while they are open for writing.
   std::string identity{};
 };
 

@@ -36,6 +36,12 @@ class StoreWait : public Shell {
     running_program adds_;
   };
 
+  /// Waits until `program` writes `text` to standard error, or ends.
+  static void wait_for_error(const running_program& program, std::string_view text) {
+    while (program.err().find(text) == std::string::npos && !program.has_ended())
+      std::this_thread::sleep_for(10ms);
+  }
+
   void SetUp() override { given("everseen create f -q; echo b > b; everseen create other -q"); }
 };
 
@@ -43,8 +49,9 @@ class StoreWait : public Shell {
 // Readers and writers).
 TEST_F(StoreWait, NamesTheWritingProcess) {
   writer first(setup());
-  for (const char* verb : {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f b", "rename f g",
-                           "stream --filter f --from b --to -"})
+  for (const char* verb :
+       {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f b", "rename f g", "link other f",
+        "stream --filter f --from b --to -", "stream --filter f --from b --to - --on-outage hold"})
     EXPECT_THAT(
         sh(std::string("everseen ") + verb).err,
         AllOf(ContainsRegex("process [0-9]+ \\(everseen\\) is writing to .*/store/f"), HasSubstr("--wait")))
@@ -54,12 +61,13 @@ TEST_F(StoreWait, NamesTheWritingProcess) {
 }
 
 TEST_F(StoreWait, EndsWithTheOtherWriter) {
-  for (const char* verb :
-       {"add f b -q --wait", "dedup --filter f b --wait", "stream --filter f --from b --to - --wait",
-        "jobs f --end stream --wait", "rename f g --wait && everseen rename g f"}) {
+  for (const char* verb : {"link other f --wait && everseen link --off f", "add f b -q --wait",
+                           "dedup --filter f b --wait", "stream --filter f --from b --to - --wait",
+                           "stream --filter f --from b --to - --on-outage hold --wait",
+                           "jobs f --end stream --wait", "rename f g --wait && everseen rename g f"}) {
     writer first(setup());
     running_program second({"bash", "-c", std::string("everseen ") + verb}, setup());
-    std::this_thread::sleep_for(1500ms);
+    wait_for_error(second, "waiting");
     EXPECT_FALSE(second.has_ended()) << verb;
     first.close();
     const program_result done = second.wait();
@@ -67,6 +75,27 @@ TEST_F(StoreWait, EndsWithTheOtherWriter) {
     EXPECT_THAT(done.err, ContainsRegex("everseen: waiting: process [0-9]+ \\(everseen\\) is writing to "))
         << verb;
   }
+}
+
+TEST_F(StoreWait, KeepsTheFilterCreatedWhileTheExpiredOneWasInUse) {
+  given("everseen drop f; everseen create f --expire 3s -q");
+  writer first(setup());
+  std::this_thread::sleep_for(3s);
+  program_setup piped = setup();
+  piped.piped_input = true;
+  running_program second({EVERSEEN_PROGRAM, "dedup", "--filter", "f", "--wait"}, piped);
+  second.write("early\n1\n");
+  second.close_input();
+  wait_for_error(second, "is writing to");
+  second.send(SIGSTOP);
+  ASSERT_TRUE(second.waits_to_stop());
+  first.close();
+  given("everseen create f -q; seq 1000 | everseen add f -q");
+  second.send(SIGCONT);
+  const program_result done = second.wait();
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out, "early\n");
+  EXPECT_THAT(sh("(echo early; seq 1000) | everseen check f").out, Not(HasSubstr("fresh")));
 }
 
 TEST_F(StoreWait, IsAsLongAsConfigured) {

@@ -155,16 +155,31 @@ TEST_F(FileLinks, RecordsInACycleAreFollowedForOneStep) {
   EXPECT_EQ(asked_by_new(), predecessor{"old"});
 }
 
-// Promise: in files a link may be made and ended while both filters are written (foreign-filters, Linked
-// filters).
-TEST_F(FileLinks, MayBeMadeAndEndedWhileBothAreBeingWritten) {
+// Promise: in files a link is made while nobody writes to the newer filter, and ended at any time
+// (foreign-filters, Linked filters).
+TEST_F(FileLinks, NeedANewerFilterWithoutAWriterAndEndAtAnyTime) {
   const auto older = store_.open("old", access::write);
-  const auto newer = store_.open("new", access::write);
-  store_.link("old", "new", {});
-  EXPECT_FALSE(newer->path().asks_first) << "it continues as it began";
-  EXPECT_TRUE(asked_by_new());
-  store_.unlink("new");
+  auto newer = store_.open("new", access::write);
+  EXPECT_THAT(message_of<storage_error>([&] { store_.link("old", "new", {}); }),
+              AllOf(HasSubstr("is writing to"), HasSubstr("new")));
   EXPECT_FALSE(asked_by_new());
+  newer.reset();
+  store_.link("old", "new", {});
+  newer = store_.open("new", access::write);
+  EXPECT_TRUE(newer->path().asks_first);
+  store_.unlink("new");
+  EXPECT_TRUE(newer->path().asks_first) << "it continues as it began";
+  EXPECT_FALSE(asked_by_new());
+}
+
+TEST_F(FileLinks, ExcludeAJobThatHasNotBegun) {
+  auto idle = store_.open("new", access::write);
+  ASSERT_EQ(idle->open_ledger("job", std::nullopt), nullptr);
+  EXPECT_THROW(store_.link("old", "new", {}), storage_error);
+  EXPECT_TRUE(idle->open_ledger("job", "described"));
+  idle.reset();
+  EXPECT_THAT(message_of<parameter_error>([&] { store_.link("old", "new", {}); }), HasSubstr("has jobs"));
+  EXPECT_TRUE(store_.open("new", access::write)->open_ledger("job", std::nullopt));
 }
 
 /// Links, changes the end and unlinks; returns the last acknowledged state.
