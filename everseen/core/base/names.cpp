@@ -138,7 +138,10 @@ std::string quoted_name(std::string_view name) {
   constexpr std::size_t shown_bytes = 64;
   if (name.size() > max_name_bytes)
     return quoted_name(name.substr(0, shown_bytes)) + "... (" + std::to_string(name.size()) + " bytes)";
-  return is_text(name) ? "'" + std::string(name) + "'" : between_quotes(name);
+  if (!is_text(name)) return between_quotes(name);
+  std::string quoted(1, '\'');
+  quoted.append(name).push_back('\'');
+  return quoted;
 }
 
 std::string name_argument(std::string_view name) {
