@@ -9,6 +9,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/tally_of.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/store/port/unanswered.hpp"
 
 namespace everseen::client {
@@ -77,7 +78,7 @@ partition_state client_filter::state(std::uint32_t partition) const {
 }
 
 void client_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  if (has_secret_seed(spec_.hash) && spec_.seed == hash_seed{})
+  if (fingerprint_of(spec_) != fingerprint_)  // the server has left the seed out
     throw parameter_error("the bits of " + quoted_name(name_) +
                           " say nothing without its secret seed, which everseen serve shows to users with "
                           "the right 'admin' alone");

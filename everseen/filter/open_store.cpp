@@ -20,12 +20,13 @@ redis::redis_url parse(std::string_view url) {
   return redis::is_everseen_url(url) ? redis::parse_everseen_url(url) : redis::parse_redis_url(url);
 }
 
-/// No single attempt takes longer than all together.
+/// A server that is silent at the first attempt gets a second one.
 redis::redis_url limited(redis::redis_url url, std::optional<std::chrono::milliseconds> timeout) {
   if (timeout) {
     url.retry_for = *timeout;
-    url.timeout = std::min(url.timeout, *timeout);
-    url.connect_timeout = std::min(url.connect_timeout, *timeout);
+    const std::chrono::milliseconds attempt = std::max(*timeout / 2, std::chrono::milliseconds(1));
+    url.timeout = std::min(url.timeout, attempt);
+    url.connect_timeout = std::min(url.connect_timeout, attempt);
   }
   return url;
 }

@@ -61,7 +61,8 @@ std::string read_reply(FILE* from) {
 }
 
 std::string encoded(std::span<const std::string> words) {
-  std::string wire = "*" + std::to_string(words.size()) + "\r\n";
+  std::string wire(1, '*');
+  wire.append(std::to_string(words.size())).append("\r\n");
   for (const std::string& word : words)
     wire.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
   return wire;

@@ -33,7 +33,10 @@ void redis_cluster::misses_after(std::chrono::milliseconds silence) {
 
 std::string redis_cluster::url(std::string_view rest) const {
   std::string text = "redis+cluster://";
-  for (const auto& n : nodes_) text += (n == nodes_.front() ? "" : ",") + n->address();
+  for (const auto& n : nodes_) {
+    if (n != nodes_.front()) text += ',';
+    text += n->address();
+  }
   return text + std::string(rest);
 }
 

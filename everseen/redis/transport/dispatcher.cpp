@@ -211,7 +211,14 @@ void dispatcher::follow(server& by, job& j, const refusal& r) {
     by.renew = !is_cluster();
   }
   j.redirections = 0;
-  trouble(j, why, by.pauses.next());
+  pause p = by.pauses.next();
+  if (url_.is_everseen && r.text.starts_with("LOADING")) {
+    // It is being stopped, and closes its connections: another attempt on this one could be lost. By the end
+    // of the pause, what else was sent over it has its answers.
+    by.renew = true;
+    p = std::max<pause>(p, std::chrono::milliseconds(250));
+  }
+  trouble(j, why, p);
 }
 
 void dispatcher::lost(server& by, const failure& why) {

@@ -78,7 +78,10 @@ std::vector<std::string> file_store::jobs_of(std::string_view name) const {
 
 std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
   std::optional<lock_file> lock;
-  if (how == access::write) lock = lock_filter(name);  // first, as no link can be made from then on
+  if (how == access::write)
+    lock = lock_filter(name);  // first, as no link can be made from then on
+  else
+    require(name);  // before its link: the older filter of an expired one may be gone
   auto older = links_.of(name);
   const auto open_alone = [&]() -> std::shared_ptr<stored_filter> {
     if (lock) return write(name, *std::move(lock));
@@ -169,11 +172,16 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
   require(from);
   if (from == to && there == namesake::replace) return;
   if (from == to) throw filter_exists(to);
-  std::optional<lock_file> other;
-  if (to < from) other = make_way_for(to, there);  // in one order, or two renames could wait for each other
-  const lock_file mine = lock_filter(from);
-  if (!other) other = make_way_for(to, there);
-  move_filter(disk_, directory_, from, to, mine, other ? &*other : nullptr, [&] {
+  if (there == namesake::refuse && exists(to)) throw filter_exists(to);  // before a wait
+  std::optional<lock_file> mine, other;
+  // In one order, or two renames could wait for each other: begin again if `to` was created during the wait.
+  do {
+    mine.reset();
+    if (to < from) other = make_way_for(to, there);
+    mine = lock_filter(from);
+  } while (to < from && !other && found_in(directory_of(to)) != occupant::none);
+  if (from < to) other = make_way_for(to, there);
+  move_filter(disk_, directory_, from, to, *mine, other ? &*other : nullptr, [&] {
     (void)links_.spec_of(from);
     const filter_links all = links_.all();
     require_unlinked(all, from);

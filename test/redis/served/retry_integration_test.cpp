@@ -285,7 +285,7 @@ TEST_F(Retry, SegmentThatVanishesRepeatedlyIsAnError) {
   (void)direct_->create("a",
                         planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
   EXPECT_THAT(outcome_where_the_segment_vanishes(server_, *direct_, 1000),
-              testing::HasSubstr("another length"));
+              testing::HasSubstr("does not have its original length"));
 }
 
 TEST_F(Retry, RepliesThatNoScriptGivesAreNotVerdicts) {

@@ -36,6 +36,19 @@ class meanwhile final : public retry_policy {
   std::function<void()> happens_;
 };
 
+class at_each_attempt final : public retry_policy {
+ public:
+  explicit at_each_attempt(std::function<void()> happens) : happens_(std::move(happens)) {}
+  bool tries_again(const outage& /*now*/) override {
+    happens_();
+    return true;
+  }
+  void on_recovered() override {}
+
+ private:
+  std::function<void()> happens_;
+};
+
 class FileWaiting : public ::testing::Test {
  protected:
   static constexpr auto refuse = store::namesake::refuse;
@@ -113,6 +126,36 @@ TEST_F(FileWaiting, RenameReplacesNoFilterCreatedMeanwhile) {
   }
 }
 
+TEST_F(FileWaiting, RenameOntoATakenNameDoesNotWait) {
+  for (const auto& [from, to] : {std::pair("a", "b"), std::pair("d", "c")}) {
+    make(to);
+    when_waited_for(from, [] {});
+    EXPECT_THROW(waiting_.rename(from, to, refuse), name_taken);
+    EXPECT_FALSE(policy_->has_waited);
+    holder_.reset();
+  }
+}
+
+TEST_F(FileWaiting, RenameHoldsNeitherFilterWhileItWaitsForTheOther) {
+  make("d");
+  std::shared_ptr<stored_filter> holder_of_c;
+  int waits = 0;
+  waiting_.wait_with(std::make_shared<at_each_attempt>([&] {
+    if (++waits == 1) {
+      holder_.reset();
+      make("c");
+      holder_of_c = others_.open("c", access::write);
+    } else {
+      EXPECT_NO_THROW((void)others_.open("d", access::write)) << "another rename could wait for it for ever";
+      holder_of_c.reset();
+    }
+  }));
+  holder_ = others_.open("d", access::write);
+  waiting_.rename("d", "c", replace);
+  EXPECT_EQ(waits, 2);
+  EXPECT_FALSE(others_.exists("d"));
+}
+
 TEST_F(FileWaiting, RenameReplacesAFilterCreatedMeanwhileIfAsked) {
   for (const auto& [from, to] : {std::pair("a", "b"), std::pair("d", "c")}) {
     make(from);
@@ -131,6 +174,16 @@ TEST_F(FileWaiting, OpenAsksTheFilterLinkedMeanwhile) {
   const auto opened = waiting_.open("new", access::write);
   expect_waited();
   EXPECT_EQ(opened->path().asks_first, predecessor{"old"});
+}
+
+TEST_F(FileWaiting, ExpiredFilterWhoseOlderOneIsGoneHasExpired) {
+  make("old");
+  (void)others_.create("new", small(), 1s);
+  others_.link("old", "new", {});
+  now_ += 1s;
+  others_.drop("old");
+  EXPECT_THROW((void)others_.open("new", access::read), filter_expired);
+  EXPECT_THROW((void)others_.open("new", access::write), filter_expired);
 }
 
 TEST_F(FileWaiting, FilterThatExpiresMeanwhileIsAnErrorThatSaysSo) {
