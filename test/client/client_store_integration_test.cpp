@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -353,15 +354,11 @@ class patient final : public retry_policy {
   void on_recovered() override {}
 };
 
-// Promise: a server that is stopped in order and started again loses no answer of a batch (operations, As a
-// store).
-TEST(ClientStore, OrderlyRestartLosesNoAnswer) {
-  const test::scratch_directory files;
-  serving server("file:" + files.path().string());
-  const auto place = store_of(server);
+/// Restarts the server while batches are added through `place`, at other moments of each batch.
+void expect_no_answer_lost(serving& server, store& place) {
   const auto filter =
-      place->create("f", make_spec({.capacity = 1'000'000, .error_rate = never_wrong, .partitions = 4}));
-  place->wait_with(std::make_shared<patient>());
+      place.create("f", make_spec({.capacity = 1'000'000, .error_rate = never_wrong, .partitions = 4}));
+  place.wait_with(std::make_shared<patient>());
   random_digests random{12};
   for (int round = 0; round < 6; ++round) {
     const auto keys = random.take(100'000);
@@ -375,6 +372,23 @@ TEST(ClientStore, OrderlyRestartLosesNoAnswer) {
     ASSERT_TRUE(got.result) << got.result.error().message;
     EXPECT_EQ(got.result->fresh, keys.size());
   }
+}
+
+// Promise: a server that is stopped in order and started again loses no answer of a batch (operations, As a
+// store).
+TEST(ClientStore, OrderlyRestartLosesNoAnswer) {
+  const test::scratch_directory files;
+  serving server("file:" + files.path().string());
+  expect_no_answer_lost(server, *store_of(server));
+}
+
+TEST(ClientStore, OrderlyRestartOfADistantServerLosesNoAnswer) {
+  const test::scratch_directory files;
+  const std::uint16_t port = test::free_port();  // the same after a restart
+  serving server("file:" + files.path().string(), {"--listen", "127.0.0.1:" + std::to_string(port)});
+  cutting_proxy proxy(port);
+  proxy.delay(5ms);
+  expect_no_answer_lost(server, *store_through(proxy));
 }
 
 }  // namespace
