@@ -36,6 +36,9 @@ std::exception_ptr exception_of(const redis::reply& error, std::string_view filt
   if (error.is_error("GONE"))
     return std::make_exception_ptr(storage_error(
         quoted_name(filter) + ": " + behind_code(text) + "; open it again", 0, std::string(filter)));
+  if (error.is_error("NOPERM"))
+    return std::make_exception_ptr(
+        backend_error("the user of the URL has no right to do this on the server, which answered: " + text));
   if (error.is_error("OOM"))
     return std::make_exception_ptr(
         storage_error("the server has no more room for filters; drop one, or raise its --maxmemory", 0,

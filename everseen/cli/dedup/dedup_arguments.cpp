@@ -120,8 +120,7 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
       known, "--on-outage", into.on_outage,
       {"fail|pass|hold", "if the store is unavailable: stop, print lines without a verdict, or wait", "fail"},
       parse_outage);
-  add_text(known, "-o,--output", into.output,
-           {"FILE", "write to this file once all went well; it may be one that is read", "standard output"});
+  add_output(known, into.output, "write to this file once all went well; it may be one that is read");
   add_switch(known, "--repeated", into.repeated,
              "print the repeats instead of the first occurrences; with --count, the lines that have any");
   add_switch(known, "-c,--count", into.count,

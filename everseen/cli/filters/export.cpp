@@ -150,7 +150,7 @@ verb export_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<options>();
         add_name(known, o->name, {"NAME", "the filter"});
-        add_text(known, "-o,--output", o->file, {"FILE", "write to this file", "standard output"});
+        add_output(known, o->file, "write to this file");
         add_choice(known, "--to", o->to,
                    {"everseen|guava|redisbloom|raw", "the program that will read the file", "everseen"},
                    parse_destination);

@@ -41,25 +41,27 @@ exit_code run(const options& o, printer& out) {
 }  // namespace
 
 verb rename_verb() {
-  return {"rename",
-          "Give a filter another name",
-          "The filter keeps everything else: its keys, its jobs, its expiry time. If a filter of the new "
-          "name exists, nothing happens, unless --replace is given: then the existing filter is removed, so "
-          "that a filter that was filled aside takes the place of the one in use. The change is atomic; if "
-          "the process crashes, the filter has one of its two names.\n\nOn Redis, other clients may use the "
-          "filter meanwhile, and continue under its new name; clients of a removed filter get an error. In "
-          "files, no process may be writing to it. A linked filter cannot be renamed.",
-          {{"Put a new filter in the place of the old one", "everseen rename clicks-new clicks --replace",
-            "everseen create clicks; everseen create clicks-new"}},
-          [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
-            add_name(known, o->from, {"NAME", "the filter"});
-            add_name(known, o->to, {"NEW", "the new name"});
-            add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
-            add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
-            add_store_options(known, o->store, access::write);
-            return [o](printer& out) { return run(*o, out); };
-          }};
+  return {
+      "rename",
+      "Give a filter another name",
+      "The filter keeps everything else: its keys, its jobs, its expiry time. If a filter of the new "
+      "name exists, nothing happens, unless --replace is given: then the existing filter is removed, so "
+      "that a filter that was filled aside takes the place of the one in use. The change is atomic; if "
+      "the process crashes, the filter has one of its two names.\n\nOn Redis, other clients may use the "
+      "filter meanwhile, and continue under its new name; clients of a removed filter get an error. Through "
+      "everseen serve, clients that have it open get an error with their next batch. In files, no process "
+      "may be writing to it. A linked filter cannot be renamed.",
+      {{"Put a new filter in the place of the old one", "everseen rename clicks-new clicks --replace",
+        "everseen create clicks; everseen create clicks-new"}},
+      [](option_set& known) -> action {
+        auto o = std::make_shared<options>();
+        add_name(known, o->from, {"NAME", "the filter"});
+        add_name(known, o->to, {"NEW", "the new name"});
+        add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
+        add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
+        add_store_options(known, o->store, access::write);
+        return [o](printer& out) { return run(*o, out); };
+      }};
 }
 
 }  // namespace everseen::cli

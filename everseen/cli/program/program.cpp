@@ -40,8 +40,10 @@ std::optional<std::string> meant_as_value(const words& typed, const std::string&
 std::string explain(const verb& v, const words& typed_words, const bad_command_line& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
   if (fault.unknown().empty()) return fmt::format("{}: {}; {}", v.name, fault.what(), help);
-  const std::string& left = fault.unknown().front();
-  if (!left.starts_with("-"))
+  const words& unknown = fault.unknown();
+  const bool are_arguments = unknown.front() == "--" && unknown.size() > 1;
+  const std::string& left = unknown[are_arguments ? 1 : 0];
+  if (are_arguments || !left.starts_with("-"))
     return fmt::format("{}: '{}' is one argument too many; {}", v.name, left,
                        meant_as_value(typed_words, left).value_or(help));
 

@@ -66,6 +66,13 @@ void add_text(option_set& known, const std::string& flags, std::optional<std::st
   add_option(known, flags, manual, [&target](std::string_view, std::string_view value) { target = value; });
 }
 
+void add_output(option_set& known, std::optional<std::string>& target, const std::string& text) {
+  add_option(known, "-o,--output", {"FILE", text, "-, standard output"},
+             [&target](std::string_view, std::string_view value) {
+               if (value != "-") target = value;
+             });
+}
+
 void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual) {
   manual_entry shown = entry_of(flag, manual);

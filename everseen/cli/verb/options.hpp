@@ -41,6 +41,8 @@ void add_option(option_set& known, const std::string& flags, const option_text& 
 
 void add_text(option_set& known, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual);
+/// -o, --output.    @param target  nothing: standard output, which is also written -
+void add_output(option_set& known, std::optional<std::string>& target, const std::string& text);
 /// A switch with an optional value, as in --stats or --stats=FILE; `alone` is the value if it is omitted.
 void add_optional_text(option_set& known, const std::string& flag, std::optional<std::string>& target,
                        const std::string& alone, const option_text& manual);

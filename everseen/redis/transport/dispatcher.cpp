@@ -180,9 +180,12 @@ void dispatcher::conclude(const server& by, job& j) {
   if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
-    const failure why = {name_of_server(url_, by.where) +
-                         " denies a command that it may have run before, so the keys may be in the filter: " +
-                         std::string(without_arguments(denied->text()))};
+    const std::string who = name_of_server(url_, by.where);
+    const failure why = {
+        denied->is_error("NOSESSION")
+            ? who + ": it was restarted, or has forgotten its answer, so the keys may be in the filter"
+            : who + " denies a command that it may have run before, so the keys may be in the filter: " +
+                  std::string(without_arguments(denied->text()))};
     return complete(j, tl::unexpected(j.ended_by(why)));
   }
   complete(j, std::move(all));

@@ -217,6 +217,7 @@ TEST_F(Dedup, DecompressesItsInput) {
 // Promise: dedup -o replaces a file only once all went well, also one that it reads (dedup, The output).
 TEST_F(Dedup, WritesToAFileAfterSuccess) {
   given("printf 'b\\na\\nb\\n' > lines; chmod 640 lines; umask 022");
+  EXPECT_THAT(sh("everseen dedup -o - lines; ls ./- 2>/dev/null || true"), Prints("b\na\n"));
   EXPECT_THAT(sh("everseen dedup -o once lines && cat once && stat -c %a once"), Prints("b\na\n644\n"));
   EXPECT_THAT(sh("everseen dedup -o lines lines && cat lines && stat -c %a lines"), Prints("b\na\n640\n"));
   EXPECT_THAT(sh("everseen dedup -o lines --key 2 lines; cat lines; ls -A"),

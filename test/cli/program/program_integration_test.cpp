@@ -55,6 +55,7 @@ TEST_F(Program, DoesNotReadAMistypedOptionAsAKey) {
 TEST_F(Program, RequiresItsArguments) {
   EXPECT_THAT(sh("everseen create"), Complains(2, "NAME", "everseen create --help"));
   EXPECT_THAT(sh("everseen info a b"), Complains(2, "'b'", "one argument too many"));
+  EXPECT_THAT(sh("everseen info -- -a -b"), Complains(2, "'-b'", "one argument too many"));
   EXPECT_THAT(sh("everseen create x --capacity"), Complains(2, "--capacity"));
 }
 
