@@ -10,8 +10,9 @@ namespace everseen::cli {
 
 namespace {
 
-/// Shorter waits are not reported.
-constexpr std::chrono::seconds short_wait{1};
+/// Shorter waits are not reported: about a second, at which the first of two attempts within two seconds
+/// fails.
+constexpr std::chrono::milliseconds short_wait{900};
 
 }  // namespace
 

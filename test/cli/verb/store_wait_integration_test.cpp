@@ -132,7 +132,7 @@ TEST_F(StoreWait, IsReportedAfterASecondAndNotBefore) {
 }
 
 TEST_F(StoreWait, IsReportedForAServerThatAcceptsAndIsSilent) {
-  for (const char* verb : {"list --timeout 2s", "bench", "serve --listen unix:./s"}) {
+  for (const char* verb : {"list --timeout 3s", "bench", "serve --listen unix:./s"}) {
     const program_result silent = sh(R"(python3 -c '
 import socket, subprocess, sys
 s = socket.create_server(("127.0.0.1", 0))
