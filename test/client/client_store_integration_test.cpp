@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -263,6 +264,7 @@ class restarting final : public retry_policy {
  public:
   explicit restarting(serving& server) : server_(server) {}
   bool tries_again(const outage& now) override {
+    const std::scoped_lock alone(lock_);
     if (!std::exchange(has_restarted_, true)) {
       server_.kill();
       server_.start();
@@ -270,9 +272,15 @@ class restarting final : public retry_policy {
     return now.lasted < 10s;
   }
   void on_recovered() override {}
+  /// From another thread. Does nothing to a server that was restarted.
+  void kill_once() {
+    const std::scoped_lock alone(lock_);
+    if (!has_restarted_) server_.program().send(SIGKILL);
+  }
 
  private:
   serving& server_;
+  std::mutex lock_;
   bool has_restarted_ = false;
 };
 
@@ -329,11 +337,12 @@ TEST(ClientStore, KilledServerCausesNoWrongVerdict) {
             ? place->open("f", access::write)
             : place->create("f",
                             make_spec({.capacity = 1'000'000, .error_rate = never_wrong, .partitions = 4}));
-    place->wait_with(std::make_shared<restarting>(server));
+    const auto restarts = std::make_shared<restarting>(server);
+    place->wait_with(restarts);
     const auto keys = random.take(100'000);
     std::thread killer([&] {
       std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
-      server.program().send(SIGKILL);
+      restarts->kill_once();
     });
     const auto got = add_keys(*filter, keys);
     killer.join();
