@@ -7,10 +7,9 @@
 #include "everseen/client/batch_sender.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/tally_of.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/fingerprint.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::client {
 
@@ -43,11 +42,7 @@ batch_result client_filter::judge(std::span<const partition_batch> batches, bool
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
-  tally done;
-  for (const partition_batch& batch : batches) done += tally_of(batch.out);
-  if (!failure) return done;
-  failure->done = done;
-  return tl::unexpected(*std::move(failure));
+  return answered(batches, std::move(failure));
 }
 
 std::optional<batch_failure> client_filter::judge_all(std::span<const partition_batch> batches,

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/store/memory/memory_store.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 #include "test/support/model/exact_partition.hpp"
 #include "test/support/printing.hpp"

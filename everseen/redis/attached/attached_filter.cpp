@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/transport/backoff.hpp"
 #include "everseen/redis/transport/drive.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 
@@ -17,12 +16,6 @@ namespace {
 
 /// How long another program may take from moving the cursor to beginning its string.
 constexpr std::chrono::milliseconds begins_within = std::chrono::seconds(1);
-
-tally tally_of_all(std::span<const partition_batch> batches) {
-  tally sum;
-  for (const partition_batch& batch : batches) sum += tally_of(batch.out);
-  return sum;
-}
 
 /// Waits for strings that another program is about to begin, for at most `limit` from the first on.
 void drive_to_the_end(session& with, std::chrono::milliseconds limit, std::vector<attached_task>& tasks) {
@@ -76,10 +69,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
-  const tally done = tally_of_all(batches);
-  if (!failure) return done;
-  failure->done = done;
-  return tl::unexpected(*std::move(failure));
+  return answered(batches, std::move(failure));
 }
 
 std::optional<batch_failure> attached_filter::judge(std::span<const partition_batch> batches,

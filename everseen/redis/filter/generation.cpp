@@ -4,7 +4,7 @@
 
 #include "everseen/core/base/tally_of.hpp"
 #include "everseen/store/link/regrouped.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 

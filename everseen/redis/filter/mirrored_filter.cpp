@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/journal_ledger.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 
@@ -94,11 +93,7 @@ batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
   auto failure = mirrors_.run(*with, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<adding>(mirror, batches[i]);
   });
-  tally done;
-  for (const partition_batch& batch : batches) done += tally_of(batch.out);
-  if (!failure) return done;
-  failure->done = done;
-  return tl::unexpected(*std::move(failure));
+  return answered(batches, std::move(failure));
 }
 
 void mirrored_filter::move_window_to(window::slice_index newest) {

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/tally_of.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/served_ledger.hpp"
 #include "everseen/redis/transport/drive.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 
@@ -61,11 +60,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
-  tally done;
-  for (const partition_batch& batch : batches) done += tally_of(batch.out);
-  if (!failure) return done;
-  failure->done = done;
-  return tl::unexpected(*std::move(failure));
+  return answered(batches, std::move(failure));
 }
 
 /// @return the first failure; one that ends a batch takes precedence over a full filter

@@ -11,9 +11,9 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/partition/prediction.hpp"
 #include "everseen/store/embedded/embedded_ledger.hpp"
+#include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/filter_admin.hpp"
-#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen {
 

@@ -48,6 +48,7 @@ class file_writer final : private writer_files, public embedded_filter {
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
               time_source now);
   void add_again(std::span<const job_journal::content::key> keys);
+  [[nodiscard]] batch_result synced(batch_result judged);
   void sync_every_second();
 
   disk& disk_;

@@ -7,10 +7,10 @@
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/damage.hpp"
 #include "everseen/store/port/filter_admin.hpp"
-#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen {
 

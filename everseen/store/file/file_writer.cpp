@@ -5,9 +5,9 @@
 #include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
 #include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/damage.hpp"
-#include "everseen/store/port/unanswered.hpp"
 
 namespace everseen {
 
@@ -68,18 +68,21 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   } catch (const storage_error& e) {
     return unanswered(batches, batch_failure::cause::storage, e.what());
   }
-  batch_result result = embedded_filter::add(batches);
-  if (policy_ != sync_policy::always) return result;
+  return synced(embedded_filter::add(batches));
+}
+
+/// Syncs by the policy before a result is returned, even if nothing was fresh: a key may be `seen` because
+/// another thread added it and has not synced yet.
+batch_result file_writer::synced(batch_result judged) {
+  if (policy_ != sync_policy::always) return judged;
   try {
-    // Sync even if nothing was fresh: a key may be `seen` because another thread added it and has not synced
-    // yet.
     bits->sync();
   } catch (...) {
     batch_failure why = batch_failure::from_current_exception();
-    why.done = result ? *result : result.error().done;
+    why.done = judged ? *judged : judged.error().done;
     return tl::unexpected(std::move(why));
   }
-  return result;
+  return judged;
 }
 
 /// Adds keys that a job recorded and a crashed writer did not add.
@@ -125,16 +128,7 @@ batch_result file_writer::claim(job_memory& job, const origin& from, std::span<c
   } catch (const storage_error&) {
     return claims_result(batches, batch_failure::from_current_exception());
   }
-  batch_result result = embedded_filter::claim(job, from, batches);
-  if (policy_ != sync_policy::always) return result;
-  try {
-    bits->sync();
-  } catch (...) {
-    batch_failure why = batch_failure::from_current_exception();
-    why.done = result ? *result : result.error().done;
-    return tl::unexpected(std::move(why));
-  }
-  return result;
+  return synced(embedded_filter::claim(job, from, batches));
 }
 
 void file_writer::sync_every_second() {

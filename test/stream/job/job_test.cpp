@@ -21,7 +21,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/open_store.hpp"
-#include "everseen/store/port/unanswered.hpp"
+#include "everseen/store/port/batch_results.hpp"
 #include "everseen/stream/file/file_sink.hpp"
 #include "everseen/stream/record/block_reader.hpp"
 

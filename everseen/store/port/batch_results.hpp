@@ -1,12 +1,26 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/core/partition/partition.hpp"
 
+// Results of batches, as all stores report them.
 namespace everseen {
+
+/// The result of batches by the verdicts that they have got.    @param failure  why some keys are `unknown`
+[[nodiscard]] inline batch_result answered(std::span<const partition_batch> batches,
+                                           std::optional<batch_failure> failure) {
+  tally done;
+  for (const partition_batch& batch : batches) done += tally_of(batch.out);
+  if (!failure) return done;
+  failure->done = done;
+  return tl::unexpected(*std::move(failure));
+}
 
 /// A failure without any answers: all keys become `unknown`.
 [[nodiscard]] inline batch_result unanswered(std::span<const partition_batch> batches,
