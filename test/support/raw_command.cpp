@@ -56,7 +56,10 @@ std::string read_reply(FILE* from) {
     read_line(from);
     return text;
   }
-  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : "\n") + read_reply(from);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) text += '\n';
+    text += read_reply(from);
+  }
   return text;
 }
 
