@@ -19,7 +19,7 @@ namespace {
 /// Limits the memory for chunks that arrive out of order.
 constexpr std::size_t most_ranges = 4096;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_chunks(const std::string& why) {
   throw format_error("not the chunks of a filter: " + why);
 }
 
@@ -113,12 +113,12 @@ chunk_loader::chunk_loader(store& into, std::string_view name, std::span<const s
 chunk_loader::spot chunk_loader::spot_of(std::int64_t iterator, std::uint64_t bytes) const {
   const std::string name = "chunk " + std::to_string(iterator);
   if (iterator < 1 || bytes == 0 || bytes > static_cast<std::uint64_t>(iterator) - 1)
-    refuse(name + " has " + std::to_string(bytes) + " bytes");
+    refuse_chunks(name + " has " + std::to_string(bytes) + " bytes");
   spot found{0, static_cast<std::uint64_t>(iterator) - 1 - bytes};
   found.segment = segment_at(announced_.segments, found.offset);
-  if (found.segment == announced_.segments.size()) refuse(name + " is past its end");
+  if (found.segment == announced_.segments.size()) refuse_chunks(name + " is past its end");
   if (bytes > announced_.segments[found.segment].layer.shape.bytes - found.offset)
-    refuse(name + " does not end with its segment");
+    refuse_chunks(name + " does not end with its segment");
   return found;
 }
 
@@ -142,7 +142,7 @@ void chunk_loader::note_loaded(std::uint64_t begin, std::uint64_t end) {
     next = loaded_.erase(next);
   }
   if (loaded_.size() == most_ranges)
-    refuse("its chunks come in too many separate pieces; send them in order");
+    refuse_chunks("its chunks come in too many separate pieces; send them in order");
   loaded_.emplace(begin, end);
 }
 
@@ -158,7 +158,8 @@ void chunk_loader::load(std::int64_t iterator, std::span<const std::byte> bytes)
     compat::reverse_bits_of_bytes(bytes, place(iterator, bytes.size()));
     return;
   }
-  if (bytes.size() <= image::chunk_trailer_bytes) refuse("chunk " + std::to_string(iterator) + " is cut off");
+  if (bytes.size() <= image::chunk_trailer_bytes)
+    refuse_chunks("chunk " + std::to_string(iterator) + " is cut off");
   const std::uint64_t count = bytes.size() - image::chunk_trailer_bytes;
   const spot at = spot_of(iterator, count);
   const auto bits =
@@ -173,7 +174,7 @@ bool chunk_loader::is_complete() const noexcept {
 }
 
 void chunk_loader::commit() {
-  if (!is_complete()) refuse("it is cut off: some are missing");
+  if (!is_complete()) refuse_chunks("it is cut off: some are missing");
   restored_->commit();
 }
 

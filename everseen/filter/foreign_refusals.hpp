@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -8,8 +9,10 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
-/// Errors that all imports and exports of other systems' filters share.
+/// What all imports and exports of other systems' filters share: their errors, and the size of their buffers.
 namespace everseen {
+
+inline constexpr std::size_t foreign_buffer_bytes = std::size_t{256} << 10;
 
 /// @param segments  the length of each, in bytes
 /// @throws parameter_error  they do not fit into the store, as far as its limits are known

@@ -19,7 +19,6 @@ namespace {
 namespace guava = compat::guava;
 
 /// A chunk stays in the L2 cache while it is converted.
-constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
 
 /// Reads until `into` is full or the source ends.    @return the number of bytes read
 std::size_t read_all(const image::byte_source& from, std::span<std::byte> into) {
@@ -73,7 +72,7 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
   const auto restored = into.begin_restore(name, made);
   const geometry shape = {made.layout, made.probes, bytes};
   std::span<std::byte> place = restored->add_segment({0, window::timeless, 0}, {shape, made.capacity, 0});
-  std::vector<std::byte> chunk(std::min<std::uint64_t>(chunk_bytes, bytes));
+  std::vector<std::byte> chunk(std::min<std::uint64_t>(foreign_buffer_bytes, bytes));
   while (!place.empty()) {
     const auto part = std::span(chunk).first(std::min(chunk.size(), place.size()));
     if (const std::size_t got = read_all(from.read, part); got < part.size())
@@ -93,19 +92,19 @@ void export_guava(const filter& f, const image::byte_sink& to) {
   const guava::strategy how =
       s.layout == layout_kind::guava32 ? guava::strategy::mitz_32 : guava::strategy::mitz_64;
   to(guava::encode_header({how, s.probes, s.foreign.first_bytes / sizeof(std::uint64_t)}));
-  std::vector<std::byte> chunk(chunk_bytes);
+  std::vector<std::byte> chunk(foreign_buffer_bytes);
   std::uint64_t left = s.foreign.first_bytes;
   f.stored().visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
-    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), chunk_bytes))) {
-      const auto part = std::span(chunk).first(std::min(bits.size(), chunk_bytes));
+    for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), foreign_buffer_bytes))) {
+      const auto part = std::span(chunk).first(std::min(bits.size(), foreign_buffer_bytes));
       guava::convert_words(bits.first(part.size()), part);
       to(part);
       left -= part.size();
     }
   });
   std::ranges::fill(chunk, std::byte{0});  // segments without keys were never created
-  for (; left > 0; left -= std::min<std::uint64_t>(left, chunk_bytes))
-    to(std::span(chunk).first(std::min<std::uint64_t>(left, chunk_bytes)));
+  for (; left > 0; left -= std::min<std::uint64_t>(left, foreign_buffer_bytes))
+    to(std::span(chunk).first(std::min<std::uint64_t>(left, foreign_buffer_bytes)));
 }
 
 }  // namespace everseen

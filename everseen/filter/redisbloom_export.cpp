@@ -21,8 +21,6 @@ namespace {
 
 namespace redisbloom = compat::redisbloom;
 
-constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
-
 /// The header, and whether its layers have bits. Layers of a filter without keys are all zero.
 struct announcement {
   redisbloom::announced_chain chain;
@@ -92,7 +90,8 @@ void write_text(const image::byte_sink& to, std::string_view text) {
 /// Writes the bits of one layer after another, in pairs as RedisBloom would split them.
 class layer_writer {
  public:
-  layer_writer(std::string_view key, const image::byte_sink& to) : key_(key), to_(to), chunk_(chunk_bytes) {}
+  layer_writer(std::string_view key, const image::byte_sink& to)
+      : key_(key), to_(to), chunk_(foreign_buffer_bytes) {}
 
   void write(std::span<const std::byte> bits) {
     write_pairs(bits.size(), [&bits](std::span<std::byte> into) {
@@ -114,7 +113,7 @@ class layer_writer {
       iterator_ += static_cast<std::int64_t>(pair);
       write_text(to_, redisbloom::command_before(key_, {iterator_, pair}));
       for (std::uint64_t left = pair; left > 0;) {
-        const auto part = std::span(chunk_).first(std::min<std::uint64_t>(left, chunk_bytes));
+        const auto part = std::span(chunk_).first(std::min<std::uint64_t>(left, foreign_buffer_bytes));
         fill(part);
         to_(part);
         left -= part.size();

@@ -24,10 +24,9 @@ namespace {
 
 namespace redisbloom = compat::redisbloom;
 
-constexpr std::size_t chunk_bytes = std::size_t{256} << 10;
 constexpr std::size_t longest_header_bytes = redisbloom::header_bytes(growth::max_layers);
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_redisbloom(const std::string& why) {
   throw format_error("not a RedisBloom filter that everseen can continue: " + why);
 }
 
@@ -52,24 +51,26 @@ void must_be_planned(const spec& s, unsigned index, const redisbloom::layer& l, 
   const std::string name = "layer " + std::to_string(index);
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
   if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
-    refuse(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) + " bytes");
+    refuse_redisbloom(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) +
+                      " bytes");
   growth::layer_plan plan;
   try {
     plan = growth::plan_layer(s, index);
   } catch (const full_error&) {
-    refuse(name + " is more than it could have grown to");
+    refuse_redisbloom(name + " is more than it could have grown to");
   }
   if (l.capacity != plan.capacity)
-    refuse(name + " is for " + std::to_string(l.capacity) + " keys, where its expansion of " +
-           std::to_string(s.foreign.expansion) + " gives " + std::to_string(plan.capacity));
+    refuse_redisbloom(name + " is for " + std::to_string(l.capacity) + " keys, where its expansion of " +
+                      std::to_string(s.foreign.expansion) + " gives " + std::to_string(plan.capacity));
   if (!(std::abs(l.error_rate - plan.error_rate) <= 1e-9 * plan.error_rate) || l.probes != plan.shape.probes)
-    refuse(name + " does not have half of the previous layer's error rate");
+    refuse_redisbloom(name + " does not have half of the previous layer's error rate");
   if (s.foreign.powers_of_two) return;  // the rounded size says nothing about the requested one
   // Another library's logarithm may differ in the last digit, which can change the size by one word.
   const double words = foreign::redisbloom_size({l.capacity, l.error_rate}, false).size.words;
   if (std::abs(static_cast<double>(bytes / 8) - words) > 1)
-    refuse(name + " has " + std::to_string(bytes / 8) + " words, where its capacity and rate need " +
-           std::to_string(static_cast<std::uint64_t>(words)));
+    refuse_redisbloom(name + " has " + std::to_string(bytes / 8) +
+                      " words, where its capacity and rate need " +
+                      std::to_string(static_cast<std::uint64_t>(words)));
 }
 
 spec checked_spec(const redisbloom::announced_chain& from) {
@@ -78,7 +79,7 @@ spec checked_spec(const redisbloom::announced_chain& from) {
   must_be_possible(s.error_rate);
   validate(s);
   if (from.lengths.size() > 1 && s.growth != growth_kind::grow)
-    refuse("it has several layers and must not grow");
+    refuse_redisbloom("it has several layers and must not grow");
   for (unsigned i = 0; i < from.lengths.size(); ++i)
     must_be_planned(s, i, from.of.layers[i], from.lengths[i]);
   return s;
@@ -86,7 +87,7 @@ spec checked_spec(const redisbloom::announced_chain& from) {
 
 std::vector<std::byte> read_header(redisbloom::file_reader& in) {
   const auto pair = in.next();
-  if (!pair || pair->iterator != 1) refuse("it does not begin with the header, chunk 1");
+  if (!pair || pair->iterator != 1) refuse_redisbloom("it does not begin with the header, chunk 1");
   if (pair->bytes > longest_header_bytes)
     throw parameter_error(
         "the filter has more than " + std::to_string(growth::max_layers) +
@@ -117,15 +118,15 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
   const std::uint64_t bytes =
       std::accumulate(announced.lengths.begin(), announced.lengths.end(), std::uint64_t{0});
   if (from.bytes && bytes > *from.bytes)
-    refuse("its header promises " + std::to_string(bytes) + " bytes, and the file has " +
-           std::to_string(*from.bytes));
+    refuse_redisbloom("its header promises " + std::to_string(bytes) + " bytes, and the file has " +
+                      std::to_string(*from.bytes));
   chunk_loader loader(into, name, header);
   redisbloom::chunk_order order(announced.lengths);  // a file has each chunk once, in order
   while (const auto pair = in.next()) {
     (void)order.take(pair->iterator, pair->bytes);
     for (auto rest = loader.place(pair->iterator, pair->bytes); !rest.empty();
-         rest = rest.subspan(std::min(rest.size(), chunk_bytes))) {
-      const auto part = rest.first(std::min(rest.size(), chunk_bytes));
+         rest = rest.subspan(std::min(rest.size(), foreign_buffer_bytes))) {
+      const auto part = rest.first(std::min(rest.size(), foreign_buffer_bytes));
       in.read(part);
       compat::reverse_bits_of_bytes(part, part);
     }

@@ -24,18 +24,18 @@ std::optional<Integer> read_number(std::string_view text) {
 }
 
 /// The parts of a state's name, which ends in `{ID/P}`.
-struct place {
+struct partition_place {
   std::string_view filter;
   std::uint32_t partition;
 };
 
-std::optional<place> place_in(std::string_view name) {
+std::optional<partition_place> state_place(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string_view::npos || !name.ends_with('}')) return {};
   const auto number = read_number<std::uint32_t>(name.substr(slash + 1, name.size() - slash - 2));
   const std::size_t brace = name.rfind('{', slash);
   if (!number || brace == std::string_view::npos) return {};
-  return place{name.substr(brace + 1, slash - brace - 1), *number};
+  return partition_place{name.substr(brace + 1, slash - brace - 1), *number};
 }
 
 std::shared_ptr<const plan> decode(std::string_view bytes) {
@@ -110,7 +110,7 @@ judged<record> read_record(api::context* ctx, api::string* state) {
   if (!epoch.exists() || !manifest.exists()) return refuse(refusal::kind::gone);
 
   record r;
-  const auto here = place_in(text_of(state));
+  const auto here = state_place(text_of(state));
   const auto its_epoch = read_number<std::uint64_t>(epoch.text());
   if (!here) return refuse(refusal::kind::damaged, "is not named as the state of a partition is");
   if (!its_epoch) return refuse(refusal::kind::damaged, "lacks a valid epoch");

@@ -202,13 +202,13 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
+action declare_dedup(option_set& known) {
   const auto given = std::make_shared<dedup_arguments>();
   declare_dedup_arguments(known, *given);
   return [given](printer& out) { return dedup(*given, out); };
 }
 
-constexpr std::string_view details =
+constexpr std::string_view dedup_details =
     "Prints each line the first time it occurs, in the order of the input, in memory of a few bytes a line. "
     "A line that is printed is certainly the first of its kind; of the new lines at most the error rate is "
     "dropped by mistake, one in a million unless you say otherwise.\n\n"
@@ -243,7 +243,7 @@ verb dedup_verb() {
   return {
       .name = "dedup",
       .purpose = "Print each line the first time it occurs",
-      .details = details,
+      .details = dedup_details,
       .examples =
           {
               {"Drop repeated lines of a file", "everseen dedup words.txt > once.txt",
@@ -266,7 +266,7 @@ verb dedup_verb() {
               {"Counts as JSON on standard error", "everseen dedup --stats words.txt > /dev/null",
                "printf 'a\\nb\\na\\n' > words.txt"},
           },
-      .declare = declare,
+      .declare = declare_dedup,
   };
 }
 

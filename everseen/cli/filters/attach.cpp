@@ -22,7 +22,7 @@ namespace {
 using compat::family;
 using redis::attachment;
 
-struct options {
+struct attach_arguments {
   std::string name;
   std::optional<family> as;
   std::optional<std::string> key;
@@ -42,7 +42,7 @@ bool is_guava(family which) {
 }
 
 /// Users of Guava know what they passed to create(), and seldom the resulting size.
-compat::scheme guava_scheme(const options& o) {
+compat::scheme guava_scheme(const attach_arguments& o) {
   if (o.bits || o.probes)
     throw parameter_error(
         "--insertions and --rate say how many bits and probes; leave out --bits and --probes");
@@ -56,7 +56,7 @@ compat::scheme guava_scheme(const options& o) {
 
 /// Redisson stores the sizes next to the filter. Sizes that the user gives are compared with those; 0 bits:
 /// none given.
-compat::scheme redisson_scheme(const options& o) {
+compat::scheme redisson_scheme(const attach_arguments& o) {
   if (o.bits.has_value() != o.probes.has_value() || o.insertions.has_value() != o.rate.has_value() ||
       (o.bits && o.insertions))
     throw parameter_error(
@@ -67,7 +67,7 @@ compat::scheme redisson_scheme(const options& o) {
   return {*o.as, shape.bits, shape.probes};
 }
 
-compat::scheme scheme_of(const options& o) {
+compat::scheme scheme_of(const attach_arguments& o) {
   if (!o.as) throw parameter_error("attach needs --as; say whose filter it is");
   if (*o.as == family::redisson) return redisson_scheme(o);
   if (o.insertions && is_guava(*o.as)) return guava_scheme(o);
@@ -80,7 +80,7 @@ compat::scheme scheme_of(const options& o) {
           static_cast<unsigned>(o.probes.value_or(facts.standard_probes))};
 }
 
-attachment attachment_of(const options& o) {
+attachment attachment_of(const attach_arguments& o) {
   if (!o.key) throw parameter_error("attach needs --key: the name of the filter in Redis");
   if (o.growing && o.sharded) throw parameter_error("a filter is either --growing or --sharded");
   if (o.cursor && !o.growing) throw parameter_error("--cursor is for --growing");
@@ -93,7 +93,7 @@ attachment attachment_of(const options& o) {
   return a;
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_attach(const attach_arguments& o, printer& out) {
   const attachment a = attachment_of(o);
   const auto place = chosen_store(o.store);
   auto* const redis = dynamic_cast<redis::redis_store*>(place.get());
@@ -115,9 +115,9 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
+action declare_attach(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
-  auto o = std::make_shared<options>();
+  auto o = std::make_shared<attach_arguments>();
   add_name(known, o->name, {"NAME", "its name in everseen"});
   add_choice(
       known, "--as", o->as,
@@ -143,7 +143,7 @@ action declare(option_set& known) {
   add_switch(known, "--create", o->create, "the key does not exist yet; the first key added makes it");
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was attached");
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_attach(*o, out); };
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ verb attach_verb() {
         "everseen attach uids --as gozero --bits 20971520 --key bloom:uids && seq 10 | everseen dedup "
         "--filter uids",
         scene}},
-      declare};
+      declare_attach};
 }
 
 }  // namespace everseen::cli

@@ -16,7 +16,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct create_arguments {
   std::string name;
   store_choice store;
   create_options of;
@@ -24,7 +24,7 @@ struct options {
   bool quiet = false;
 };
 
-exit_code run(const options& o, printer& out) {
+exit_code run_create(const create_arguments& o, printer& out) {
   const auto store = chosen_store(o.store);
   const spec s = store->plan(request_of(o.of));
   must_have_room(*store, s);
@@ -41,8 +41,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_create(option_set& known) {
+  auto o = std::make_shared<create_arguments>();
   add_name(known, o->name,
            {"NAME", "the new filter: any text, or in double quotes as everseen list shows it"});
   add_create_options(known, o->of);
@@ -51,7 +51,7 @@ action declare(option_set& known) {
                std::chrono::seconds(1));
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_create(*o, out); };
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ verb create_verb() {
        {"The filter that Guava would make",
         "everseen create users --as guava64 --capacity 1M --error-rate 0.03 --funnel long"},
        {"In a directory of your own", "everseen create urls --store file:./filters"}},
-      declare};
+      declare_create};
 }
 
 }  // namespace everseen::cli

@@ -15,7 +15,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct drop_arguments {
   std::string name;
   store_choice store;
   bool yes = false;
@@ -35,7 +35,7 @@ std::optional<std::string> attached_key(const store& place, const std::string& n
   return {};
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_drop(const drop_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const auto key = attached_key(*place, o.name);
   const std::string question = key ? "Forget that " + quoted_name(o.name) + " is attached? Its bits stay."
@@ -55,11 +55,11 @@ verb drop_verb() {
           "to another program and stay.",
           {{"Delete without being asked", "everseen drop clicks --yes", "everseen create clicks"}},
           [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
+            auto o = std::make_shared<drop_arguments>();
             add_name(known, o->name, {"NAME", "the filter"});
             add_yes(known, o->yes);
             add_store_options(known, o->store, access::write);
-            return [o](printer& out) { return run(*o, out); };
+            return [o](printer& out) { return run_drop(*o, out); };
           }};
 }
 

@@ -32,7 +32,7 @@ std::optional<destination> parse_destination(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-struct options {
+struct export_arguments {
   std::string name;
   std::optional<std::string> file;
   std::optional<destination> to;
@@ -49,7 +49,7 @@ void write_stream(const filter& f, const image::byte_sink& sink) {
 }
 
 /// The string that --key names; optional if there is only one.
-redis::bitmap_place string_to_export(const options& o, const redis::attached_filter& a) {
+redis::bitmap_place string_to_export(const export_arguments& o, const redis::attached_filter& a) {
   const std::vector<redis::bitmap> all = a.strings();
   if (!o.key && all.size() == 1) return all.front().place;
   std::string names;
@@ -67,12 +67,12 @@ redis::bitmap_place string_to_export(const options& o, const redis::attached_fil
   throw parameter_error("say which string with --key: " + names);
 }
 
-void write_raw(const options& o, const filter& f, printer& out) {
+void write_raw(const export_arguments& o, const filter& f, printer& out) {
   const redis::attached_filter& a = *attached_behind(f);
   a.read_string(string_to_export(o, a), [&out](std::string_view bytes) { out.write(bytes); });
 }
 
-void write_file(const options& o, const filter& f, printer& out) {
+void write_file(const export_arguments& o, const filter& f, printer& out) {
   const image::byte_sink sink = [&out](std::span<const std::byte> bytes) {
     out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   };
@@ -93,7 +93,7 @@ void write_file(const options& o, const filter& f, printer& out) {
   out.flush();
 }
 
-void must_fit(const options& o, const filter& f) {
+void must_fit(const export_arguments& o, const filter& f) {
   const auto* const attached = attached_behind(f);
   const bool raw = o.to == destination::raw;
   if (raw && attached == nullptr)
@@ -104,7 +104,7 @@ void must_fit(const options& o, const filter& f) {
                           " and fit no other file; copy them as they are with --to raw");
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_export(const export_arguments& o, printer& out) {
   if (!o.file && ::isatty(out.descriptor()) != 0)
     throw parameter_error("a filter is not text for a terminal; give -o FILE, or redirect the output");
   if (o.key && o.to != destination::redisbloom && o.to != destination::raw)
@@ -148,7 +148,7 @@ verb export_verb() {
        {"For a server with RedisBloom, as its key ids",
         "everseen export ids --to redisbloom --key ids -o ids.dump", scene}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<export_arguments>();
         add_name(known, o->name, {"NAME", "the filter"});
         add_output(known, o->file, "write to this file");
         add_choice(known, "--to", o->to,
@@ -157,7 +157,7 @@ verb export_verb() {
         add_text(known, "--key", o->key,
                  {"KEY", "RedisBloom: the key to load it under; raw: the string", "NAME"});
         add_store_options(known, o->store);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_export(*o, out); };
       }};
 }
 

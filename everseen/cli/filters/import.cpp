@@ -22,7 +22,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct import_arguments {
   std::string name;
   std::optional<std::string> file;
   std::optional<file_format> from;
@@ -33,7 +33,7 @@ struct options {
 };
 
 /// Nothing is visible under the name before the whole stream has been read and verified.
-void restore_stream(const options& o, store& into, const input_file& from) {
+void restore_stream(const import_arguments& o, store& into, const input_file& from) {
   image::stream_reader in([&from](std::span<std::byte> bytes) { return from.read(bytes); });
   const auto restored = into.begin_restore(o.name, in.get_spec());
   while (const auto header = in.next()) {
@@ -50,7 +50,7 @@ void restore_stream(const options& o, store& into, const input_file& from) {
   restored->commit();
 }
 
-void read_file(const options& o, store& into, const input_file& from) {
+void read_file(const import_arguments& o, store& into, const input_file& from) {
   const foreign_source source = {[&from](std::span<std::byte> bytes) { return from.read(bytes); },
                                  from.bytes()};
   switch (o.from.value_or(file_format::everseen)) {
@@ -63,7 +63,7 @@ void read_file(const options& o, store& into, const input_file& from) {
   }
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_import(const import_arguments& o, printer& out) {
   const input_file from(o.file.value_or("-"));
   if (!o.file && from.is_terminal())
     throw parameter_error(
@@ -83,8 +83,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_import(option_set& known) {
+  auto o = std::make_shared<import_arguments>();
   add_name(known, o->name, {"NAME", "the filter to create"});
   add_argument(known, o->file, {"FILE", "the file; none: standard input"});
   add_choice(known, "--from", o->from,
@@ -102,7 +102,7 @@ action declare(option_set& known) {
              "as many as set half of its bits"});
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_import(*o, out); };
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ verb import_verb() {
            {"A filter of Guava whose keys are longs",
             "everseen import users2 --from guava --funnel long users.bloom", scene},
            {"A filter of RedisBloom", "everseen import ids2 --from redisbloom ids.dump", scene}},
-          declare};
+          declare_import};
 }
 
 }  // namespace everseen::cli

@@ -23,7 +23,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct info_arguments {
   std::string name;
   store_choice store;
   bool json = false;
@@ -128,7 +128,7 @@ void print_text(const filter_info& info, const filter_facts& known, const std::o
   if (is_elsewhere(info)) print_parts(info, out);
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_info(const info_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const filter asked = known_filter(*place, o.name, access::read);
   if (attached_behind(asked) != nullptr) {
@@ -168,11 +168,11 @@ verb info_verb() {
       "estimated from the set bits, which the server counts.",
       {{"For people", "everseen info clicks", scene}, {"For programs", "everseen info clicks --json", scene}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<info_arguments>();
         add_name(known, o->name, {"NAME", "the filter"});
         add_json(known, o->json);
         add_store_options(known, o->store);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_info(*o, out); };
       }};
 }
 

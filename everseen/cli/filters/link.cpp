@@ -15,7 +15,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct link_arguments {
   std::string first;
   std::optional<std::string> second;
   std::optional<std::chrono::milliseconds> life;
@@ -24,7 +24,7 @@ struct options {
   bool quiet = false;
 };
 
-exit_code run(const options& o, printer& out) {
+exit_code run_link(const link_arguments& o, printer& out) {
   if (o.off && (o.second || o.life)) throw parameter_error("link --off takes one name: the newer filter's");
   if (!o.off && !o.second) throw parameter_error("link needs two names: the old filter and the new one");
   const auto place = chosen_store(o.store);
@@ -65,7 +65,7 @@ verb link_verb() {
             "everseen create uids2 --capacity 10M; everseen link uids uids2 --for 30d", scene},
            {"Stop asking the old one", "everseen link --off uids2", linked}},
           [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
+            auto o = std::make_shared<link_arguments>();
             add_name(known, o->first, {"OLD", "the old filter; with --off the new one"});
             add_name(known, o->second, {"NEW", "the new filter, which is used from now on"});
             add_duration(known, "--for", o->life,
@@ -73,7 +73,7 @@ verb link_verb() {
             add_switch(known, "--off", o->off, "remove the link of the filter given");
             add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
             add_store_options(known, o->store, access::write);
-            return [o](printer& out) { return run(*o, out); };
+            return [o](printer& out) { return run_link(*o, out); };
           }};
 }
 

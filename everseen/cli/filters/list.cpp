@@ -25,7 +25,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct list_arguments {
   store_choice store;
   bool json = false;
   bool names = false;
@@ -104,7 +104,7 @@ void must_exist(const store& place, const store_choice& choice) {
       ENOENT, path.string());
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_list(const list_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   must_exist(*place, o.store);
   if (o.names) {
@@ -137,11 +137,11 @@ verb list_verb() {
            {"Their names, for a script",
             "everseen list --names | while read -r name; do everseen info \"$name\"; done", scene}},
           [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
+            auto o = std::make_shared<list_arguments>();
             add_switch(known, "--names", o->names, "print the names only");
             add_json(known, o->json);
             add_store_options(known, o->store);
-            return [o](printer& out) { return run(*o, out); };
+            return [o](printer& out) { return run_list(*o, out); };
           }};
 }
 

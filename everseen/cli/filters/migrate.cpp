@@ -25,7 +25,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct migrate_arguments {
   std::string old_name, new_name;
   std::optional<std::string> keys, into;
   create_options of;
@@ -62,7 +62,7 @@ std::uint64_t expected_keys(key_source& source, const filter& old) {
 
 /// Like the old filter, except for the given options. It grows: its capacity is what the keys fill
 /// immediately.
-spec_request request_for(const options& o, const filter& old, key_source& source) {
+spec_request request_for(const migrate_arguments& o, const filter& old, key_source& source) {
   const spec& s = old.get_spec();
   spec_request standard;
   if (!o.of.capacity) standard.capacity = expected_keys(source, old);
@@ -82,13 +82,13 @@ struct outcome {
 };
 
 /// --time is for the filters that have a window.
-std::vector<event_time> times_for(const spec& s, const options& o) {
+std::vector<event_time> times_for(const spec& s, const migrate_arguments& o) {
   key_options clock;
   if (s.window) clock.time = o.time;
   return clock.times_for(s);
 }
 
-outcome read_keys(const options& o, key_source& source, const filter& old, filter& made) {
+outcome read_keys(const migrate_arguments& o, key_source& source, const filter& old, filter& made) {
   progress_line progress(source.total_bytes(), old.stored().path().text);
   progress_line::position at;
   std::vector<std::string_view> keys;
@@ -130,14 +130,14 @@ std::string counted(std::uint64_t keys) {
   return format_count(keys) + (keys == 1 ? " key" : " keys");
 }
 
-void warn_of_unknown(const options& o, const outcome& all) {
+void warn_of_unknown(const migrate_arguments& o, const outcome& all) {
   if (all.unknown_to_old == 0) return;
   fmt::print(stderr, "everseen: warning: {} does not know {} of the {}{}\n", shown_name(o.old_name),
              format_count(all.unknown_to_old), counted(all.given),
              2 * all.unknown_to_old > all.given ? "; are these its keys?" : "");
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_migrate(const migrate_arguments& o, printer& out) {
   if (!o.keys)
     throw parameter_error("migrate needs the keys: give --keys FILE, or --keys - for standard input");
   note_signals();
@@ -165,8 +165,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_migrate(option_set& known) {
+  auto o = std::make_shared<migrate_arguments>();
   add_name(known, o->old_name, {"OLD", "the existing filter; it does not change"});
   add_name(known, o->new_name, {"NEW", "the filter to create"});
   add_text(known, "--keys", o->keys,
@@ -187,7 +187,7 @@ action declare(option_set& known) {
   add_null(known, o->records.zero, "keys");
   add_switch(known, "-q,--quiet", o->quiet, "do not print what was created");
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_migrate(*o, out); };
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ verb migrate_verb() {
             "everseen migrate old2 users --keys ids.txt --as guava64 --error-rate 0.03", scene},
            {"To another store, only if the file is the right one",
             "everseen migrate old new --keys ids.txt --strict --into file:./elsewhere", scene}},
-          declare};
+          declare_migrate};
 }
 
 }  // namespace everseen::cli

@@ -26,7 +26,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct rebuild_arguments {
   key_options keys;
   std::optional<std::string> from_export;
   std::optional<std::uint64_t> capacity;
@@ -37,7 +37,7 @@ struct options {
 };
 
 /// The filter's spec, except for the given options.
-spec next_spec(const options& o, const store& place, const spec& now) {
+spec next_spec(const rebuild_arguments& o, const store& place, const spec& now) {
   if (!o.capacity && !o.error_rate) return now;
   spec_request r;
   r.capacity = o.capacity.value_or(now.capacity);
@@ -107,7 +107,7 @@ class copy {
 /// file gives none or few, and a rebuild from these would forget the others.
 class comparison {
  public:
-  comparison(const options& o, store& place)
+  comparison(const rebuild_arguments& o, store& place)
       : o_(o), had_(o.empty && o.yes ? std::nullopt : keys_in(place)) {}
 
   /// With this many keys, no confirmation is needed.
@@ -141,11 +141,11 @@ class comparison {
     }
   }
 
-  const options& o_;
+  const rebuild_arguments& o_;
   const std::optional<std::uint64_t> had_;
 };
 
-std::uint64_t fill(filter to, key_preview& source, const options& o) {
+std::uint64_t fill(filter to, key_preview& source, const rebuild_arguments& o) {
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
@@ -161,7 +161,7 @@ std::uint64_t fill(filter to, key_preview& source, const options& o) {
   return given;
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_rebuild(const rebuild_arguments& o, printer& out) {
   note_signals();
   const auto place = chosen_store(o.store);
   if (o.from_export && (o.capacity || o.error_rate))
@@ -190,8 +190,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_rebuild(option_set& known) {
+  auto o = std::make_shared<rebuild_arguments>();
   add_key_options(known, o->keys, "do not print what was created");
   add_text(known, "--from-export", o->from_export,
            {"FILE", "begin with this copy, made by everseen export, instead of keys from standard input"});
@@ -202,7 +202,7 @@ action declare(option_set& known) {
   add_switch(known, "--empty", o->empty, "allow input without keys; the filter is then empty");
   add_switch(known, "-y,--yes", o->yes, "allow fewer than half of the keys that the filter has");
   add_store_options(known, o->store, access::write);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_rebuild(*o, out); };
 }
 
 }  // namespace
@@ -229,7 +229,7 @@ verb rebuild_verb() {
       "readers must reopen it. A link to an older filter stays.",
       {{"Hold only these keys", "everseen rebuild clicks < ids.txt", scene},
        {"Make room for ten times as many", "everseen rebuild clicks --capacity 10M < ids.txt", scene}},
-      declare};
+      declare_rebuild};
 }
 
 }  // namespace everseen::cli

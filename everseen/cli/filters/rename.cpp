@@ -14,7 +14,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct rename_arguments {
   std::string from;
   std::string to;
   store_choice store;
@@ -22,7 +22,7 @@ struct options {
   bool quiet = false;
 };
 
-exit_code run(const options& o, printer& out) {
+exit_code run_rename(const rename_arguments& o, printer& out) {
   if (o.from == o.to)
     throw parameter_error("the filter " + quoted_name(o.from) + " has that name; give another one");
   const auto place = chosen_store(o.store);
@@ -54,13 +54,13 @@ verb rename_verb() {
       {{"Put a new filter in the place of the old one", "everseen rename clicks-new clicks --replace",
         "everseen create clicks; everseen create clicks-new"}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<rename_arguments>();
         add_name(known, o->from, {"NAME", "the filter"});
         add_name(known, o->to, {"NEW", "the new name"});
         add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
         add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
         add_store_options(known, o->store, access::write);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_rename(*o, out); };
       }};
 }
 

@@ -12,13 +12,13 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct reset_arguments {
   std::string name;
   store_choice store;
   bool yes = false;
 };
 
-exit_code run(const options& o, printer&) {
+exit_code run_reset(const reset_arguments& o, printer&) {
   const auto place = chosen_store(o.store);
   if (!o.yes && !confirmed("Remove all keys of " + quoted_name(o.name) + "?")) return exit_code::negative;
   with_known_filter(*place, o.name, [&] { place->reset(o.name); });
@@ -36,11 +36,11 @@ verb reset_verb() {
       "A filter in files must not be open for writing; readers continue.",
       {{"Begin anew", "everseen reset clicks --yes", "everseen create clicks; everseen add clicks alice"}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<reset_arguments>();
         add_name(known, o->name, {"NAME", "the filter"});
         add_yes(known, o->yes);
         add_store_options(known, o->store, access::write);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_reset(*o, out); };
       }};
 }
 

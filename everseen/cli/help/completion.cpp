@@ -226,7 +226,7 @@ std::string fish_script() {
   return text;
 }
 
-exit_code run(const std::string& shell, printer& out) {
+exit_code run_completion(const std::string& shell, printer& out) {
   if (shell == "bash")
     out.write(bash_script());
   else if (shell == "zsh")
@@ -249,7 +249,7 @@ verb completion_verb() {
           [](option_set& known) -> action {
             auto shell = std::make_shared<std::string>();
             add_argument(known, *shell, {"bash|zsh|fish", "the shell"});
-            return [shell](printer& out) { return run(*shell, out); };
+            return [shell](printer& out) { return run_completion(*shell, out); };
           }};
 }
 

@@ -16,7 +16,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct man_arguments {
   std::optional<std::string> verb;
   std::optional<std::string> directory;
 };
@@ -40,7 +40,7 @@ void write_all(const std::string& directory) {
   for (const verb& v : all_verbs()) write_file(folder / fmt::format("everseen-{}.1", v.name), verb_page(v));
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_man(const man_arguments& o, printer& out) {
   if (o.directory && o.verb) throw parameter_error("man writes one VERB or --all; give only one of them");
   if (o.directory)
     write_all(*o.directory);
@@ -59,10 +59,10 @@ verb man_verb() {
           {{"Read the page of a verb", "everseen man create | man -l -"},
            {"Write all pages into a directory", "everseen man --all share/man/man1"}},
           [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
+            auto o = std::make_shared<man_arguments>();
             add_argument(known, o->verb, {"VERB", "the verb; none: the program as a whole"});
             add_text(known, "--all", o->directory, {"DIR", "write all pages into this directory"});
-            return [o](printer& out) { return run(*o, out); };
+            return [o](printer& out) { return run_man(*o, out); };
           }};
 }
 

@@ -16,7 +16,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct addition_arguments {
   key_options keys;
   store_choice store;
   bool verdicts = false;
@@ -53,7 +53,7 @@ class refused_keys {
   std::uint64_t count_ = 0;
 };
 
-exit_code run(const options& o, printer& out) {
+exit_code run_add(const addition_arguments& o, printer& out) {
   note_signals();
   filter target = chosen_filter(o.store, o.keys.name, access::write);
   warn_of_lost_strings(target);
@@ -109,13 +109,13 @@ verb add_verb() {
        {"A key of a known time, in a filter with a window",
         "everseen add recent --time 2025-01-01T12:00:00Z event-17", "everseen create recent --window 10m"}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<addition_arguments>();
         add_key_options(known, o->keys, "do not print how many were fresh");
         add_switch(known, "-v,--verdicts", o->verdicts,
                    "print fresh, seen or late, a tab and the key, for each");
         declare_line_keys(known, o->keys.records);
         add_store_options(known, o->store, access::write);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_add(*o, out); };
       }};
 }
 

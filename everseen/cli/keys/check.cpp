@@ -10,12 +10,12 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct check_arguments {
   key_options keys;
   store_choice store;
 };
 
-exit_code run(const options& o, printer& out) {
+exit_code run_check(const check_arguments& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.keys.name, access::read);
   warn_of_lost_strings(asked);
   key_source source(o.keys.keys, o.keys.records);
@@ -53,11 +53,11 @@ verb check_verb() {
        {"Every line of a file", "everseen check clicks < ids.txt", scene},
        {"In a condition", "if everseen check --quiet clicks alice; then echo 'was here'; fi", scene}},
       [](option_set& known) -> action {
-        auto o = std::make_shared<options>();
+        auto o = std::make_shared<check_arguments>();
         add_key_options(known, o->keys, "print nothing; stop at the first key that is not seen");
         declare_line_keys(known, o->keys.records);
         add_store_options(known, o->store);
-        return [o](printer& out) { return run(*o, out); };
+        return [o](printer& out) { return run_check(*o, out); };
       }};
 }
 

@@ -19,7 +19,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct explain_arguments {
   key_options key;
   store_choice store;
   bool json = false;
@@ -55,7 +55,7 @@ void print_segment(const explained_segment& s, const spec& of, printer& out) {
   print_bits(s, out);
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_explain(const explain_arguments& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.key.name, access::read);
   if (attached_behind(asked) != nullptr) {
     explain_attached(asked, o.key.keys.front(), o.json, out);
@@ -74,15 +74,15 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_explain(option_set& known) {
+  auto o = std::make_shared<explain_arguments>();
   o->key.keys.resize(1);
   add_name(known, o->key.name, {"NAME", "the filter"});
   add_argument(known, o->key.keys.front(), {"KEY", "the key"});
   add_time(known, "--time", o->key.time, {"TIMESTAMP", "time of the key, for a filter with a window", "now"});
   add_json(known, o->json);
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_explain(*o, out); };
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ verb explain_verb() {
       "set. Bits are numbered as Redis does: bit 0 is the highest of byte 0.",
       {{"Why is it seen?", "everseen explain clicks alice", scene},
        {"Why is it fresh?", "everseen explain clicks bob --json", scene}},
-      declare};
+      declare_explain};
 }
 
 }  // namespace everseen::cli

@@ -16,10 +16,10 @@ namespace everseen::cli {
 
 namespace {
 
-constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_hash_bits = std::uint64_t{1} << 62;
 constexpr std::uint64_t most_probes = 1075;  // of any family; each has its own bound
 
-struct options {
+struct hash_arguments {
   std::optional<compat::family> family;
   std::optional<std::uint64_t> bits;
   std::optional<std::uint64_t> probes;
@@ -38,7 +38,7 @@ std::string names_of_families() {
 }
 
 /// The options, checked against each other and against the family.
-compat::scheme chosen_scheme(const options& o) {
+compat::scheme chosen_scheme(const hash_arguments& o) {
   if (!o.family) throw parameter_error("hash needs --as; say whose hash, one of " + names_of_families());
   const compat::family_facts& family = compat::facts(*o.family);
   const bool guava = *o.family == compat::family::guava32 || *o.family == compat::family::guava64;
@@ -56,7 +56,7 @@ void print_positions(std::span<const std::uint64_t> positions, printer& out) {
   for (std::size_t i = 0; i < positions.size(); ++i) out.print("{}{}", i > 0 ? " " : "", positions[i]);
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_hash(const hash_arguments& o, printer& out) {
   note_signals();
   const compat::scheme s = chosen_scheme(o);
   const auto funnel = o.funnel.value_or(funnel_kind::bytes);
@@ -80,19 +80,19 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_hash(option_set& known) {
+  auto o = std::make_shared<hash_arguments>();
   add_arguments(known, o->keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_choice(known, "--as", o->family, {names_of_families(), "whose hash and positions"},
              compat::parse_family);
-  add_count(known, "--bits", o->bits, {1, max_bits},
+  add_count(known, "--bits", o->bits, {1, max_hash_bits},
             {"BITS", "size of the bit array; without it the hash is printed", "64Mi for uid-php"});
   add_count(known, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});
   add_choice(known, "--funnel", o->funnel,
              {"bytes|chars|int|long", "Guava: what a key is; bytes is also stringFunnel(UTF_8)", "bytes"},
              parse_funnel_kind);
   add_null(known, o->zero, "keys");
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_hash(*o, out); };
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ verb hash_verb() {
         "everseen hash --as gozero --bits 20971520 user:42"},
        {"Guava's filter of longs", "seq 3 | everseen hash --as guava64 --bits 3712 --probes 5 --funnel long"},
        {"The hash that Guava prints", "everseen hash --as guava64 'hello world'"}},
-      declare};
+      declare_hash};
 }
 
 }  // namespace everseen::cli

@@ -140,7 +140,8 @@ exit_code bench_machine(const bench_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-nlohmann::ordered_json json_of(const store_costs& costs, const bench_arguments& given, std::uint64_t keys) {
+nlohmann::ordered_json costs_json(const store_costs& costs, const bench_arguments& given,
+                                  std::uint64_t keys) {
   nlohmann::ordered_json all = {{"store", url_without_password(*given.store)}, {"keys", keys}};
   if (costs.round_trip_us) all["round_trip_us"] = *costs.round_trip_us;
   all["costs"] = nlohmann::ordered_json::array();
@@ -178,7 +179,7 @@ exit_code bench_store(const bench_arguments& given, printer& out) {
   const std::uint64_t keys = given.keys.value_or(usual_store_keys);
   const store_costs costs = measure_store(*given.store, keys);
   if (given.json)
-    out.write(json_of(costs, given, keys).dump(2) + "\n");
+    out.write(costs_json(costs, given, keys).dump(2) + "\n");
   else
     print_costs(costs, out);
   return exit_code::done;
@@ -190,7 +191,7 @@ exit_code bench(const bench_arguments& given, printer& out) {
   return bench_machine(given, out);
 }
 
-action declare(option_set& known) {
+action declare_bench(option_set& known) {
   const auto given = std::make_shared<bench_arguments>();
   add_count(known, "--bytes", given->bytes, {line_bytes, std::uint64_t{1} << 40},
             {"BYTES", "measure only segments of this size", "1Mi, 16Mi and 256Mi"});
@@ -223,7 +224,7 @@ verb bench_verb() {
                    {"What a key costs in files", "everseen bench --store file:filters --keys 100k"},
                    {"Your own Redis servers, for plan",
                     "everseen bench --store $EVERSEEN_STORE --keys 100k --json > costs.json"}},
-      .declare = declare,
+      .declare = declare_bench,
   };
 }
 

@@ -50,14 +50,14 @@ fleet_request request_of(const fleet_options& given, const fleet_question& quest
   return r;
 }
 
-nlohmann::ordered_json json_of(const fleet_load& load) {
+nlohmann::ordered_json fleet_json(const fleet_load& load) {
   return {{"bytes", load.bytes},
           {"cores", load.cores},
           {"in_bytes_a_second", load.in_bytes},
           {"out_bytes_a_second", load.out_bytes}};
 }
 
-nlohmann::ordered_json json_of(const fleet_design& d) {
+nlohmann::ordered_json fleet_json(const fleet_design& d) {
   nlohmann::ordered_json row = {{"design", d.name}, {"possible", d.is_possible()}};
   if (!d.is_possible()) row["why_not"] = d.why_not;
   if (!d.why_not_allowed.empty()) row["why_not_allowed"] = d.why_not_allowed;
@@ -70,9 +70,9 @@ nlohmann::ordered_json json_of(const fleet_design& d) {
   row["servers"] = d.servers;
   if (d.servers > 0) {
     row["decided_by"] = d.decided_by;
-    row["server"] = json_of(d.server);
+    row["server"] = fleet_json(d.server);
   }
-  row["client"] = json_of(d.client);
+  row["client"] = fleet_json(d.client);
   if (d.journal_share > 0) row["journal_share"] = d.journal_share;
   return row;
 }
@@ -86,7 +86,7 @@ void print_json(const fleet_plan& plan, const fleet_constants& constants, printe
   if (plan.mirror_bytes > 0) all["mirror_bytes"] = plan.mirror_bytes;
   all["clients"] = plan.clients;
   all["designs"] = nlohmann::ordered_json::array();
-  for (const fleet_design& d : plan.designs) all["designs"].push_back(json_of(d));
+  for (const fleet_design& d : plan.designs) all["designs"].push_back(fleet_json(d));
   all["constants"] = everseen::json_of(constants);
   out.print("{}\n", all.dump(2));
 }

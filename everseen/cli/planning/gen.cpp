@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
 
-struct options {
+struct gen_arguments {
   std::string kind;
   std::optional<std::uint64_t> count, seed, reach, rate, users;
   std::optional<double> repeats, late;
@@ -33,7 +33,7 @@ struct options {
 };
 
 template <typename Sample>
-void print_sample(const options& o, std::uint64_t default_reach, const Sample& sample, printer& out) {
+void print_sample(const gen_arguments& o, std::uint64_t default_reach, const Sample& sample, printer& out) {
   const repeats order(o.seed.value_or(1), o.repeats.value_or(0), o.reach.value_or(default_reach));
   for (std::uint64_t place = 0; place < *o.count; ++place) {
     char* end = sample.write(order.record_at(place), out.room(Sample::max_chars + 1));
@@ -42,7 +42,7 @@ void print_sample(const options& o, std::uint64_t default_reach, const Sample& s
   }
 }
 
-void print_clicks(const options& o, printer& out) {
+void print_clicks(const gen_arguments& o, printer& out) {
   click_options clicks;
   clicks.lines = o.format.value_or(click_options::format::json);
   clicks.times = o.time.value_or(click_options::time_format::rfc3339);
@@ -56,7 +56,7 @@ void print_clicks(const options& o, printer& out) {
   print_sample(o, 1000, sample_clicks(o.seed.value_or(1), clicks), out);
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_gen(const gen_arguments& o, printer& out) {
   if (constexpr std::string_view kinds[] = {"words", "clicks", "ids"};
       std::ranges::find(kinds, o.kind) == std::end(kinds))
     refuse_choice("gen", o.kind, "words|clicks|ids");
@@ -71,7 +71,7 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-std::optional<click_options::format> parse_format(std::string_view word) {
+std::optional<click_options::format> parse_click_format(std::string_view word) {
   if (word == "json") return click_options::format::json;
   if (word == "csv") return click_options::format::csv;
   return std::nullopt;
@@ -83,8 +83,9 @@ std::optional<click_options::time_format> parse_time_format(std::string_view wor
   return std::nullopt;
 }
 
-void declare_clicks(option_set& known, options& o) {
-  add_choice(known, "--format", o.format, {"json|csv", "clicks: how a line looks", "json"}, parse_format);
+void declare_clicks(option_set& known, gen_arguments& o) {
+  add_choice(known, "--format", o.format, {"json|csv", "clicks: how a line looks", "json"},
+             parse_click_format);
   add_choice(known, "--time-format", o.time, {"rfc3339|ms", "clicks: how a time looks", "rfc3339"},
              parse_time_format);
   add_time(known, "--start", o.start,
@@ -96,8 +97,8 @@ void declare_clicks(option_set& known, options& o) {
   add_count(known, "--users", o.users, {1, any}, {"COUNT", "clicks: how many users there are", "1M"});
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_gen(option_set& known) {
+  auto o = std::make_shared<gen_arguments>();
   add_argument(known, o->kind, {"words|clicks|ids", "what to make"});
   add_count(known, "--count", o->count, {0, any}, {"COUNT", "how many lines"});
   add_count(known, "--seed", o->seed, {0, any}, {"NUMBER", "another seed gives another sample", "1"});
@@ -112,7 +113,7 @@ action declare(option_set& known) {
                o->ids = last - first + 1;
              });
   declare_clicks(known, *o);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_gen(*o, out); };
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ verb gen_verb() {
             "everseen gen clicks --count 10k --repeats 5% --disorder 10s --format csv > clicks.csv"},
            {"Ids out of ten billion, another sample of them",
             "everseen gen ids --count 1000 --range 1..10G --seed 7"}},
-          declare};
+          declare_gen};
 }
 
 }  // namespace everseen::cli

@@ -20,9 +20,9 @@ namespace everseen::cli {
 
 namespace {
 
-constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_planned_bits = std::uint64_t{1} << 62;
 
-struct options {
+struct plan_arguments {
   plan_request request;
   std::optional<std::uint64_t> bits;
   fleet_options fleet;
@@ -63,7 +63,7 @@ void print_table(const plan_result& plan, printer& out) {
 /// That of create.
 constexpr double usual_error_rate = 1e-6;
 
-exit_code run(options o, printer& out) {
+exit_code run_plan(plan_arguments o, printer& out) {
   const bool is_stream = is_about_a_stream(o.fleet);
   if (o.fleet.store && (o.bits || o.request.bytes || o.request.values || o.request.probes))
     throw parameter_error("--bytes, --bits, --values and --probes are not for --store; leave them out");
@@ -85,14 +85,15 @@ exit_code run(options o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_plan(option_set& known) {
+  auto o = std::make_shared<plan_arguments>();
   plan_request& r = o->request;
   add_count(known, "--keys", r.keys, {1, max_capacity}, {"COUNT", "how many different keys there will be"});
   add_rate(known, "--error-rate", r.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
            {"RATE", "share of new keys that may be called seen", "1e-6 with --keys or --bytes alone"});
-  add_count(known, "--bytes", r.bytes, {line_bytes, max_bits / 8}, {"BYTES", "memory there is, as in 64Mi"});
-  add_count(known, "--bits", o->bits, {line_bits, max_bits}, {"BITS", "the same in bits"});
+  add_count(known, "--bytes", r.bytes, {line_bytes, max_planned_bits / 8},
+            {"BYTES", "memory there is, as in 64Mi"});
+  add_count(known, "--bits", o->bits, {line_bits, max_planned_bits}, {"BITS", "the same in bits"});
   add_option(known, "--probes", {"COUNT", "bits a key of the classic layout, instead of the best number"},
              [o](std::string_view what, std::string_view value) {
                o->request.probes = static_cast<unsigned>(parse_count(what, value, {1, max_probes}));
@@ -100,15 +101,15 @@ action declare(option_set& known) {
   add_option(known, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
              [o](std::string_view what, std::string_view value) {
                if (value.find("..") == std::string_view::npos) {
-                 o->request.values = parse_count(what, value, {1, max_bits});
+                 o->request.values = parse_count(what, value, {1, max_planned_bits});
                } else {
-                 const auto [first, last] = parse_range(what, value, max_bits);
+                 const auto [first, last] = parse_range(what, value, max_planned_bits);
                  o->request.values = last - first + 1;
                }
              });
   declare_fleet(known, o->fleet);
   add_json(known, o->json);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_plan(*o, out); };
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ verb plan_verb() {
        {"The same by your own servers' costs",
         "everseen plan --store redis --keys 1G --per-second 1M --clients 20 --constants costs.json",
         "everseen bench --store mem: --keys 10k --json > costs.json"}},
-      declare};
+      declare_plan};
 }
 
 }  // namespace everseen::cli

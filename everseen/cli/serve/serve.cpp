@@ -28,7 +28,7 @@ void tell_addresses(const server::filter_server& server, const serve_options& o,
   out.flush();  // the process that starts the server waits for this
 }
 
-exit_code run(const serve_options& o, printer& out) {
+exit_code run_serve(const serve_options& o, printer& out) {
   const server::options settings = settings_of(o);
   server::must_be_able_to_begin(settings);
   const auto place = open_store(store_url(o.store.url));
@@ -47,10 +47,10 @@ exit_code run(const serve_options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
+action declare_serve(option_set& known) {
   auto o = std::make_shared<serve_options>();
   add_serve_options(known, *o);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_serve(*o, out); };
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ verb serve_verb() {
        {"Filters in files, for a program that may look but not add",
         "everseen serve --listen unix:./s --password secret --user app:word:read & sleep 1; kill $!; wait"},
        {"Show the options in effect", "everseen serve --http 127.0.0.1:8080 --check-config"}},
-      declare,
+      declare_serve,
       is_configurable::yes};
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 enum class count_format : std::uint8_t { table, json, csv };
 
-struct options {
+struct counts_arguments {
   store_choice store;
   std::string name;
   std::optional<std::string> job, by;
@@ -33,7 +33,7 @@ struct options {
   bool json = false;
 };
 
-std::optional<count_format> parse_format(std::string_view word) {
+std::optional<count_format> parse_count_format(std::string_view word) {
   if (word == "table") return count_format::table;
   if (word == "json") return count_format::json;
   if (word == "csv") return count_format::csv;
@@ -48,7 +48,7 @@ words dimensions_of(const std::string& list) {
   return all.empty() ? words{""} : all;
 }
 
-count_query query_of(const options& o) {
+count_query query_of(const counts_arguments& o) {
   count_query query;
   if (o.by) query.by = dimensions_of(*o.by);
   for (const std::string& text : o.where) {
@@ -62,7 +62,7 @@ count_query query_of(const options& o) {
 }
 
 /// The job that was named, or else the only job of the filter.
-std::string job_of(const options& o, const std::vector<std::string>& jobs) {
+std::string job_of(const counts_arguments& o, const std::vector<std::string>& jobs) {
   const std::string there = jobs_text(jobs);
   if (o.job) {
     if (std::find(jobs.begin(), jobs.end(), *o.job) != jobs.end()) return *o.job;
@@ -79,7 +79,7 @@ std::string job_of(const options& o, const std::vector<std::string>& jobs) {
                                     quoted_name(o.name), name_argument(jobs.front()), there));
 }
 
-exit_code run(const options& o, printer& out) {
+exit_code run_counts(const counts_arguments& o, printer& out) {
   if (o.json && o.format) throw parameter_error("--json is --format json; give one of them");
   const auto place = chosen_store(o.store);
   const filter f = known_filter(*place, o.name, access::read);
@@ -98,8 +98,8 @@ exit_code run(const options& o, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
-  auto o = std::make_shared<options>();
+action declare_counts(option_set& known) {
+  auto o = std::make_shared<counts_arguments>();
   add_name(known, o->name, {"NAME", "the filter"});
   add_name(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
   add_text(known, "--by", o->by,
@@ -107,10 +107,10 @@ action declare(option_set& known) {
             "those of the first --count"});
   add_texts(known, "--where", o->where,
             {"DIMENSION=VALUE", "only counters with this value; may be repeated"});
-  add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_format);
+  add_choice(known, "--format", o->format, {"table|json|csv", "how to print", "table"}, parse_count_format);
   add_switch(known, "--json", o->json, "the same as --format json");
   add_store_options(known, o->store);
-  return [o](printer& out) { return run(*o, out); };
+  return [o](printer& out) { return run_counts(*o, out); };
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ verb counts_verb() {
           {{"Everything", "everseen counts clicks", scene},
            {"By site, of one country, for a spreadsheet",
             "everseen counts clicks --by site --where country=DE --format csv", scene}},
-          declare};
+          declare_counts};
 }
 
 }  // namespace everseen::cli

@@ -24,7 +24,7 @@ namespace everseen::cli {
 
 namespace {
 
-struct options {
+struct jobs_arguments {
   store_choice store;
   std::string name;
   std::optional<std::string> end;
@@ -84,7 +84,7 @@ void print_text(const known_job& job, printer& out) {
   out.print("  keeps         {}\n", size_text(job.size));
 }
 
-nlohmann::ordered_json json_of(const known_job& job) {
+nlohmann::ordered_json job_json(const known_job& job) {
   nlohmann::ordered_json json = {{"name", shown_name(job.name)}, {"begun_with", shown_job(job.description)}};
   json["lanes"] = nlohmann::ordered_json::array();
   for (const checkpoint& lane : job.lanes)
@@ -99,14 +99,14 @@ nlohmann::ordered_json json_of(const known_job& job) {
   return json;
 }
 
-exit_code list(const options& o, printer& out) {
+exit_code list(const jobs_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const filter f = known_filter(*place, o.name, access::read);
   auto all = nlohmann::ordered_json::array();
   for (const std::string& name : place->jobs(o.name)) {
     const known_job job = look_at(f, name);
     if (o.json)
-      all.push_back(json_of(job));
+      all.push_back(job_json(job));
     else
       print_text(job, out);
   }
@@ -116,14 +116,14 @@ exit_code list(const options& o, printer& out) {
 }
 
 /// @throws parameter_error  there is no such job; names the existing ones
-void must_be_there(const options& o, const std::vector<std::string>& jobs, const std::string& job) {
+void must_be_there(const jobs_arguments& o, const std::vector<std::string>& jobs, const std::string& job) {
   if (std::ranges::find(jobs, job) != jobs.end()) return;
   throw parameter_error(
       fmt::format("the filter {} has no job {}; {}", quoted_name(o.name), quoted_name(job), jobs_text(jobs)));
 }
 
 /// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
-std::string show(const options& o, printer& out) try {
+std::string show(const jobs_arguments& o, printer& out) try {
   const auto place = chosen_store(o.store);
   const filter f = known_filter(*place, o.name, access::read);
   must_be_there(o, place->jobs(o.name), *o.end);
@@ -136,7 +136,7 @@ std::string show(const options& o, printer& out) try {
   return "its sources";
 }
 
-exit_code end(const options& o, printer& out) {
+exit_code end(const jobs_arguments& o, printer& out) {
   if (o.json) throw parameter_error("--json is for the list of jobs; leave it out, or --end");
   const std::string sources = show(o, out);
   const std::string question = fmt::format(
@@ -169,7 +169,7 @@ verb jobs_verb() {
            {"Start over from the beginning",
             "everseen jobs clicks --end stream --yes; everseen reset clicks --yes", scene}},
           [](option_set& known) -> action {
-            auto o = std::make_shared<options>();
+            auto o = std::make_shared<jobs_arguments>();
             add_name(known, o->name, {"NAME", "the filter"});
             add_name(known, "--end", o->end, {"JOB", "end this job: remove its positions and its counts"});
             add_yes(known, o->yes);

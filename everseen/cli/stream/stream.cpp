@@ -27,13 +27,13 @@ exit_code stream(const stream_arguments& given, printer& out) {
   return exit_code::done;
 }
 
-action declare(option_set& known) {
+action declare_stream(option_set& known) {
   const auto given = std::make_shared<stream_arguments>();
   declare_stream_arguments(known, *given);
   return [given](printer& out) { return stream(*given, out); };
 }
 
-constexpr std::string_view details =
+constexpr std::string_view stream_details =
     "Reads events, asks a filter which are fresh, and counts or outputs each fresh event exactly once, even "
     "if this program, the server or the machine crashes in between. The filter records, beside its bits, "
     "which events of each source it has judged and how, so that a run that resumes after a crash gets the "
@@ -70,7 +70,7 @@ verb stream_verb() {
   constexpr std::string_view scene = "everseen gen clicks --count 1000 --repeats 5% > clicks.jsonl";
   return {"stream",
           "Count each event of a stream once, even across crashes",
-          details,
+          stream_details,
           {{"Clicks by ten minutes and site, and in all",
             "everseen stream --from clicks.jsonl --filter clicks --key-json /id --time-json /time "
             "--count 10m:/time,/site --count ''",
@@ -82,7 +82,7 @@ verb stream_verb() {
            {"CSV, of which the first line names the fields",
             "everseen stream --from clicks.csv --filter clicks --csv --header --key id --count site",
             "printf 'id,site\\n1,news\\n2,shop\\n' > clicks.csv"}},
-          declare,
+          declare_stream,
           is_configurable::yes};
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t link_bytes = header_bytes(1) - head_bytes;  // per layer
 constexpr std::uint32_t known_flags = 15;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_dump(const std::string& why) {
   throw format_error("not a dump of RedisBloom: " + why);
 }
 
@@ -60,17 +60,17 @@ struct announced_layer {
 
 void validate(const announced_layer& l, std::uint64_t bits, const std::string& name) {
   if (l.bytes == 0 || l.bytes > max_bytes || bits != 8 * l.bytes)
-    refuse(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
-  if (!(l.of.error_rate > 0 && l.of.error_rate < 1)) refuse(name + " has an error rate outside (0, 1)");
+    refuse_dump(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
+  if (!(l.of.error_rate > 0 && l.of.error_rate < 1)) refuse_dump(name + " has an error rate outside (0, 1)");
   // Another library's logarithm may differ in the last digit.
   const double expected = foreign::redisbloom_bits_per_key(l.of.error_rate);
   if (!(std::abs(l.of.bits_per_key - expected) <= 1e-9 * expected))
-    refuse("the bits a key of " + name + " do not fit its error rate");
+    refuse_dump("the bits a key of " + name + " do not fit its error rate");
   if (l.of.probes == 0 || l.of.probes != foreign::redisbloom_probes(l.of.bits_per_key))
-    refuse("the probes of " + name + " do not fit its bits a key");
-  if (l.of.capacity == 0) refuse(name + " has no capacity");
+    refuse_dump("the probes of " + name + " do not fit its bits a key");
+  if (l.of.capacity == 0) refuse_dump(name + " has no capacity");
   if (l.of.log2_bits >= 63 || (l.of.log2_bits > 0 && std::uint64_t{1} << l.of.log2_bits > bits))
-    refuse(name + " has fewer bits than its probes reach");
+    refuse_dump(name + " has fewer bits than its probes reach");
 }
 
 announced_layer decode_link(const std::byte* from, const std::string& name) {
@@ -89,27 +89,29 @@ announced_layer decode_link(const std::byte* from, const std::string& name) {
 }
 
 void validate_flags(const chain& c) {
-  if ((c.flags & ~known_flags) != 0) refuse("flags " + std::to_string(c.flags) + " are of a newer version");
+  if ((c.flags & ~known_flags) != 0)
+    refuse_dump("flags " + std::to_string(c.flags) + " are of a newer version");
   if ((c.flags & flags::wide_hash) == 0)
     throw parameter_error(
         "the filter has the hash of 32 bits that RedisBloom had before version 2.0, and everseen has not; "
         "give the keys to a new one");
-  if (c.grows() && c.expansion == 0) refuse("it grows by a factor of 0");
+  if (c.grows() && c.expansion == 0) refuse_dump("it grows by a factor of 0");
 }
 
 /// The chain without its layers. Checks that their links fill the rest of the header exactly.
 chain decode_head(std::span<const std::byte> header) {
-  if (header.size() < head_bytes) refuse("its header ends after " + std::to_string(header.size()) + " bytes");
+  if (header.size() < head_bytes)
+    refuse_dump("its header ends after " + std::to_string(header.size()) + " bytes");
   field_reader in(header.data());
   chain read;
   read.keys = in.get<std::uint64_t>();
   const auto layers = in.get<std::uint32_t>();
   read.flags = in.get<std::uint32_t>();
   read.expansion = in.get<std::uint32_t>();
-  if (layers == 0) refuse("it has no layers");
+  if (layers == 0) refuse_dump("it has no layers");
   if (header.size() != header_bytes(layers))
-    refuse("a header of " + std::to_string(header.size()) + " bytes does not hold " + std::to_string(layers) +
-           " layers");
+    refuse_dump("a header of " + std::to_string(header.size()) + " bytes does not hold " +
+                std::to_string(layers) + " layers");
   validate_flags(read);
   return read;
 }
@@ -145,26 +147,26 @@ announced_chain decode_header(std::span<const std::byte> header) {
   for (std::size_t at = head_bytes; at < header.size(); at += link_bytes) {
     announced_layer l = decode_link(header.data() + at, "layer " + std::to_string(read.lengths.size()));
     bytes += l.bytes;
-    if (bytes > max_bytes) refuse("its layers are larger than any memory");
+    if (bytes > max_bytes) refuse_dump("its layers are larger than any memory");
     keys += l.of.keys;
     read.lengths.push_back(l.bytes);
     read.of.layers.push_back(std::move(l.of));
   }
   if (keys != read.of.keys)
-    refuse("its layers hold " + std::to_string(keys) + " keys and not " + std::to_string(read.of.keys));
+    refuse_dump("its layers hold " + std::to_string(keys) + " keys and not " + std::to_string(read.of.keys));
   return read;
 }
 
 chunk_order::place chunk_order::take(std::int64_t iterator, std::uint64_t bytes) {
   const std::string name = "chunk " + std::to_string(iterator);
-  if (is_complete()) refuse(name + " is past its end");
+  if (is_complete()) refuse_dump(name + " is past its end");
   const std::uint64_t lacks = lengths_[layer_] - offset_;
   if (bytes == 0 || bytes > lacks)
-    refuse(name + " has " + std::to_string(bytes) + " bytes, where layer " + std::to_string(layer_) +
-           " lacks " + std::to_string(lacks));
+    refuse_dump(name + " has " + std::to_string(bytes) + " bytes, where layer " + std::to_string(layer_) +
+                " lacks " + std::to_string(lacks));
   const std::uint64_t expected = iterator_ + bytes;
   if (static_cast<std::uint64_t>(iterator) != expected)
-    refuse(name + " comes where " + std::to_string(expected) + " should");
+    refuse_dump(name + " comes where " + std::to_string(expected) + " should");
   const place found = {layer_, offset_};
   iterator_ = expected;
   offset_ += bytes;
@@ -177,7 +179,8 @@ chunk_order::place chunk_order::take(std::int64_t iterator, std::uint64_t bytes)
 
 void chunk_order::must_be_complete() const {
   if (!is_complete())
-    refuse("it is cut off in layer " + std::to_string(layer_) + " of " + std::to_string(lengths_.size()));
+    refuse_dump("it is cut off in layer " + std::to_string(layer_) + " of " +
+                std::to_string(lengths_.size()));
 }
 
 namespace {
@@ -219,7 +222,7 @@ std::optional<chunk> dumper::next() {
 void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
   if (!order_) {
     if (iterator != 1)
-      refuse("it begins with chunk " + std::to_string(iterator) + " instead of the header, 1");
+      refuse_dump("it begins with chunk " + std::to_string(iterator) + " instead of the header, 1");
     into_ = decode_header(data);
     order_.emplace(into_.lengths);
     return;
@@ -234,7 +237,7 @@ bool loader::is_complete() const noexcept {
 }
 
 chain loader::finish() {
-  if (!order_) refuse("there is no header");
+  if (!order_) refuse_dump("there is no header");
   order_->must_be_complete();
   order_.reset();
   return std::exchange(into_, {}).of;

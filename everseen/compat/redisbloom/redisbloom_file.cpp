@@ -17,7 +17,7 @@ constexpr std::uint64_t max_pair_bytes = std::uint64_t{512} << 20;  // limit of 
 constexpr std::string_view begins = "*4\r\n$12\r\nBF.LOADCHUNK\r\n";
 constexpr std::size_t longest_number = 20;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_file(const std::string& why) {
   throw format_error("not a file of BF.LOADCHUNK commands: " + why);
 }
 
@@ -30,11 +30,11 @@ std::optional<file_reader::pair> file_reader::next() {
   if (at_ == end_ && !fill()) return std::nullopt;
   expect(begins);
   std::string key = word(max_key_bytes);
-  if (key_ && *key_ != key) refuse("its commands are for the keys " + *key_ + " and " + key);
+  if (key_ && *key_ != key) refuse_file("its commands are for the keys " + *key_ + " and " + key);
   key_ = std::move(key);
   const std::string digits = word(longest_number);
   const auto iterator = read_number<decltype(pair::iterator)>(digits);
-  if (!iterator) refuse("an iterator is no number");
+  if (!iterator) refuse_file("an iterator is no number");
   pair next;
   next.iterator = *iterator;
   next.bytes = left_ = number('$', max_pair_bytes);
@@ -71,7 +71,7 @@ void file_reader::take(std::span<std::byte> into) {
       std::memcpy(into.data(), buffer_.data() + at_, got);
       at_ += got;
     }
-    if (got == 0) refuse("it is cut off");
+    if (got == 0) refuse_file("it is cut off");
     into = into.subspan(got);
   }
 }
@@ -80,7 +80,7 @@ void file_reader::expect(std::string_view text) {
   for (const char wanted : text) {
     std::byte found{};
     take({&found, 1});
-    if (static_cast<char>(found) != wanted) refuse("something else stands where a command should");
+    if (static_cast<char>(found) != wanted) refuse_file("something else stands where a command should");
   }
 }
 
@@ -92,12 +92,12 @@ std::uint64_t file_reader::number(char before, std::uint64_t most) {
     take({&next, 1});
     if (next == std::byte{'\r'}) break;
     digits += static_cast<char>(next);
-    if (digits.size() > longest_number) refuse("a length has too many digits");
+    if (digits.size() > longest_number) refuse_file("a length has too many digits");
   }
   expect("\n");
   const auto value = read_number(digits);
-  if (!value) refuse("a length is no number");
-  if (*value > most) refuse(std::to_string(*value) + " bytes are more than there can be");
+  if (!value) refuse_file("a length is no number");
+  if (*value > most) refuse_file(std::to_string(*value) + " bytes are more than there can be");
   return *value;
 }
 

@@ -13,15 +13,15 @@ namespace everseen::image {
 namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024;
-constexpr std::size_t head_bytes = 32 + spec_bytes;  // before the name
-constexpr std::size_t end_bytes = 32;
+constexpr std::size_t stream_head_bytes = 32 + spec_bytes;  // before the name
+constexpr std::size_t stream_end_bytes = 32;
 
 }  // namespace
 
 stream_writer::stream_writer(byte_sink to, std::string_view name, const spec& s, const filter_id& id)
     : to_(std::move(to)), id_(id), chunk_(chunk_bytes) {
   validate_filter_name(name);
-  const std::size_t length = head_bytes + name.size() + fields::checksum_bytes;
+  const std::size_t length = stream_head_bytes + name.size() + fields::checksum_bytes;
   fields::writer out{std::span(chunk_).first(length)};
   out.begin(fields::stream_magic);
   out.put(static_cast<std::uint32_t>(name.size()));
@@ -51,12 +51,12 @@ void stream_writer::segment(const segment_id& id, const layer_state& layer, std:
 }
 
 void stream_writer::finish() {
-  std::array<std::byte, end_bytes> bytes{};
+  std::array<std::byte, stream_end_bytes> bytes{};
   fields::writer out(bytes);
   out.put(std::as_bytes(std::span(fields::end_magic)));
   out.put(segments_);
   out.put(bit_bytes_);
-  whole_.update(std::span(bytes).first(end_bytes - fields::checksum_bytes));
+  whole_.update(std::span(bytes).first(stream_end_bytes - fields::checksum_bytes));
   out.put(whole_.value());
   to_(bytes);
 }
@@ -72,21 +72,21 @@ stream_reader::stream_reader(byte_source from, const stream_limits& limits)
 }
 
 void stream_reader::read_head() {
-  const std::span<std::byte> head = std::span(chunk_).first(head_bytes);
+  const std::span<std::byte> head = std::span(chunk_).first(stream_head_bytes);
   const auto magic = head.first(fields::magic_bytes);
   read(magic, "header");
   if (std::memcmp(magic.data(), fields::stream_magic.data(), magic.size()) != 0)
     throw format_error("it does not begin as a stream of everseen export does");
   read(head.subspan(magic.size()), "header");
   fields::reader in("export stream",
-                    std::span(chunk_).first(head_bytes + max_name_bytes + fields::checksum_bytes));
+                    std::span(chunk_).first(stream_head_bytes + max_name_bytes + fields::checksum_bytes));
   in.begin(fields::stream_magic);
   const auto name_length = in.get<std::uint32_t>();
   if (name_length < 1 || name_length > max_name_bytes)
     in.refuse("its name is " + std::to_string(name_length) + " bytes long");
-  const auto rest = std::span(chunk_).subspan(head_bytes, name_length + fields::checksum_bytes);
+  const auto rest = std::span(chunk_).subspan(stream_head_bytes, name_length + fields::checksum_bytes);
   read(rest, "header");
-  in.check_seal(head_bytes + name_length, head_bytes + name_length);
+  in.check_seal(stream_head_bytes + name_length, stream_head_bytes + name_length);
   in.get(id_);
   spec_ = decode_spec(in.take(spec_bytes));
   const auto name = in.take(name_length);
@@ -101,7 +101,7 @@ std::optional<segment_header> stream_reader::next() {
   const auto magic = std::span(bytes).first(fields::magic_bytes);
   read(magic, "list of segments");
   if (std::memcmp(magic.data(), fields::end_magic.data(), magic.size()) == 0) {
-    check_end(std::span(bytes).first(end_bytes));
+    check_end(std::span(bytes).first(stream_end_bytes));
     return std::nullopt;
   }
   return read_segment_header(bytes);
@@ -148,7 +148,7 @@ void stream_reader::read_bits(const byte_sink& into) {
 }
 
 void stream_reader::check_end(std::span<std::byte> bytes) {
-  read(bytes.subspan(fields::magic_bytes, end_bytes - fields::magic_bytes - fields::checksum_bytes),
+  read(bytes.subspan(fields::magic_bytes, stream_end_bytes - fields::magic_bytes - fields::checksum_bytes),
        "end record");
   const std::uint64_t whole = whole_.value();
   read(bytes.last(fields::checksum_bytes), "end record");

@@ -11,7 +11,7 @@ namespace everseen {
 
 namespace {
 
-constexpr std::array<std::pair<funnel_kind, std::string_view>, 4> names = {{
+constexpr std::array<std::pair<funnel_kind, std::string_view>, 4> funnel_names = {{
     {funnel_kind::bytes, "bytes"},
     {funnel_kind::chars, "chars"},
     {funnel_kind::int32, "int"},
@@ -86,7 +86,7 @@ std::string_view taken_by(funnel_kind how) noexcept {
 }  // namespace
 
 std::string_view to_string(funnel_kind how) noexcept {
-  for (const auto& [each, name] : names)
+  for (const auto& [each, name] : funnel_names)
     if (each == how) return name;
   return "invalid";
 }
@@ -94,7 +94,7 @@ std::string_view to_string(funnel_kind how) noexcept {
 std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept {
   if (name == "string" || name == "string:utf-8") return funnel_kind::bytes;
   if (name == "string:utf-16le") return funnel_kind::chars;
-  for (const auto& [how, each] : names)
+  for (const auto& [how, each] : funnel_names)
     if (each == name) return how;
   return std::nullopt;
 }

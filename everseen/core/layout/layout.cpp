@@ -10,7 +10,7 @@ namespace everseen {
 namespace {
 
 constexpr std::array<std::pair<layout_kind, std::string_view>, all_layouts.size() + foreign_layouts.size()>
-    names = {{
+    layout_names = {{
         {layout_kind::classic, "classic"},
         {layout_kind::line_8x64, "line-8x64"},
         {layout_kind::line_16x32, "line-16x32"},
@@ -48,13 +48,13 @@ std::size_t scattered_positions(const geometry& shape, const digest& d,
 }  // namespace
 
 std::string_view to_string(layout_kind kind) noexcept {
-  for (const auto& [value, name] : names)
+  for (const auto& [value, name] : layout_names)
     if (value == kind) return name;
   return "invalid";
 }
 
 std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept {
-  for (const auto& [value, known] : names)
+  for (const auto& [value, known] : layout_names)
     if (known == name) return value;
   return std::nullopt;
 }

@@ -24,9 +24,9 @@ constexpr std::array<std::pair<growth_kind, std::string_view>, 3> growth_names =
     {growth_kind::overfill, "overfill"},
 }};
 
-/// The shortest text that parses to the same number.
+/// The shortest decimal that parses to the same number.
 template <typename Number>
-std::string text(Number value) {
+std::string decimal(Number value) {
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   return {buffer.data(), end};
@@ -35,8 +35,8 @@ std::string text(Number value) {
 template <typename Number>
 [[noreturn]] void out_of_range(std::string_view name, Number value, Number low, Number high,
                                std::string_view advice) {
-  throw parameter_error(std::string(name) + " " + text(value) + " is not within " + text(low) + " to " +
-                        text(high) + "; " + std::string(advice));
+  throw parameter_error(std::string(name) + " " + decimal(value) + " is not within " + decimal(low) + " to " +
+                        decimal(high) + "; " + std::string(advice));
 }
 
 /// Written so that NaN is outside every range.
@@ -54,13 +54,13 @@ void validate_rate(layout_kind layout, double error_rate) {
 
 void validate_names(const spec& s) {
   if (to_string(s.layout) == "invalid")
-    throw parameter_error("layout number " + text(static_cast<unsigned>(s.layout)) +
+    throw parameter_error("layout number " + decimal(static_cast<unsigned>(s.layout)) +
                           " is not one of 1 to 8; this filter may come from a newer version");
   if (to_string(s.hash) == "invalid")
-    throw parameter_error("hash number " + text(static_cast<unsigned>(s.hash)) +
+    throw parameter_error("hash number " + decimal(static_cast<unsigned>(s.hash)) +
                           " is not one of 1 to 4; this filter may come from a newer version");
   if (to_string(s.growth) == "invalid")
-    throw parameter_error("growth number " + text(static_cast<unsigned>(s.growth)) +
+    throw parameter_error("growth number " + decimal(static_cast<unsigned>(s.growth)) +
                           " is not one of 1 to 3; this filter may come from a newer version");
 }
 
@@ -71,8 +71,9 @@ void validate_probes(layout_kind layout, unsigned probes) {
     return require("probes", probes, 1U, max_probes,
                    "leave them out to get the number that needs the fewest bits");
   if (probes != probes_of(layout, 0))
-    throw parameter_error("probes " + text(probes) + " do not fit layout " + std::string(to_string(layout)) +
-                          ", which always sets " + text(probes_of(layout, 0)) +
+    throw parameter_error("probes " + decimal(probes) + " do not fit layout " +
+                          std::string(to_string(layout)) + ", which always sets " +
+                          decimal(probes_of(layout, 0)) +
                           " bits a key; leave probes out, or ask for layout classic");
 }
 
@@ -82,12 +83,12 @@ void validate_window(const window_spec& w) {
   const std::int64_t width = w.width.count();
   const std::int64_t slices = w.slices;
   if (width < slices)
-    throw parameter_error("a window of " + text(width) + " ms cannot have " + text(slices) +
+    throw parameter_error("a window of " + decimal(width) + " ms cannot have " + decimal(slices) +
                           " slices; make it at least 1 ms a slice, or use fewer slices");
   if (width % slices != 0)
-    throw parameter_error(
-        "a window of " + text(width) + " ms is not divisible into " + text(slices) +
-        " slices of whole milliseconds; the nearest below that is: " + text(width - width % slices) + " ms");
+    throw parameter_error("a window of " + decimal(width) + " ms is not divisible into " + decimal(slices) +
+                          " slices of whole milliseconds; the nearest below that is: " +
+                          decimal(width - width % slices) + " ms");
 }
 
 void refuse_in(layout_kind layout, const std::string& what) {
@@ -114,7 +115,7 @@ void validate_foreign(const spec& s) {
     refuse_in(s.layout, "cannot grow by a factor of 0");
   const std::uint64_t most = redisbloom ? std::uint64_t{1} << 59 : foreign::max_guava_words * 8;
   if (rules.first_bytes == 0 || rules.first_bytes % length_unit(s.layout) != 0 || rules.first_bytes > most)
-    refuse_in(s.layout, "cannot be " + text(rules.first_bytes) + " bytes long");
+    refuse_in(s.layout, "cannot be " + decimal(rules.first_bytes) + " bytes long");
 }
 
 void validate_own(const spec& s) {
@@ -246,8 +247,8 @@ void validate(const spec& s) {
 
 void validate_filter_name(std::string_view name) {
   if (is_name(name)) return;
-  throw parameter_error("the name of a filter or a job has 1 to " + text(max_name_bytes) + " bytes, not " +
-                        text(name.size()));
+  throw parameter_error("the name of a filter or a job has 1 to " + decimal(max_name_bytes) + " bytes, not " +
+                        decimal(name.size()));
 }
 
 }  // namespace everseen

@@ -25,8 +25,8 @@ namespace everseen::redis {
 namespace {
 
 /// Attempts while other clients change it.
-constexpr int most_attempts = 100;
-constexpr std::size_t at_once = 256;
+constexpr int most_change_attempts = 100;
+constexpr std::size_t partitions_at_once = 256;
 
 /// Makes the header of an attached filter permanent, since its name leads to it.
 void keep_header(session& with, const filter_keys& f) {
@@ -135,14 +135,14 @@ void filter_directory::prepare(session& with, const filter_identity& made,
     // Writing them may have taken long, so their limits are extended.
     for (const listed_segment& s : segments_of(p, state.slices)) {
       const std::string segment = made.keys.segment(s.id);
-      if (prolong.size() == at_once) prolong_all();
+      if (prolong.size() == partitions_at_once) prolong_all();
       prolong.push_back({&draft_scripts::prolong(), {segment, p}, {segment}, {std::string(unseen_life_ms)}});
     }
     const std::string key = made.keys.state(p);
     script_call call{&draft_scripts::begin_state(), {key, p}, {key}, first_state(made, p, state)};
     call.arguments.insert(call.arguments.begin(), std::string(unseen_life_ms));
     begin.push_back(std::move(call));
-    if (begin.size() < at_once && p + 1 < made.spec.partitions) continue;
+    if (begin.size() < partitions_at_once && p + 1 < made.spec.partitions) continue;
     for (const answer& a : run_scripts(with, std::exchange(begin, {}))) (void)expect_reply(a, key);
   }
   prolong_all();
@@ -189,7 +189,7 @@ void filter_directory::require_here(std::string_view name, std::size_t servers) 
 }
 
 found_filter filter_directory::look_up(session& with, std::string_view name, bool to_write) const {
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = names_.find(with, name);
     if (!id) throw no_such_filter(name);
     filter_identity f{{prefix_, *id}, {}, *id};
@@ -213,7 +213,7 @@ found_filter filter_directory::look_up(session& with, std::string_view name, boo
 
 void filter_directory::drop(session& with, std::string_view name) const {
   finish_removals(with);
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(with, name);
     if (!id) throw no_such_filter(name);
     require_here(name, servers_of(with, keys_of(*id)));
@@ -242,7 +242,7 @@ void filter_directory::require_unlinked(session& with, std::string_view name) co
 }
 
 void filter_directory::rename(session& with, std::string_view from, std::string_view to, bool replace) const {
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(with, from);
     if (!id) throw no_such_filter(from);
     make_way(with, to);

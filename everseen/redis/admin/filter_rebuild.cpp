@@ -17,7 +17,7 @@ namespace everseen::redis {
 namespace {
 
 /// The number of attempts while other rebuilds are faster.
-constexpr int most_attempts = 100;
+constexpr int most_rebuild_attempts = 100;
 
 storage_error replaced(const std::string& name, const filter_identity& f) {
   return storage_error("the filter " + quoted_name(name) +
@@ -68,7 +68,7 @@ void filter_rebuild::decide(session& with) {
   if (is_in_doubt_) throw replaced(name_, draft_.identity());
   const std::vector<partition_state>& states = draft_.finish();
   const filter_identity& next = draft_.identity();
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_rebuild_attempts; ++i) {
     const filter_identity old = old_one(with);
     const auto h = read_filter_header(with, old);
     if (!h) throw replaced(name_, old);

@@ -19,7 +19,7 @@ void require_own(std::string_view older, std::string_view newer, const found_fil
                           std::string(newer) + " " + std::string(older));
 }
 
-void require_no_jobs(session& with, std::string_view name, const found_filter& f) {
+void require_jobless(session& with, std::string_view name, const found_filter& f) {
   everseen::require_no_jobs(name, job_list(std::string(name), f.identity).names(with),
                             "ask an older one first");
 }
@@ -31,7 +31,7 @@ void filter_directory::link(session& with, std::string_view older, std::string_v
   const found_filter old = look_up(with, older, false);
   const found_filter now = look_up(with, newer, false);
   require_own(older, newer, now);
-  require_no_jobs(with, newer, now);
+  require_jobless(with, newer, now);
   const link_hash all = links();
   require_linkable(all.all(with), {older, old.identity.spec}, {newer, now.identity.spec});
   const image::filter_id id = now.identity.id;
@@ -43,7 +43,7 @@ void filter_directory::link(session& with, std::string_view older, std::string_v
   // If a link and a job are created concurrently, each writes its own entry before it looks for the other's,
   // so at least one finds the other.
   try {
-    require_no_jobs(with, newer, now);
+    require_jobless(with, newer, now);
   } catch (const parameter_error&) {
     all.forget(with, newer, id);
     throw;

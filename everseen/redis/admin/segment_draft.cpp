@@ -13,8 +13,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::size_t page_bytes = std::size_t{1} << 20;
-constexpr std::size_t pages_at_once = 16;
+constexpr std::size_t draft_page_bytes = std::size_t{1} << 20;
+constexpr std::size_t draft_pages_at_once = 16;
 
 }  // namespace
 
@@ -44,13 +44,13 @@ void segment_draft::send_last() {
   const session_pool::lease with = pool_->take();
   const route to{key, last_id_.partition};
   std::vector<script_call> pages;
-  for (std::size_t at = 0; at < bits.size(); at += page_bytes) {
+  for (std::size_t at = 0; at < bits.size(); at += draft_page_bytes) {
     pages.push_back(
         {&draft_scripts::write_page(),
          to,
          {key, made_.keys.state(last_id_.partition)},
-         {std::to_string(at), std::string(bits.substr(at, page_bytes)), std::string(unseen_life_ms)}});
-    if (pages.size() < pages_at_once && at + page_bytes < bits.size()) continue;
+         {std::to_string(at), std::string(bits.substr(at, draft_page_bytes)), std::string(unseen_life_ms)}});
+    if (pages.size() < draft_pages_at_once && at + draft_page_bytes < bits.size()) continue;
     for (const answer& a : run_scripts(*with, std::exchange(pages, {}))) (void)expect_reply(a, key);
   }
   last_.clear();

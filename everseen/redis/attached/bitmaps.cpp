@@ -16,9 +16,9 @@ namespace everseen::redis {
 namespace {
 
 /// Bytes that one command counts or fetches: a fraction of a millisecond.
-constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t bitmap_page_bytes = std::uint64_t{1} << 20;
 /// The pages in one pipeline: a server answers it before it serves other clients, which wait meanwhile.
-constexpr std::size_t pages_at_once = 2;
+constexpr std::size_t bitmap_pages_at_once = 2;
 
 route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
@@ -58,8 +58,8 @@ void for_each_page(session& with, const attachment& a, const bitmap_place& place
   for (std::uint64_t from = 0; from < bytes;) {
     std::string wire;
     std::size_t pages = 0;
-    for (; from < bytes && pages < pages_at_once; ++pages) {
-      const std::uint64_t end = std::min(bytes, from + page_bytes);
+    for (; from < bytes && pages < bitmap_pages_at_once; ++pages) {
+      const std::uint64_t end = std::min(bytes, from + bitmap_page_bytes);
       wire += encode({command, place.key, std::to_string(from), std::to_string(end - 1)});
       from = end;
     }

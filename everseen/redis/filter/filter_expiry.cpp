@@ -21,8 +21,8 @@ namespace everseen::redis {
 namespace {
 
 /// If other clients change the expiry time this often, something is broken.
-constexpr int most_attempts = 100;
-constexpr std::size_t at_once = 256;
+constexpr int most_expiry_attempts = 100;
+constexpr std::size_t expiries_at_once = 256;
 /// A client that has not finished a change by then has crashed.
 constexpr std::chrono::minutes given_up_after{1};
 
@@ -64,7 +64,7 @@ class limiting {
       for (const job_keys& job : jobs_) keys.push_back(job.lanes(p));
       begin_call(p);
       for (std::string& key : keys) {
-        if (calls_.back().keys.size() == at_once) begin_call(p);
+        if (calls_.back().keys.size() == expiries_at_once) begin_call(p);
         calls_.back().keys.push_back(std::move(key));
       }
     }
@@ -82,7 +82,7 @@ class limiting {
 
  private:
   void begin_call(std::uint32_t partition) {
-    if (calls_.size() == at_once) send();
+    if (calls_.size() == expiries_at_once) send();
     const std::string state = f_.keys.state(partition);
     calls_.push_back({&journal_scripts::limit(), {state, partition}, {state}, {round_, limit_}});
   }
@@ -118,7 +118,7 @@ bool is_later(std::optional<event_time> when, std::optional<event_time> than) {
 }  // namespace
 
 void give_limits(session& with, const filter_identity& f) {
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_expiry_attempts; ++i) {
     const filter_header h = header_of(with, f);
     if (h.has_limits) return;
     if (h.is_being_changed()) {
@@ -138,7 +138,7 @@ void give_limits(session& with, const filter_identity& f) {
 
 void expire_at(session& with, const std::string& name, const filter_identity& f,
                std::optional<event_time> when) {
-  for (int i = 0; i < most_attempts; ++i) {
+  for (int i = 0; i < most_expiry_attempts; ++i) {
     const filter_header h = header_of(with, f);
     if (h.has_expired()) throw filter_has_expired(name);
     if (h.after || h.next) throw is_being_rebuilt(name);

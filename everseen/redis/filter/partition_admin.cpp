@@ -19,14 +19,14 @@ namespace everseen::redis {
 namespace {
 
 /// Attempts while other clients change it.
-constexpr int most_attempts = 1000;
+constexpr int most_partition_attempts = 1000;
 
 bool is_judged_by_clients(const filter_identity& f) noexcept {
   return f.spec.judge == judge_kind::client;
 }
 
 /// Names of the fields of a partition's state.    @throws storage_error  it is gone
-std::vector<std::string> fields_of(session& with, const filter_identity& f, std::uint32_t partition) {
+std::vector<std::string> state_fields(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const reply fields = ask_about(with, {key, partition}, {"HKEYS", key});
   if (fields.size() == 0) throw filter_is_gone(key);
@@ -40,7 +40,7 @@ std::vector<std::string> fields_of(session& with, const filter_identity& f, std:
 std::set<std::string> counts_of(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   std::set<std::string> counts;
-  for (std::string& field : fields_of(with, f, partition))
+  for (std::string& field : state_fields(with, f, partition))
     if (field.starts_with("keys:")) counts.insert(std::move(field));
   const reply manifest = ask_about(with, {key, partition}, {"HGET", key, "manifest"});
   try {
@@ -56,7 +56,7 @@ std::set<std::string> counts_of(session& with, const filter_identity& f, std::ui
 void append_lanes(session& with, const filter_identity& f, std::uint32_t partition,
                   std::vector<std::string>& to) {
   const std::string mark = partition_keys::job_field("");
-  for (const std::string& field : fields_of(with, f, partition))
+  for (const std::string& field : state_fields(with, f, partition))
     if (field.starts_with(mark))
       to.push_back(partition_keys::lane_records(f.keys.state(partition), field.substr(mark.size())));
 }
@@ -132,7 +132,7 @@ bool seal(session& with, const filter_identity& f, const image::filter_id& succe
 void empty_partition(session& with, const filter_identity& f, std::uint32_t partition) {
   if (is_judged_by_clients(f)) return empty_journal(with, f, partition);
   const std::string word = random_name();
-  for (int i = 0; i < most_attempts; ++i)
+  for (int i = 0; i < most_partition_attempts; ++i)
     if (try_to_empty(with, f, partition, word)) return;
   throw backend_error("other clients change " + f.keys.state(partition) +
                       " faster than it can be emptied; try again when they add fewer keys");

@@ -15,7 +15,7 @@ namespace everseen::redis {
 namespace {
 
 /// Attempts while other clients finish rebuilds.
-constexpr int most_attempts = 20;
+constexpr int most_succession_attempts = 20;
 
 /// @return false  one of them is gone
 bool follow_back(session& with, filter_identity from, sealing seals, bool is_first_attempt,
@@ -63,7 +63,7 @@ placing put_in_place(session& with, const filter_identity& old, const image::fil
 
 std::vector<filter_identity> asked_before(session& with, const filter_identity& f, sealing seal) {
   std::vector<filter_identity> chain;
-  for (int i = 0; i < most_attempts; ++i)
+  for (int i = 0; i < most_succession_attempts; ++i)
     if (follow_back(with, f, seal, i == 0, chain)) return chain;
   throw damaged_key(f.keys.header(), "asks a filter of which a part is missing");
 }

@@ -25,8 +25,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t pages_at_once = 4;
+constexpr std::uint64_t written_page_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t written_pages_at_once = 4;
 /// The time for one segment, so that a client that hangs is soon replaced; and more for each MiB.
 constexpr std::uint64_t least_life_ms = 30'000;
 constexpr std::uint64_t life_ms_a_mib = 1'000;
@@ -150,11 +150,11 @@ bool partition_mirror::write_segment(session& with, const std::string& word, con
   // The last page always comes first: it gives the string its length, so the server allocates its memory
   // once.
   for (std::uint64_t end = bytes; end > 0;) {
-    const std::uint64_t from = (end - 1) / page_bytes * page_bytes;
+    const std::uint64_t from = (end - 1) / written_page_bytes * written_page_bytes;
     const std::string_view page = bits.substr(from, end - from);
     if (end == bytes || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, life_ms));
     end = from;
-    if (pages.size() == pages_at_once || end == 0) (void)exchange_all(with, std::exchange(pages, {}));
+    if (pages.size() == written_pages_at_once || end == 0) (void)exchange_all(with, std::exchange(pages, {}));
   }
   const auto answers =
       run_scripts(with, {{&journal_scripts::place_segment(),

@@ -19,7 +19,7 @@ namespace everseen::redis {
 namespace {
 
 /// Attempts while other clients move the checkpoint, which happens once in many megabytes.
-constexpr int most_attempts = 100;
+constexpr int most_reading_attempts = 100;
 }  // namespace
 
 partition_mirror::partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place)
@@ -36,7 +36,7 @@ void partition_mirror::clear() {
 }
 
 void partition_mirror::load(session& with) {
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+  for (int attempt = 0; attempt < most_reading_attempts; ++attempt) {
     clear();
     const auto asked = clock::now();
     const stored_checkpoint stored = read_checkpoint(with, of_, number_);

@@ -19,9 +19,9 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t pages_at_once = 8;
-constexpr int most_attempts = 1000;
+constexpr std::uint64_t read_page_bytes = std::uint64_t{1} << 20;
+constexpr std::size_t read_pages_at_once = 8;
+constexpr int most_truncation_attempts = 1000;
 
 std::uint64_t random_number() {
   const image::filter_id random = image::random_filter_id();
@@ -66,7 +66,7 @@ partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partit
 namespace {
 
 /// begin, end, manifest, counts, next, successor    @throws storage_error, backend_error  as read_checkpoint
-reply fields_of(session& with, const filter_identity& f, std::uint32_t partition) {
+reply checkpoint_fields(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   reply fields = ask_about(with, {key, partition},
                            {"HMGET", key, "begin", "end", "manifest", "counts", "next", "successor"});
@@ -89,7 +89,7 @@ stored_checkpoint checkpoint_in(const filter_identity& f, std::uint32_t partitio
 }  // namespace
 
 stored_checkpoint read_checkpoint(session& with, const filter_identity& f, std::uint32_t partition) {
-  return checkpoint_in(f, partition, fields_of(with, f, partition));
+  return checkpoint_in(f, partition, checkpoint_fields(with, f, partition));
 }
 
 std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
@@ -127,8 +127,8 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 /// partition open therefore detect that their history has ended, and load it again.
 void empty_journal(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const reply fields = fields_of(with, f, partition);
+  for (int attempt = 0; attempt < most_truncation_attempts; ++attempt) {
+    const reply fields = checkpoint_fields(with, f, partition);
     const stored_checkpoint now = as_far_as_known(f, partition, fields);
     const std::uint64_t reach = std::max(now.begin.offset, now.end.offset);
     const journal_position begin{(reach / journal_chunk_bytes + 1) * journal_chunk_bytes, random_number()};
@@ -157,16 +157,17 @@ bool read_segment(session& with, const filter_identity& f, const segment_id& id,
   for (std::uint64_t from = 0; from < into.size();) {
     std::vector<request> pages;
     const std::uint64_t first = from;
-    for (; from < into.size() && pages.size() < pages_at_once; from += page_bytes)
-      pages.push_back({to,
-                       encode({"GETRANGE", key, std::to_string(from),
-                               std::to_string(std::min<std::uint64_t>(into.size(), from + page_bytes) - 1)}),
-                       1, true});
+    for (; from < into.size() && pages.size() < read_pages_at_once; from += read_page_bytes)
+      pages.push_back(
+          {to,
+           encode({"GETRANGE", key, std::to_string(from),
+                   std::to_string(std::min<std::uint64_t>(into.size(), from + read_page_bytes) - 1)}),
+           1, true});
     const std::vector<answer> answers = with.exchange(pages);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const std::string_view page = expect_reply(answers[i], key).text();
-      const std::uint64_t at = first + i * page_bytes;
-      if (page.size() != std::min<std::uint64_t>(page_bytes, into.size() - at)) return false;
+      const std::uint64_t at = first + i * read_page_bytes;
+      if (page.size() != std::min<std::uint64_t>(read_page_bytes, into.size() - at)) return false;
       std::memcpy(into.data() + at, page.data(), page.size());
     }
   }

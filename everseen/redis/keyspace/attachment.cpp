@@ -27,8 +27,8 @@ constexpr std::string_view record_magic = "EVSNatta";
 constexpr std::size_t record_bytes = 40;
 constexpr std::size_t unused_bytes = 3;
 
-constexpr std::uint64_t max_string_bytes = partition_keys::max_segment_bytes;
-constexpr std::uint64_t max_string_bits = 8 * max_string_bytes;
+constexpr std::uint64_t max_bitmap_bytes = partition_keys::max_segment_bytes;
+constexpr std::uint64_t max_bitmap_bits = 8 * max_bitmap_bytes;
 constexpr std::uint64_t max_strings = 65'536;
 /// The maximum length of a chain. Each string has the whole error rate and is searched for each key, so a
 /// chain is slow and useless long before.
@@ -53,7 +53,7 @@ std::uint64_t used_strings(const attachment& a) {
 void validate_shape(const attachment& a) {
   switch (a.shape) {
     case form::single:
-      if (a.how.bits > max_string_bits)
+      if (a.how.bits > max_bitmap_bits)
         throw parameter_error(
             "a Redis string ends at 4294967296 bits; only bkdr-php knows several strings, with --sharded");
       return;
@@ -62,7 +62,7 @@ void validate_shape(const attachment& a) {
       if (a.how.bits % compat::guava::word_bits != 0)
         throw parameter_error(
             "the bitmaps of a growing filter are whole words; give --bits as a multiple of 64");
-      if (a.how.bits > max_string_bits) throw parameter_error("a Redis string ends at 4294967296 bits");
+      if (a.how.bits > max_bitmap_bits) throw parameter_error("a Redis string ends at 4294967296 bits");
       if (a.cursor.empty()) throw parameter_error("a growing filter needs the key of its cursor");
       return;
     case form::sharded:
@@ -121,7 +121,7 @@ std::uint64_t reachable_bits(const attachment& a) noexcept {
 }
 
 std::uint64_t longest_bytes(const attachment& a) noexcept {
-  return std::min((a.how.bits + 7) / 8, max_string_bytes);
+  return std::min((a.how.bits + 7) / 8, max_bitmap_bytes);
 }
 
 spec spec_of(const attachment& a) {

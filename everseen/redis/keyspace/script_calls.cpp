@@ -14,7 +14,7 @@ namespace everseen::redis {
 namespace {
 
 /// Limits the memory that the requests need on both sides.
-constexpr std::size_t at_once = 256;
+constexpr std::size_t requests_at_once = 256;
 
 request request_of(script_call call) {
   std::string wire = std::move(call.before);
@@ -51,8 +51,8 @@ reply run_script(session& with, script_call call) {
 
 std::vector<answer> exchange_all(session& with, const std::vector<request>& requests) {
   std::vector<answer> all;
-  for (std::size_t from = 0; from < requests.size(); from += at_once) {
-    const auto some = std::span(requests).subspan(from, std::min(at_once, requests.size() - from));
+  for (std::size_t from = 0; from < requests.size(); from += requests_at_once) {
+    const auto some = std::span(requests).subspan(from, std::min(requests_at_once, requests.size() - from));
     for (answer& a : with.exchange(some)) {
       const std::string& key = requests[all.size()].to.key;
       if (!a) throw backend_error(a.error().message);

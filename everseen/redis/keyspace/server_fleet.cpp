@@ -14,7 +14,7 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::size_t id_length = 32;
+constexpr std::size_t server_id_length = 32;
 
 /// A server's record of its fleet; empty if it belongs to none.
 struct member {
@@ -68,7 +68,7 @@ std::string fleet_of(const redis_url& url, const std::vector<member>& all) {
 }
 
 std::size_t size_of(std::string_view fleet) noexcept {
-  return fleet.size() / id_length;
+  return fleet.size() / server_id_length;
 }
 
 /// Assigns the one unavailable server the id that no other one has.
@@ -78,9 +78,9 @@ void find_away(std::vector<member>& all, std::string_view fleet) {
   const auto away = std::ranges::find_if(all, is_away);
   if (away == all.end()) return;
   if (fleet.empty() || std::ranges::count_if(all, is_away) > 1) throw backend_error(away->away);
-  for (std::size_t at = 0; at < fleet.size(); at += id_length)
-    if (std::ranges::find(all, fleet.substr(at, id_length), &member::id) == all.end())
-      away->id = fleet.substr(at, id_length);
+  for (std::size_t at = 0; at < fleet.size(); at += server_id_length)
+    if (std::ranges::find(all, fleet.substr(at, server_id_length), &member::id) == all.end())
+      away->id = fleet.substr(at, server_id_length);
 }
 
 std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> all) {
@@ -102,8 +102,8 @@ std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> al
                        url.prefix + ":* on each of them");
   server_fleet found{url, {}};
   found.url.endpoints.clear();
-  for (std::size_t at = 0; at < fleet.size(); at += id_length) {
-    const auto one = std::ranges::find(all, fleet.substr(at, id_length), &member::id);
+  for (std::size_t at = 0; at < fleet.size(); at += server_id_length) {
+    const auto one = std::ranges::find(all, fleet.substr(at, server_id_length), &member::id);
     if (one == all.end()) throw parameter_error("the URL names one server twice; name each once");
     found.url.endpoints.push_back(one->at);
     found.ids.push_back(one->id);
@@ -123,8 +123,8 @@ std::string server_fleet::ids_of(const redis_url& named) const {
 redis_url server_fleet::in_order_of(std::string_view those) const {
   redis_url ordered = url;
   ordered.endpoints.clear();
-  for (std::size_t at = 0; at < those.size(); at += id_length) {
-    const auto found = std::ranges::find(ids, those.substr(at, id_length));
+  for (std::size_t at = 0; at < those.size(); at += server_id_length) {
+    const auto found = std::ranges::find(ids, those.substr(at, server_id_length));
     if (found == ids.end())
       throw format_error("a server that the filter was attached on is not one of the URL");
     ordered.endpoints.push_back(url.endpoints[static_cast<std::size_t>(found - ids.begin())]);

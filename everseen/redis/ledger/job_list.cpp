@@ -19,16 +19,16 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::size_t id_length = 32;
+constexpr std::size_t job_id_length = 32;
 
 std::string entry_of(const listed_job& j) {
   return j.id + ' ' + j.description;
 }
 
 listed_job job_in(std::string_view entry, const std::string& key) {
-  if (entry.size() <= id_length || entry[id_length] != ' ')
+  if (entry.size() <= job_id_length || entry[job_id_length] != ' ')
     throw damaged_key(key, "lists a job without an id");
-  return {std::string(entry.substr(0, id_length)), std::string(entry.substr(id_length + 1))};
+  return {std::string(entry.substr(0, job_id_length)), std::string(entry.substr(job_id_length + 1))};
 }
 
 std::int64_t number_in(const std::string& key, std::string_view text) {
@@ -129,7 +129,7 @@ void job_list::remove_listed(session& with, bool all) const {
   if (!all) return;
   const reply entries = ask_about(with, list_, {"HVALS", list_.key});
   for (std::size_t i = 0; i < entries.size(); ++i)
-    remove(with, std::string(entries[i].text().substr(0, id_length)));
+    remove(with, std::string(entries[i].text().substr(0, job_id_length)));
 }
 
 void job_list::remove_leftovers(session& with) const {

@@ -103,6 +103,13 @@ std::uint64_t to_bytes(std::string_view name, std::string_view text) {
   return *bytes;
 }
 
+bool is_second(std::string_view name, std::string_view text, std::string_view first,
+               std::string_view second) {
+  if (text != first && text != second)
+    throw parameter_error(std::string(name) + "= is " + std::string(first) + " or " + std::string(second));
+  return text == second;
+}
+
 std::string to_host(std::string_view text) {
   std::string host = decode("a host", text);
   if (host.empty()) throw parameter_error("a host is missing");

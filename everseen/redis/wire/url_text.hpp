@@ -24,6 +24,9 @@ namespace everseen::redis::url_text {
 /// Replaces each byte that could have a meaning in a URL by %XX.
 [[nodiscard]] std::string encode(std::string_view text);
 
+/// Which of two words it is.
+[[nodiscard]] bool is_second(std::string_view name, std::string_view text, std::string_view first,
+                             std::string_view second);
 [[nodiscard]] std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most);
 /// 500ms, 5s, 2m; at most a day.
 [[nodiscard]] std::chrono::milliseconds to_duration(std::string_view name, std::string_view text);

@@ -74,6 +74,12 @@ std::string dumped(const json& j) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
+http_response json_response(const json& j) {
+  http_response r;
+  r.body = dumped(j);
+  return r;
+}
+
 json json_of(const tally& t) {
   return {{"fresh", t.fresh}, {"seen", t.seen}, {"late", t.late}, {"unknown", t.unknown}};
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "everseen/server/base/counters.hpp"
+#include "everseen/server/http/http_message.hpp"
 #include "everseen/server/registry/filter_figures.hpp"
 #include "everseen/server/registry/shared_filter.hpp"
 
@@ -19,6 +20,8 @@ using json = nlohmann::ordered_json;
 
 /// Replaces bytes that are not UTF-8, as messages may quote input.
 [[nodiscard]] std::string dumped(const json& j);
+/// A successful response with this body.
+[[nodiscard]] http_response json_response(const json& j);
 
 [[nodiscard]] json json_of(const tally& t);
 [[nodiscard]] json instances_json(const filter_figures& f);

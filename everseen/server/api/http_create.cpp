@@ -11,17 +11,14 @@ namespace everseen::server {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw http_problem{400, "bad_parameter", why};
-}
-
 /// One of a fixed set of words.
 template <typename Kind, typename Parse>
 std::optional<Kind> choice(json_body& body, std::string_view name, Parse parse, std::string_view choices) {
   const auto word = body.text(name);
   if (!word) return std::nullopt;
   const std::optional<Kind> kind = parse(*word);
-  if (!kind) refuse(fmt::format("{} is '{}'; it must be one of {}", name, word->substr(0, 64), choices));
+  if (!kind)
+    refuse_parameter(fmt::format("{} is '{}'; it must be one of {}", name, word->substr(0, 64), choices));
   return kind;
 }
 
@@ -60,7 +57,7 @@ bool take_layout(json_body& body, filter_registry::request& how) {
 bool take_window(json_body& body, spec_request& r) {
   const auto window = body.duration("window");
   const auto slices = body.integer("slices", {1, max_slices});
-  if (slices && !window) refuse("slices divide a window; give window as well");
+  if (slices && !window) refuse_parameter("slices divide a window; give window as well");
   if (window) r.window = window_spec{*window, static_cast<std::uint32_t>(slices.value_or(default_slices))};
   return window.has_value();
 }
@@ -72,12 +69,14 @@ void take_foreign(json_body& body, spec_request& r, bool chose_ours) {
       choice<funnel_kind>(body, "funnel", parse_funnel_kind, "string, chars, int, long, bytes");
   const auto expansion = body.integer("expansion", {1, 32'768});
   if (!as && (funnel || expansion))
-    refuse("funnel and expansion belong to other systems' filters; give as as well");
+    refuse_parameter("funnel and expansion belong to other systems' filters; give as as well");
   if (!as) return;
-  if (chose_ours) refuse("as fixes layout, probes, hash, partitions and has no window; leave these out");
+  if (chose_ours)
+    refuse_parameter("as fixes layout, probes, hash, partitions and has no window; leave these out");
   const bool redisbloom = *as == layout_kind::redisbloom;
   if (redisbloom ? funnel.has_value() : expansion.has_value())
-    refuse(redisbloom ? "funnel applies only to guava32 and guava64" : "a filter of Guava does not grow");
+    refuse_parameter(redisbloom ? "funnel applies only to guava32 and guava64"
+                                : "a filter of Guava does not grow");
   r.layout = as;
   if (funnel) r.funnel = *funnel;
   if (expansion) r.expansion = static_cast<std::uint32_t>(*expansion);
@@ -89,7 +88,7 @@ new_filter parse_new_filter(std::string_view text) {
   json_body body(text);
   new_filter made;
   made.key = typed_name(body.text("name").value_or(""));
-  if (made.key.empty()) refuse("name is missing: the name of the new filter");
+  if (made.key.empty()) refuse_parameter("name is missing: the name of the new filter");
   spec_request& r = made.how.spec;
   take_size(body, r);
   const bool chose_layout = take_layout(body, made.how);

@@ -23,12 +23,6 @@ namespace everseen::server {
 
 namespace {
 
-http_response json_response(const json& j) {
-  http_response r;
-  r.body = dumped(j);
-  return r;
-}
-
 /// Describes a filter for a list of many.
 /// @throws backend_error  a server is unavailable, and would be for the next filter
 void list_one(service& all, const std::string& key, json& filters, json& damaged, json& unreachable) {

@@ -23,8 +23,8 @@ namespace everseen::server {
 namespace {
 
 /// The keys of a request, the owner of their bytes, and the receiver of the answer.
-struct asked_keys {
-  asked_keys(service& s, question q, answer_taker t) : all(s), asks(q), to(std::move(t)) {}
+struct keys_call {
+  keys_call(service& s, question q, answer_taker t) : all(s), asks(q), to(std::move(t)) {}
   service& all;
   const question asks;
   const answer_taker to;
@@ -36,13 +36,13 @@ struct asked_keys {
   bool is_one = false;  ///< the key of a path
 };
 
-void decode(asked_keys& a) {
+void decode(keys_call& a) {
   a.decoded.reserve(a.batch.keys.size());
   for (std::string_view& key : a.batch.keys)
     key = a.decoded.emplace_back(decoded_key(key, key_encoding::base64));
 }
 
-void parse_json(const http_call& c, asked_keys& a) {
+void parse_json(const http_call& c, keys_call& a) {
   query_parameters(c.from.query()).must_be_all_taken();
   const std::size_t most = a.all.settings().request.arguments;
   json_body& body = a.body.emplace(c.from.body, most);
@@ -56,13 +56,13 @@ void parse_json(const http_call& c, asked_keys& a) {
   if (how == key_encoding::base64) decode(a);
 }
 
-void take_time(const http_call& c, asked_keys& a) {
+void take_time(const http_call& c, keys_call& a) {
   query_parameters query(c.from.query());
   a.when_ms = query.integer("time_ms", INT64_MIN, INT64_MAX);
   query.must_be_all_taken();
 }
 
-void parse_lines(const http_call& c, asked_keys& a) {
+void parse_lines(const http_call& c, keys_call& a) {
   take_time(c, a);
   const std::size_t most = a.all.settings().request.arguments;
   std::string_view rest = c.from.body;
@@ -97,7 +97,7 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
 
 /// @throws http_problem, error  nothing is known of any key: a client that checks only the status must not
 ///         take that for an answer
-http_response answer_of(const asked_keys& a) {
+http_response answer_of(const keys_call& a) {
   // A filter that was dropped, emptied or rebuilt elsewhere must be reopened.
   if (a.batch.is_stale) a.all.filters().forget(a.of);
   if (a.batch.why.thrown) std::rethrow_exception(a.batch.why.thrown);
@@ -112,7 +112,7 @@ http_response answer_of(const asked_keys& a) {
   return r;
 }
 
-void finish(const asked_keys& a) {
+void finish(const keys_call& a) {
   const auto answered = [&] {
     try {
       return answer_of(a);
@@ -123,7 +123,7 @@ void finish(const asked_keys& a) {
   a.to(answered());
 }
 
-void ask(http_call& c, const std::shared_ptr<asked_keys>& a) {
+void ask(http_call& c, const std::shared_ptr<keys_call>& a) {
   a->of = need_filter(c);
   if (a->asks == question::add && c.all.filters().is_full())
     throw http_problem{507, "no_room", "the filters use all the memory that they may use; no key was added"};
@@ -136,7 +136,7 @@ void ask(http_call& c, const std::shared_ptr<asked_keys>& a) {
 }
 
 void ask_many(http_call& c, question q, const answer_taker& to) {
-  const auto a = std::make_shared<asked_keys>(c.all, q, to);
+  const auto a = std::make_shared<keys_call>(c.all, q, to);
   has_text(c.from) ? parse_lines(c, *a) : parse_json(c, *a);
   ask(c, a);
 }
@@ -200,7 +200,7 @@ void check_keys(http_call& c, const answer_taker& to) {
 }
 
 void check_key(http_call& c, const answer_taker& to) {
-  const auto a = std::make_shared<asked_keys>(c.all, question::check, to);
+  const auto a = std::make_shared<keys_call>(c.all, question::check, to);
   a->is_one = true;
   take_time(c, *a);
   a->batch.keys = {a->decoded.emplace_back(c.key)};

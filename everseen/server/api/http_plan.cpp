@@ -15,10 +15,6 @@ namespace everseen::server {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw http_problem{400, "bad_parameter", why};
-}
-
 /// The fastest layout for Redis without the module.
 void ask_as_redis(plan_request& r) {
   spec_request wanted{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
@@ -35,14 +31,15 @@ std::optional<std::uint64_t> bytes_in(query_parameters& query, std::optional<std
   const auto bits = query.count("bits", {line_bits, most_bits});
   const auto each = query.positive("bits_per_key");
   if (bytes.has_value() + bits.has_value() + each.has_value() > 1)
-    refuse("bytes, bits and bits_per_key are the same in three units; give one");
+    refuse_parameter("bytes, bits and bits_per_key are the same in three units; give one");
   if (bits) return (*bits + 7) / 8;
   if (!each) return bytes;
   // Outside these bounds a plan would take long and be useless.
   constexpr double least_each = 0.5, most_each = 4096;
   if (*each < least_each || *each > most_each)
-    refuse(fmt::format("bits_per_key must be a number from {} to {}", least_each, most_each));
-  if (!keys) refuse("keys is missing: without it bits_per_key does not give the memory; give bytes or bits");
+    refuse_parameter(fmt::format("bits_per_key must be a number from {} to {}", least_each, most_each));
+  if (!keys)
+    refuse_parameter("keys is missing: without it bits_per_key does not give the memory; give bytes or bits");
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(*keys) * *each / 8));
 }
 
@@ -51,9 +48,10 @@ void take_sizes(query_parameters& query, plan_request& r) {
   r.error_rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
   r.bytes = bytes_in(query, r.keys);
   if (!r.keys && !(r.error_rate && r.bytes))
-    refuse("keys is missing: how many different keys you expect; or give error_rate and bytes or bits");
+    refuse_parameter(
+        "keys is missing: how many different keys you expect; or give error_rate and bytes or bits");
   if (!r.error_rate && !r.bytes)
-    refuse(
+    refuse_parameter(
         "error_rate is missing: what share of new keys may be called seen; or give bytes, bits or "
         "bits_per_key");
 }
@@ -67,7 +65,7 @@ plan_request parse(std::string_view text) {
   if (const auto layout = query.text("layout")) {
     r.layout = parse_layout_kind(*layout);
     if (!r.layout || is_foreign(*r.layout))
-      refuse(
+      refuse_parameter(
           fmt::format("layout is '{}'; it must be one of classic, line-8x64, line-16x32, two-line-8x64, "
                       "two-line-16x32",
                       layout->substr(0, 64)));
@@ -103,9 +101,7 @@ http_response answer_plan(http_call& c) {
               {"structures", std::move(rows)},
               {"command", command_of(request, plan)}};
   if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
-  http_response r;
-  r.body = dumped(all);
-  return r;
+  return json_response(all);
 }
 
 }  // namespace everseen::server

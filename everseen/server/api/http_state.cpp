@@ -14,12 +14,6 @@ namespace everseen::server {
 
 namespace {
 
-http_response json_response(const json& j) {
-  http_response r;
-  r.body = dumped(j);
-  return r;
-}
-
 /// A filter's counters in this process, and how full it is.
 json counters_json(const std::string& key, const filter_record& f) {
   const filter_figures figures = f.figures.last().value_or(filter_figures{});

@@ -88,6 +88,8 @@ struct command {
 };
 
 inline constexpr command::key_positions no_keys{};
+inline constexpr command::key_positions first_word{1, 1, 1};
+inline constexpr command::key_positions every_word{1, -1, 1};
 
 /// Every command, in order of name.
 [[nodiscard]] std::span<const command> all_commands();

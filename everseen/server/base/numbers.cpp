@@ -22,7 +22,7 @@ std::optional<std::int64_t> read_integer(std::string_view word) noexcept {
   return read<std::int64_t>(word);
 }
 
-std::optional<double> read_number(std::string_view word) noexcept {
+std::optional<double> read_decimal(std::string_view word) noexcept {
   const auto number = read<double>(word);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }

@@ -44,7 +44,7 @@ std::string_view commands_for(right may) {
 }
 
 /// Passwords are shown in no form.
-void list(call& c) {
+void acl_list(call& c) {
   const auto users = users_of(c.all);
   c.reply.array(users.size());
   for (const user_account& each : users)
@@ -75,7 +75,7 @@ void get_user(call& c) {
 }
 
 /// ACL CAT [category]
-void categories(call& c) {
+void acl_categories(call& c) {
   if (c.words.size() > 3) throw wrong_arity(c.what.name);
   const auto known = all_categories();
   if (c.words.size() == 2) {
@@ -96,12 +96,12 @@ void categories(call& c) {
 std::span<const command> acl_commands() {
   static constexpr command subcommands[] = {
       {"ACL|CAT", -2, right::read, runs::at_once, no_keys, "server",
-       "Lists the categories of commands, or the commands of one", "[category]", categories},
+       "Lists the categories of commands, or the commands of one", "[category]", acl_categories},
       {"ACL|GETUSER", 3, right::admin, runs::at_once, no_keys, "server", "Returns the rights of a user",
        "name", get_user},
       {"ACL|HELP", 2, right::read, runs::at_once, no_keys, "server", "Returns this list", "", write_help},
       {"ACL|LIST", 2, right::admin, runs::at_once, no_keys, "server", "Lists the users and their rights", "",
-       list},
+       acl_list},
       {"ACL|USERS", 2, right::admin, runs::at_once, no_keys, "server", "Lists the names of the users", "",
        names},
       {"ACL|WHOAMI", 2, right::read, runs::at_once, no_keys, "server",

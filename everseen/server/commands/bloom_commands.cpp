@@ -95,8 +95,6 @@ std::optional<batched_keys> many_to_insert(word_list w) {
   return batched_keys{question::add, reply_shape::array, w.subspan(3)};
 }
 
-constexpr command::key_positions first_word{1, 1, 1};
-
 }  // namespace
 
 std::span<const command> bloom_commands() {

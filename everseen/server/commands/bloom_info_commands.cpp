@@ -72,7 +72,7 @@ constexpr info_field info_fields[] = {
     {"EXPANSION", "Expansion rate", write_expansion},
 };
 
-void info(call& c) {
+void bloom_info(call& c) {
   if (c.words.size() > 3) throw wrong_arity(c.what.name);
   const auto f = c.all.filters().peek(c.words[1]);
   if (!f) throw not_found;
@@ -125,8 +125,6 @@ void debug(call& c) {
   for (const std::string& line : lines) c.reply.bulk(line);
 }
 
-constexpr command::key_positions first_word{1, 1, 1};
-
 }  // namespace
 
 std::span<const command> bloom_info_commands() {
@@ -137,7 +135,7 @@ std::span<const command> bloom_info_commands() {
        "Describes the layers of a filter, a line each", "key", debug},
       {"BF.INFO", -2, right::read, runs::on_worker, first_word, "bloom",
        "Returns the properties and the fill of a filter",
-       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", info},
+       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", bloom_info},
   };
   return commands;
 }

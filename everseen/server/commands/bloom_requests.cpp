@@ -23,7 +23,7 @@ std::uint64_t parse_capacity(std::string_view word) {
 }
 
 double parse_error_rate(std::string_view word) {
-  if (!read_number(word)) throw refusal{"ERR bad error rate"};
+  if (!read_decimal(word)) throw refusal{"ERR bad error rate"};
   const auto rate = read_error_rate(word);
   if (!rate) throw refusal{"ERR error rate must be in the range (0.000000, 1.000000)"};
   return *rate;
@@ -54,7 +54,7 @@ spec_request default_request() {
 }
 
 std::optional<double> read_error_rate(std::string_view word) {
-  const auto rate = read_number(word);
+  const auto rate = read_decimal(word);
   if (!rate || *rate <= 0 || *rate >= 1) return std::nullopt;
   if (*rate < sizing::min_error_rate)
     throw refusal{

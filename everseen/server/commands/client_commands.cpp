@@ -45,7 +45,7 @@ void set_info(call& c) {
   c.reply.ok();
 }
 
-void info(call& c) {
+void client_info(call& c) {
   c.reply.text(describe(c.from.self(), now_ms()) + "\n");
 }
 
@@ -59,7 +59,7 @@ bool is_normal(std::string_view type) {
 }
 
 /// CLIENT LIST [TYPE type | ID id ...]
-void list(call& c) {
+void list_clients(call& c) {
   const word_list which = c.words.subspan(2);
   const bool by_type = which.size() == 2 && is_word(which[0], "TYPE");
   const bool by_id = which.size() >= 2 && is_word(which[0], "ID");
@@ -201,11 +201,11 @@ std::span<const command> client_commands() {
       {"CLIENT|ID", 2, right::read, runs::at_once, no_keys, "connection",
        "Returns the number of the connection", "", id},
       {"CLIENT|INFO", 2, right::read, runs::at_once, no_keys, "connection", "Describes the connection", "",
-       info},
+       client_info},
       {"CLIENT|KILL", -3, right::admin, runs::at_once, no_keys, "connection", "Disconnects clients",
        "ip:port | [ID id] [TYPE type] [USER name] [ADDR ip:port] [LADDR ip:port] [SKIPME yes|no]", kill},
       {"CLIENT|LIST", -2, right::read, runs::at_once, no_keys, "connection", "Describes the connections",
-       "[TYPE type | ID id ...]", list},
+       "[TYPE type | ID id ...]", list_clients},
       {"CLIENT|NO-EVICT", 3, right::read, runs::at_once, no_keys, "connection",
        "Changes nothing, as no client is evicted", "ON | OFF", accept_switch},
       {"CLIENT|NO-TOUCH", 3, right::read, runs::at_once, no_keys, "connection",

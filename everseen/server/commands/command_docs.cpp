@@ -131,7 +131,7 @@ void get_keys(call& c) {
 }
 
 /// COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN pattern]
-void list(call& c) {
+void command_list(call& c) {
   const word_list filter = c.words.subspan(2);
   const auto by = [&](std::string_view kind) {
     return filter.size() == 3 && is_word(filter[0], "FILTERBY") && is_word(filter[1], kind);
@@ -188,7 +188,7 @@ std::span<const command> command_commands() {
       {"COMMAND|INFO", -2, right::read, runs::at_once, no_keys, "server", "Describes commands for programs",
        "[name ...]", describe},
       {"COMMAND|LIST", -2, right::read, runs::at_once, no_keys, "server", "Returns the names of commands",
-       "[FILTERBY MODULE name | ACLCAT category | PATTERN pattern]", list},
+       "[FILTERBY MODULE name | ACLCAT category | PATTERN pattern]", command_list},
   };
   static constexpr command commands[] = {
       {"COMMAND", -1, right::read, runs::at_once, no_keys, "server", "Describes the commands", "[subcommand]",

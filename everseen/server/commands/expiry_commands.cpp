@@ -119,8 +119,6 @@ void persist(call& c) {
   c.reply.integer(had_one ? 1 : 0);
 }
 
-constexpr command::key_positions first_word{1, 1, 1};
-
 }  // namespace
 
 std::span<const command> expiry_commands() {

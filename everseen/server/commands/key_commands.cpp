@@ -92,8 +92,6 @@ void move(call& c) {
   }
 }
 
-constexpr command::key_positions every_word{1, -1, 1};
-constexpr command::key_positions first_word{1, 1, 1};
 constexpr command::key_positions first_two{1, 2, 1};
 
 }  // namespace

@@ -70,7 +70,7 @@ bool is_asked_for(word_list sections, std::string_view name) {
          });
 }
 
-void info(call& c) {
+void server_info(call& c) {
   std::string text;
   for (const info_section& each : info_sections(c.all))
     if (is_asked_for(c.words.subspan(1), each.name)) text += (text.empty() ? "" : "\r\n") + each.text;
@@ -137,7 +137,7 @@ std::span<const command> server_commands() {
        "Starts to write acknowledged changes to the disk", "[SCHEDULE]", save_in_background},
       {"DEBUG", -2, right::admin, runs::at_once, no_keys, "server", "Refused", "", refuse_debug},
       {"INFO", -1, right::read, runs::on_worker, no_keys, "server", "Returns the state of the server",
-       "[section ...]", info},
+       "[section ...]", server_info},
       {"LASTSAVE", 1, right::read, runs::at_once, no_keys, "server",
        "Returns when the last SAVE ended, in seconds since 1970", "", last_save},
       {"SAVE", 1, right::write, runs::on_worker, no_keys, "server", "Writes acknowledged changes to the disk",

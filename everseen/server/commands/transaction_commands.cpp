@@ -108,8 +108,6 @@ void unwatch(call& c) {
   c.reply.ok();
 }
 
-constexpr command::key_positions every_word{1, -1, 1};
-
 }  // namespace
 
 std::span<const command> transaction_commands() {

@@ -48,6 +48,10 @@ std::string_view title_of(unsigned status) noexcept {
 
 }  // namespace
 
+void refuse_parameter(const std::string& why) {
+  throw http_problem{400, "bad_parameter", why};
+}
+
 http_response response_of(const http_problem& p) {
   http_response r;
   r.status = p.status;

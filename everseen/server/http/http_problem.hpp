@@ -17,6 +17,9 @@ struct http_problem {
   std::vector<std::pair<std::string, std::string>> headers{};
 };
 
+/// Refuses a request for a parameter: 400, bad_parameter.
+[[noreturn]] void refuse_parameter(const std::string& why);
+
 /// In the format of RFC 9457.
 [[nodiscard]] http_response response_of(const http_problem& p);
 

@@ -14,7 +14,7 @@ namespace everseen::server {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view name, std::string_view value, const std::string& wanted) {
+[[noreturn]] void refuse_value(std::string_view name, std::string_view value, const std::string& wanted) {
   throw http_problem{400, "bad_parameter",
                      fmt::format("{} is '{}'; it must be {}", name, value.substr(0, 64), wanted)};
 }
@@ -59,7 +59,7 @@ std::optional<std::int64_t> query_parameters::integer(std::string_view name, std
   if (!value) return std::nullopt;
   const auto number = read_integer(*value);
   if (!number || *number < least || *number > most)
-    refuse(name, *value, fmt::format("a whole number from {} to {}", least, most));
+    refuse_value(name, *value, fmt::format("a whole number from {} to {}", least, most));
   return number;
 }
 
@@ -76,15 +76,15 @@ std::optional<double> query_parameters::rate(std::string_view name, rate_bounds 
 std::optional<double> query_parameters::positive(std::string_view name) {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  const auto number = read_number(*value);
-  if (!number || *number <= 0) refuse(name, *value, "a number above 0");
+  const auto number = read_decimal(*value);
+  if (!number || *number <= 0) refuse_value(name, *value, "a number above 0");
   return number;
 }
 
 bool query_parameters::truth(std::string_view name) {
   const auto value = text(name);
   if (!value || *value == "false") return false;
-  if (*value != "true") refuse(name, *value, "true or false");
+  if (*value != "true") refuse_value(name, *value, "true or false");
   return true;
 }
 

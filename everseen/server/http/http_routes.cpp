@@ -51,7 +51,7 @@ bool serves(const http_route& route, http_method method) noexcept {
   return route.method == method || (route.method == http_method::get && method == http_method::head);
 }
 
-[[noreturn]] void refuse(const std::set<std::string_view>& allowed) {
+[[noreturn]] void refuse_method(const std::set<std::string_view>& allowed) {
   if (allowed.empty())
     throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
   std::string all;
@@ -83,7 +83,7 @@ admitted_request find(const http_request& head) {
     found = {&route, filter_name(parts.name), decoded_address(parts.key, false), nullptr};
     return true;
   });
-  if (found.route == nullptr) refuse(allowed);
+  if (found.route == nullptr) refuse_method(allowed);
   return found;
 }
 

@@ -40,7 +40,7 @@ std::string_view kind_of(const element& e) noexcept {
   }
 }
 
-[[noreturn]] void refuse(std::string_view name, std::string_view wanted) {
+[[noreturn]] void refuse_field(std::string_view name, std::string_view wanted) {
   throw http_problem{400, "bad_parameter", fmt::format("{} must be {}", name, wanted)};
 }
 
@@ -118,7 +118,7 @@ std::optional<std::string_view> json_body::text(std::string_view name) {
   const auto value = document_->find(name);
   if (!value) return std::nullopt;
   std::string_view text;
-  if (value->get(text) != simdjson::SUCCESS) refuse(name, "a text");
+  if (value->get(text) != simdjson::SUCCESS) refuse_field(name, "a text");
   return text;
 }
 
@@ -128,7 +128,7 @@ std::optional<std::int64_t> json_body::integer(std::string_view name, bounds wit
   if (!value) return std::nullopt;
   std::int64_t number = 0;
   if (value->get(number) != simdjson::SUCCESS || number < within.least || number > within.most)
-    refuse(name, fmt::format("a whole number from {} to {}", within.least, within.most));
+    refuse_field(name, fmt::format("a whole number from {} to {}", within.least, within.most));
   return number;
 }
 
@@ -153,8 +153,8 @@ std::optional<double> json_body::rate(std::string_view name, rate_bounds within)
   if (std::string_view text; value->get(text) == simdjson::SUCCESS) return parse_rate(name, text, within);
   double number = 0;
   if (value->get(number) != simdjson::SUCCESS || !(number >= within.least && number <= within.most))
-    refuse(name,
-           fmt::format("a number from {} to {}, or a text such as \"0.1%\"", within.least, within.most));
+    refuse_field(
+        name, fmt::format("a number from {} to {}, or a text such as \"0.1%\"", within.least, within.most));
   return number;
 }
 
@@ -163,7 +163,7 @@ std::optional<bool> json_body::truth(std::string_view name) {
   const auto value = document_->find(name);
   if (!value) return std::nullopt;
   bool truth = false;
-  if (value->get(truth) != simdjson::SUCCESS) refuse(name, "true or false");
+  if (value->get(truth) != simdjson::SUCCESS) refuse_field(name, "true or false");
   return truth;
 }
 
@@ -182,7 +182,7 @@ std::optional<std::chrono::milliseconds> json_body::duration(std::string_view na
   double seconds = 0;
   if (value->get(seconds) != simdjson::SUCCESS || !(seconds >= 0.001) ||
       seconds > static_cast<double>(longest_s))
-    refuse(name, "seconds from 0.001 to 36500 days, or a text such as \"10m\"");
+    refuse_field(name, "seconds from 0.001 to 36500 days, or a text such as \"10m\"");
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
@@ -192,14 +192,15 @@ std::optional<std::vector<std::string_view>> json_body::texts(std::string_view n
   if (!value) return std::nullopt;
   simdjson::dom::array all;
   if (value->get(all) != simdjson::SUCCESS)
-    refuse(name, fmt::format("an array of texts, and is {}", kind_of(*value)));
+    refuse_field(name, fmt::format("an array of texts, and is {}", kind_of(*value)));
   std::vector<std::string_view> texts;
   for (const element each : all) {
     std::string_view text;
     if (each.get(text) != simdjson::SUCCESS)
-      refuse(name, fmt::format("an array of texts, and {}[{}] is {}", name, texts.size(), kind_of(each)));
+      refuse_field(name,
+                   fmt::format("an array of texts, and {}[{}] is {}", name, texts.size(), kind_of(each)));
     texts.push_back(text);
-    if (texts.size() > most) refuse(name, fmt::format("at most {} texts", most));
+    if (texts.size() > most) refuse_field(name, fmt::format("at most {} texts", most));
   }
   return texts;
 }

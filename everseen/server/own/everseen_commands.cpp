@@ -50,7 +50,7 @@ void reserve(call& c) {
   c.reply.ok();
 }
 
-std::shared_ptr<shared_filter> need(call& c) {
+std::shared_ptr<shared_filter> opened_filter(call& c) {
   auto found = c.all.filters().open(c.words[1]);
   if (!found) throw refusal{"ERR not found"};
   return found;
@@ -72,7 +72,7 @@ void write_digits(const key_batch& batch, wire::reply_writer& to) {
 /// Judges the keys of a request, and writes the reply.
 /// @return whether no later batch of the same client may be judged before it knows of this one's failure
 bool answer(call& c, const asked_keys& asked, question q, wire::reply_writer& to) {
-  const auto f = need(c);
+  const auto f = opened_filter(c);
   if (!asked.fingerprint.empty() && asked.fingerprint != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
@@ -135,8 +135,8 @@ std::optional<batched_keys> plain_to_check(word_list w) {
   return plain(w, question::check);
 }
 
-void info(call& c) {
-  const auto f = need(c);
+void everseen_info(call& c) {
+  const auto f = opened_filter(c);
   const filter_info now = f->handle.info();
   const spec& s = now.spec;
   c.reply.map(12);
@@ -166,8 +166,6 @@ void info(call& c) {
   number("slices", s.window ? s.window->slices : 0);
 }
 
-constexpr command::key_positions first_word{1, 1, 1};
-
 }  // namespace
 
 std::span<const command> everseen_commands() {
@@ -182,7 +180,7 @@ std::span<const command> everseen_commands() {
        "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [DIGITS] ITEMS item [item ...]",
        check, plain_to_check},
       {"EVERSEEN.INFO", 2, right::read, runs::on_worker, first_word, "everseen",
-       "Returns all properties of a filter", "key", info},
+       "Returns all properties of a filter", "key", everseen_info},
       {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, "everseen",
        "Creates a filter, optionally with a time window or an expiry time",
        "key error_rate capacity [WINDOW milliseconds] [SLICES count] [NONSCALING] [SIPHASH | XXH3] "

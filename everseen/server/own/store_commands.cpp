@@ -25,7 +25,7 @@ std::string_view view_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::shared_ptr<shared_filter> need(call& c) {
+std::shared_ptr<shared_filter> peeked_filter(call& c) {
   auto found = c.all.filters().peek(c.words[1]);
   if (!found) throw refusal{"ERR not found"};
   return found;
@@ -72,7 +72,7 @@ std::uint32_t partition_in(std::string_view word, const shared_filter& f) {
 
 /// EVERSEEN.STATE key partition
 void state(call& c) {
-  const auto f = need(c);
+  const auto f = peeked_filter(c);
   announced_filter one = announce_partition(f->handle, partition_in(c.words[2], *f));
   if (!may_know_seed(c)) one.spec.seed = {};
   const auto end = c.all.filters().facts_of(*f).expires_at;
@@ -86,7 +86,7 @@ void state(call& c) {
 void dump(call& c) {
   const auto iterator = read_integer(c.words[4]);
   if (!iterator || *iterator < 1) throw refusal{"ERR the iterator must be a number from 1 on"};
-  const auto f = need(c);
+  const auto f = peeked_filter(c);
   if (c.words[2] != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};
   if (has_secret_seed(f->handle.get_spec().hash) && !may_know_seed(c))
@@ -101,8 +101,6 @@ void reset(call& c) {
   c.all.filters().reset(c.words[1]);
   c.reply.ok();
 }
-
-constexpr command::key_positions first_word{1, 1, 1};
 
 }  // namespace
 

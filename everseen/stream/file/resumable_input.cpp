@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t max_first_bytes = std::size_t{1} << 20;
 /// How long to wait for a first line before `idle` is called.
-constexpr std::chrono::milliseconds a_moment{20};
+constexpr std::chrono::milliseconds tail_wait{20};
 
 }  // namespace
 
@@ -75,11 +75,11 @@ std::string resumable_input::take_first(record_format format, bool follows,
 /// @return nothing  the input has ended, and more is not expected
 std::optional<char> resumable_input::next_byte(bool follows, const std::function<void()>& idle) {
   for (char byte = 0;; idle()) {
-    if (!readable_within(a_moment)) continue;
+    if (!readable_within(tail_wait)) continue;
     if (read({&byte, 1}) == 1) return byte;
     if (!follows) return std::nullopt;
-    static_cast<void>(has_its_name());      // throws if the file was truncated
-    std::this_thread::sleep_for(a_moment);  // a file at its end is always readable
+    static_cast<void>(has_its_name());       // throws if the file was truncated
+    std::this_thread::sleep_for(tail_wait);  // a file at its end is always readable
   }
 }
 

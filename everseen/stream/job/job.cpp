@@ -13,7 +13,7 @@ namespace everseen {
 namespace {
 
 /// How long a job's threads wait before they check whether it is to end.
-constexpr std::chrono::milliseconds a_moment{20};
+constexpr std::chrono::milliseconds queue_wait{20};
 /// How long the reading thread waits for room before it calls keep_alive().
 constexpr std::chrono::milliseconds a_while{200};
 
@@ -91,7 +91,7 @@ void job::read() {
 void job::read_all() {
   while (!stopping_) {
     source_batch records;
-    const source::state got = parts_.from.next(records, a_moment);
+    const source::state got = parts_.from.next(records, queue_wait);
     if (got == source::state::ended) return;
     if (got == source::state::nothing_yet) continue;
     event_batch batch = reader_.read(std::move(records));
@@ -137,7 +137,7 @@ void job::end_after_failure(if_unavailable then) {
 
 /// @return false  the job is to end
 bool job::settle_next() {
-  if (auto batch = queue_.pop(a_moment)) {
+  if (auto batch = queue_.pop(queue_wait)) {
     if (!deal_with(*batch)) return false;
     if (batch->stops_at) {
       settle(if_unavailable::fail);
@@ -169,7 +169,7 @@ bool job::is_waited_for() const {
 void job::leave_the_rest() {
   stopping_ = true;
   while (!queue_.has_ended())
-    if (const auto batch = queue_.pop(a_moment)) parts_.from.abandoned(batch->from);
+    if (const auto batch = queue_.pop(queue_wait)) parts_.from.abandoned(batch->from);
 }
 
 void job::report() {

@@ -15,7 +15,7 @@ namespace {
 using text = std::string_view;
 namespace url_text = redis::url_text;
 
-constexpr text scheme = "kafka://";
+constexpr text kafka_scheme = "kafka://";
 constexpr text passed_on = "property.";
 
 struct ours {
@@ -69,28 +69,22 @@ std::string to_broker(text written) {
   return broker + ':' + std::to_string(*port);
 }
 
-/// Parses one of two words.
-bool second_of(text name, text value, text first, text second) {
-  if (value != first && value != second)
-    throw parameter_error(std::string(name) + "= is " + std::string(first) + " or " + std::string(second));
-  return value == second;
-}
-
-struct option {
+struct kafka_option {
   text name;
   void (*set)(kafka_url&, text value);
 };
-constexpr std::array<option, 6> options{{
+constexpr std::array<kafka_option, 6> kafka_options{{
     {"group", [](kafka_url& u, text v) { u.group = url_text::filled("group", v); }},
     {"start",
      [](kafka_url& u, text v) {
-       u.start = second_of("start", v, "earliest", "latest") ? kafka_url::start_at::latest
-                                                             : kafka_url::start_at::earliest;
+       u.start = url_text::is_second("start", v, "earliest", "latest") ? kafka_url::start_at::latest
+                                                                       : kafka_url::start_at::earliest;
      }},
-    {"until", [](kafka_url& u, text v) { u.until_end = second_of("until", v, "stopped", "end"); }},
+    {"until", [](kafka_url& u, text v) { u.until_end = url_text::is_second("until", v, "stopped", "end"); }},
     {"gap",
      [](kafka_url& u, text v) {
-       u.gap = second_of("gap", v, "fail", "skip") ? kafka_url::gap_rule::skip : kafka_url::gap_rule::fail;
+       u.gap = url_text::is_second("gap", v, "fail", "skip") ? kafka_url::gap_rule::skip
+                                                             : kafka_url::gap_rule::fail;
      }},
     {"retry_for", [](kafka_url& u, text v) { u.retry_for = url_text::to_duration("retry_for", v); }},
     {"config", [](kafka_url& u, text v) { u.config_file = url_text::filled("config", v); }},
@@ -106,7 +100,7 @@ bool is_property_name(text name) {
   if (after_password)
     throw parameter_error("what follows a password is not an option; write & in a password as %26");
   std::string known;
-  for (const option& o : options) known += std::string(o.name) + ", ";
+  for (const kafka_option& o : kafka_options) known += std::string(o.name) + ", ";
   const std::string which =
       url_text::is_word(name) ? "'" + std::string(name) + "' is" : "there is a part that is";
   throw parameter_error(which + " not an option of a Kafka URL; there are " + known +
@@ -114,7 +108,8 @@ bool is_property_name(text name) {
 }
 
 void read_option(kafka_url& url, text name, text value, bool after_password) {
-  if (const auto known = std::ranges::find(options, name, &option::name); known != options.end())
+  if (const auto known = std::ranges::find(kafka_options, name, &kafka_option::name);
+      known != kafka_options.end())
     return known->set(url, value);
   const bool passes = name.starts_with(passed_on);
   const text property = passes ? name.substr(passed_on.size()) : name;
@@ -143,13 +138,13 @@ void read_options(kafka_url& url, text rest) {
 }  // namespace
 
 bool is_kafka_url(std::string_view url) noexcept {
-  return url.starts_with(scheme);
+  return url.starts_with(kafka_scheme);
 }
 
 kafka_url parse_kafka_url(std::string_view written) {
   if (!is_kafka_url(written))
     throw parameter_error("a Kafka URL begins with kafka://, as in kafka://host:9092/clicks?group=count");
-  text rest = written.substr(scheme.size());
+  text rest = written.substr(kafka_scheme.size());
   kafka_url url;
   const std::size_t question = std::min(rest.find('?'), rest.size());
   const text place = rest.substr(0, question);
@@ -173,7 +168,7 @@ kafka_url parse_kafka_url(std::string_view written) {
 std::string to_string(const kafka_url& url) {
   std::string topics;
   for (const std::string& topic : url.topics) topics += (topics.empty() ? "" : ",") + topic;
-  return std::string(scheme) + url.brokers + '/' + topics;
+  return std::string(kafka_scheme) + url.brokers + '/' + topics;
 }
 
 void check_kafka_property(std::string_view name) {

@@ -10,7 +10,6 @@ namespace everseen::rdkafka {
 
 namespace {
 
-constexpr int call_timeout_ms = 1'000;
 /// How long a lost partition is held back until its claimed events are settled. The group waits meanwhile.
 constexpr std::chrono::seconds hand_over_limit{10};
 
@@ -122,7 +121,7 @@ void member::go_on_after_gap(assigned& lane) {
   const partition_list where_to = partition_list_of(1);
   rd_kafka_topic_partition_list_add(where_to.get(), lane.topic.c_str(), lane.partition)->offset =
       static_cast<std::int64_t>(start);
-  const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), call_timeout_ms));
+  const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
   if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
   lane.next = start;
 }

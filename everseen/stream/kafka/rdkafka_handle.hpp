@@ -37,6 +37,9 @@ using partition_list = owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_par
 using group_metadata = owned<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>;
 using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 
+/// How long a call waits for an answer of the cluster, unless it is part of a transaction.
+inline constexpr int query_timeout_ms = 1'000;
+
 /// What an error means for a job.
 enum class trouble : std::uint8_t {
   passing,  ///< librdkafka handles it, or a retry may succeed

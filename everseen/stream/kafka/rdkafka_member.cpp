@@ -19,14 +19,13 @@ namespace everseen::rdkafka {
 
 namespace {
 
-constexpr int call_timeout_ms = 1'000;
 constexpr std::chrono::seconds probe_interval{1};
 /// How long to try to leave the group in order. If that fails, the group notices by itself.
 constexpr std::chrono::seconds leave_limit{5};
 
 /// Bounds memory: librdkafka applies its limits to each partition with its own queue. The defaults would
 /// allow 64 MB and 100,000 messages each.
-configuration configuration_of(const kafka_url& where, const std::string& group) {
+configuration member_configuration(const kafka_url& where, const std::string& group) {
   return configure(
       where,
       {{"client.id", "everseen"}, {"queued.min.messages", "20000"}, {"queued.max.messages.kbytes", "8192"}},
@@ -45,7 +44,7 @@ member::member(const kafka_url& where, std::string group)
     : where_(where), group_(std::move(group)), wakes_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (wakes_ < 0) throw storage_error(std::string("no eventfd: ") + std::strerror(errno), errno, "eventfd");
   try {
-    configuration conf = configuration_of(where_, group_);
+    configuration conf = member_configuration(where_, group_);
     rd_kafka_conf_set_opaque(conf.get(), this);
     rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
     rd_kafka_conf_set_error_cb(conf.get(), on_error);
@@ -155,7 +154,7 @@ void member::probe() {
   const auto now = clock::now();
   if (now - probed_ < probe_interval) return;
   const struct rd_kafka_metadata* told = nullptr;
-  const auto error = rd_kafka_metadata(client_.get(), 0, nullptr, &told, call_timeout_ms);
+  const auto error = rd_kafka_metadata(client_.get(), 0, nullptr, &told, query_timeout_ms);
   probed_ = clock::now();
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_metadata_destroy(told);

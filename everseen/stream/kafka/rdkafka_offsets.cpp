@@ -9,8 +9,6 @@ namespace everseen::rdkafka {
 
 namespace {
 
-constexpr int call_timeout_ms = 1'000;
-
 /// Retries for the URL's retry_for, unless a retry cannot help.
 template <typename Ask>
 void insist(const kafka_url& where, Ask ask) {
@@ -28,11 +26,11 @@ void insist(const kafka_url& where, Ask ask) {
 
 void read_committed(rd_kafka_t* with, const kafka_url& where, rd_kafka_topic_partition_list_t& of) {
   // A transaction that is about to end delays the answer.
-  insist(where, [&] { return rd_kafka_committed(with, &of, 5 * call_timeout_ms); });
+  insist(where, [&] { return rd_kafka_committed(with, &of, 5 * query_timeout_ms); });
 }
 
 std::string cluster_of(rd_kafka_t* with) {
-  char* const id = rd_kafka_clusterid(with, call_timeout_ms);
+  char* const id = rd_kafka_clusterid(with, query_timeout_ms);
   const std::string found = id == nullptr ? std::string() : std::string(id);
   rd_kafka_mem_free(with, id);
   return found;
@@ -41,7 +39,7 @@ std::string cluster_of(rd_kafka_t* with) {
 std::int32_t partitions_of(rd_kafka_t* with, const kafka_url& where, const std::string& topic) {
   const topic_handle local(rd_kafka_topic_new(with, topic.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
-  insist(where, [&] { return rd_kafka_metadata(with, 0, local.get(), &told, call_timeout_ms); });
+  insist(where, [&] { return rd_kafka_metadata(with, 0, local.get(), &told, query_timeout_ms); });
   const std::int32_t found = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
   rd_kafka_metadata_destroy(told);
   return found;
@@ -51,7 +49,7 @@ limits limits_of(rd_kafka_t* with, const kafka_url& where, const std::string& la
   const auto [name, partition] = lane_parts(lane);
   std::int64_t low = 0, high = 0;
   insist(where, [&, number = partition, topic = name] {
-    return rd_kafka_query_watermark_offsets(with, topic.c_str(), number, &low, &high, call_timeout_ms);
+    return rd_kafka_query_watermark_offsets(with, topic.c_str(), number, &low, &high, query_timeout_ms);
   });
   return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
 }

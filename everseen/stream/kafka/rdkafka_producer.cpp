@@ -10,9 +10,9 @@ namespace everseen::rdkafka {
 
 namespace {
 
-constexpr int call_timeout_ms = 5'000;
+constexpr int transaction_timeout_ms = 5'000;
 
-configuration configuration_of(const kafka_url& where, const std::string& transactional_id) {
+configuration producer_configuration(const kafka_url& where, const std::string& transactional_id) {
   // For messages with a key, the same partition that Kafka's own clients choose.
   configuration conf =
       configure(where, {{"client.id", "everseen"}, {"linger.ms", "5"}, {"partitioner", "murmur2_random"}},
@@ -33,7 +33,7 @@ bool left_behind(rd_kafka_resp_err_t error) noexcept {
 
 producer::producer(const kafka_url& where, const std::string& transactional_id)
     : where_(where), transactional_(!transactional_id.empty()) {
-  configuration conf = configuration_of(where_, transactional_id);
+  configuration conf = producer_configuration(where_, transactional_id);
   rd_kafka_conf_set_opaque(conf.get(), this);
   rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
   rd_kafka_conf_set_error_cb(conf.get(), on_error);
@@ -67,7 +67,7 @@ void producer::begin() {
     check();
   });
   if (!transactional_) return;
-  if (try_step([this] { return rd_kafka_init_transactions(client_.get(), call_timeout_ms); }) ==
+  if (try_step([this] { return rd_kafka_init_transactions(client_.get(), transaction_timeout_ms); }) ==
       outcome::aborted)
     throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
 }
@@ -144,16 +144,16 @@ std::chrono::milliseconds producer::transaction_limit() const {
 
 bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {
   const auto send = [&] {
-    return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), call_timeout_ms);
+    return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), transaction_timeout_ms);
   };
   if (offsets.cnt > 0 && try_step(send) != outcome::done) return false;
   fault_point("half_committed");
-  return try_step([this] { return rd_kafka_commit_transaction(client_.get(), call_timeout_ms); }) ==
+  return try_step([this] { return rd_kafka_commit_transaction(client_.get(), transaction_timeout_ms); }) ==
          outcome::done;
 }
 
 void producer::abort() {
-  if (try_step([this] { return rd_kafka_abort_transaction(client_.get(), call_timeout_ms); }) !=
+  if (try_step([this] { return rd_kafka_abort_transaction(client_.get(), transaction_timeout_ms); }) !=
       outcome::done)
     throw backend_error(to_string(where_) + ": the transaction can be neither ended nor aborted: " + why_);
 }

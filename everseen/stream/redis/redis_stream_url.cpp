@@ -14,19 +14,13 @@ namespace {
 using text = std::string_view;
 namespace url_text = redis::url_text;
 
-constexpr text scheme = "redis-stream:";
+constexpr text redis_stream_scheme = "redis-stream:";
 
 std::string filled(text name, text value) {
   std::string decoded = url_text::decode(name, value);
   if (decoded.empty() || decoded.find('\0') != std::string::npos || decoded.size() > 512)
     throw parameter_error(std::string(name) + " must have 1 to 512 bytes, and no zero byte");
   return decoded;
-}
-
-bool second_of(text name, text value, text first, text second) {
-  if (value != first && value != second)
-    throw parameter_error(std::string(name) + "= is " + std::string(first) + " or " + std::string(second));
-  return value == second;
 }
 
 std::chrono::milliseconds to_silence(text value) {
@@ -45,19 +39,20 @@ std::string filled_without_slash(text what, text value) {
   return name;
 }
 
-struct option {
+struct redis_stream_option {
   text name;
   void (*set)(redis_stream_url&, text value);
 };
-constexpr std::array<option, 8> options{{
+constexpr std::array<redis_stream_option, 8> redis_stream_options{{
     {"group", [](redis_stream_url& u, text v) { u.group = filled_without_slash("group=", v); }},
     {"consumer", [](redis_stream_url& u, text v) { u.consumer = filled_without_slash("consumer=", v); }},
-    {"start",
-     [](redis_stream_url& u, text v) { u.from_latest = second_of("start", v, "earliest", "latest"); }},
+    {"start", [](redis_stream_url& u,
+                 text v) { u.from_latest = url_text::is_second("start", v, "earliest", "latest"); }},
     {"field", [](redis_stream_url& u, text v) { u.field = filled("field=", v); }},
     {"claim_after", [](redis_stream_url& u, text v) { u.claim_after = to_silence(v); }},
-    {"gap", [](redis_stream_url& u, text v) { u.skip_gaps = second_of("gap", v, "fail", "skip"); }},
-    {"until", [](redis_stream_url& u, text v) { u.until_end = second_of("until", v, "stopped", "end"); }},
+    {"gap", [](redis_stream_url& u, text v) { u.skip_gaps = url_text::is_second("gap", v, "fail", "skip"); }},
+    {"until",
+     [](redis_stream_url& u, text v) { u.until_end = url_text::is_second("until", v, "stopped", "end"); }},
     {"maxlen", [](redis_stream_url& u,
                   text v) { u.max_length = url_text::to_number("maxlen=", v, std::uint64_t{1} << 53); }},
 }};
@@ -66,10 +61,11 @@ void read_options(redis_stream_url& url, text rest) {
   std::set<text> given;
   for (const text part : url_text::split(rest, '&')) {
     const text name = part.substr(0, part.find('='));
-    const auto known = std::ranges::find(options, name, &option::name);
-    if (known == options.end() || name.size() == part.size()) {
+    const auto known = std::ranges::find(redis_stream_options, name, &redis_stream_option::name);
+    if (known == redis_stream_options.end() || name.size() == part.size()) {
       std::string names;
-      for (const option& o : options) names += (names.empty() ? "" : ", ") + std::string(o.name);
+      for (const redis_stream_option& o : redis_stream_options)
+        names += (names.empty() ? "" : ", ") + std::string(o.name);
       throw parameter_error("a Redis stream has the options NAME=VALUE with the names " + names +
                             "; options of the server follow after @, as in "
                             "redis-stream:clicks?group=g@redis://host:6379");
@@ -83,14 +79,14 @@ void read_options(redis_stream_url& url, text rest) {
 }  // namespace
 
 bool is_redis_stream_url(std::string_view url) noexcept {
-  return url.starts_with(scheme);
+  return url.starts_with(redis_stream_scheme);
 }
 
 redis_stream_url parse_redis_stream_url(std::string_view written) {
   if (!is_redis_stream_url(written))
     throw parameter_error("a Redis stream is written as redis-stream:NAME?group=GROUP");
   redis_stream_url url;
-  text rest = written.substr(scheme.size());
+  text rest = written.substr(redis_stream_scheme.size());
   if (const std::size_t at = rest.find('@'); at != text::npos) {
     url.server = redis::parse_redis_url(rest.substr(at + 1));
     rest = rest.substr(0, at);
