@@ -24,9 +24,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr verdict fresh = verdict::fresh;
-constexpr verdict seen = verdict::seen;
-constexpr verdict unknown = verdict::unknown;
+using enum verdict;
 
 /// More keys than a filter hashes and sorts together.
 constexpr std::size_t many = 50'000;

@@ -19,8 +19,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr verdict fresh = verdict::fresh;
-constexpr verdict seen = verdict::seen;
+using enum verdict;
 
 class KeyRange : public testing::Test {
  protected:

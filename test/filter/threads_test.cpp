@@ -20,7 +20,7 @@ constexpr std::size_t keys = 4'000;
 constexpr unsigned writers = 4;
 
 /// Grows continually, and errs so rarely that counts are exact.
-filter make_filter(std::uint32_t partitions, std::optional<window_spec> w = {}) {
+filter make_shared_filter(std::uint32_t partitions, std::optional<window_spec> w = {}) {
   return {"f", memory_store().create("f", test::errorless(100, growth_kind::grow, w, partitions))};
 }
 
@@ -39,7 +39,7 @@ void add_in_own_order(unsigned writer, std::vector<digest> mine, Add add) {
 // Promise: of many threads that add the same key exactly one gets fresh (guarantees, Batches and threads).
 TEST(Threads, OfManyThatAddAKeyExactlyOneGetsFresh) {
   for (const std::uint32_t partitions : {1U, 7U}) {
-    const filter f = make_filter(partitions);
+    const filter f = make_shared_filter(partitions);
     const std::vector<digest> all = test::random_digests(5).take(keys);
     std::atomic<std::uint64_t> fresh{0};
     std::atomic<std::uint64_t> seen{0};
@@ -64,7 +64,7 @@ TEST(Threads, OfManyThatAddAKeyExactlyOneGetsFresh) {
 
 // Promise: a look-up finds every key that was added before it (guarantees, Batches and threads).
 TEST(Threads, ReadersMissNoKeyThatWasAddedBefore) {
-  filter f = make_filter(3);
+  filter f = make_shared_filter(3);
   const std::vector<digest> all = test::random_digests(6).take(keys);
   const std::vector<digest> never = test::random_digests(7).take(100);
   std::atomic<std::size_t> added{0};
@@ -90,7 +90,7 @@ TEST(Threads, ReadersMissNoKeyThatWasAddedBefore) {
 
 // Promise: a window may rotate while threads use it (guarantees, Batches and threads).
 TEST(Threads, RotateAWindowConcurrently) {
-  filter f = make_filter(3, window_spec{std::chrono::milliseconds(400), 4});
+  filter f = make_shared_filter(3, window_spec{std::chrono::milliseconds(400), 4});
   std::atomic<std::uint64_t> fresh{0};
   const std::vector<digest> all = test::random_digests(8).take(200);
   {

@@ -27,7 +27,7 @@ using test::redis_server;
 constexpr int processes = 16;
 constexpr int steps = 8;
 constexpr std::size_t keys_a_step = 300;
-constexpr std::size_t keys_a_batch = 60;
+constexpr std::size_t keys_a_race_batch = 60;
 constexpr window_spec window{60s, 4};
 
 event_time time_of(int step) {
@@ -63,13 +63,13 @@ void take_part(const std::string& url, int process, const child_process::tell& t
   int unanswered = 0;
   for (int step = 0; step < steps; ++step) {
     const auto keys = keys_of(step);
-    for (std::size_t from = 0; from < keys_a_step; from += keys_a_batch) {
-      const std::size_t begin = (from + static_cast<std::size_t>(process) * keys_a_batch) % keys_a_step;
-      const auto some = std::span(keys).subspan(begin, keys_a_batch);
+    for (std::size_t from = 0; from < keys_a_step; from += keys_a_race_batch) {
+      const std::size_t begin = (from + static_cast<std::size_t>(process) * keys_a_race_batch) % keys_a_step;
+      const auto some = std::span(keys).subspan(begin, keys_a_race_batch);
       auto got = test::add_keys(*filter, some, time_of(step));
       for (int again = 0; !got.result && again < 50; ++again) {
         filter = open_or_create(*store_at(url));
-        for (std::size_t i = 0; i < keys_a_batch; ++i) {
+        for (std::size_t i = 0; i < keys_a_race_batch; ++i) {
           if (got.verdicts[i] != verdict::unknown) continue;
           const auto one = test::add_keys(*filter, some.subspan(i, 1), time_of(step));
           got.verdicts[i] = one.verdicts.front();
@@ -77,7 +77,7 @@ void take_part(const std::string& url, int process, const child_process::tell& t
           if (!one.result) break;
         }
       }
-      for (std::size_t i = 0; i < keys_a_batch; ++i) {
+      for (std::size_t i = 0; i < keys_a_race_batch; ++i) {
         if (got.verdicts[i] == verdict::fresh)
           tell(static_cast<int>(static_cast<std::size_t>(step) * keys_a_step + begin + i));
         unanswered += got.verdicts[i] == verdict::unknown;

@@ -16,6 +16,7 @@
 #include "test/support/random_digests.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/stored_keys.hpp"
+#include "test/support/thrown_message.hpp"
 
 namespace everseen {
 namespace {
@@ -27,18 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-template <typename Error>
-std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
-constexpr auto replace = store::namesake::replace;
+constexpr auto replace_namesake = store::namesake::replace;
 const std::string slashes(1024, '/');
 const std::string others = std::string(1023, '/') + '\n';
 
@@ -149,8 +139,8 @@ TEST_F(LongNames, LostNamesAreListedByTheirDirectoryAndCanBeDropped) {
         [&] { store_.reset(lost); },
         [&] { store_.link("short", lost, {}); },
         [&] { store_.link(lost, "short", {}); },
-        [&] { store_.rename(lost, "b", replace); },
-        [&] { store_.rename("short", lost, replace); },
+        [&] { store_.rename(lost, "b", replace_namesake); },
+        [&] { store_.rename("short", lost, replace_namesake); },
     };
     for (const auto& use : uses)
       EXPECT_THAT(message_of<format_error>(use),

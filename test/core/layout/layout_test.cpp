@@ -8,18 +8,16 @@
 
 #include <gtest/gtest.h>
 
+#include "test/core/layout/shapes.hpp"
 #include "test/support/random_digests.hpp"
 
 namespace everseen {
 namespace {
 
 using test::random_digests;
+using test::shape_of;
 
 constexpr std::uint64_t all_ones = std::numeric_limits<std::uint64_t>::max();
-
-geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned classic_probes = 7) {
-  return {layout, static_cast<std::uint8_t>(probes_of(layout, classic_probes)), bytes};
-}
 
 std::vector<std::uint64_t> positions_of(const geometry& shape, const digest& d) {
   std::vector<std::uint64_t> out(max_probes, all_ones);

@@ -8,14 +8,14 @@
 
 #include "everseen/core/base/error.hpp"
 
+#include "test/core/layout/shapes.hpp"
+
 namespace everseen {
 namespace {
 
-constexpr double rates[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-9, 1e-12, 1e-15, 1e-20, 1e-30};
+using test::shape_of;
 
-geometry shape_of(layout_kind layout, std::uint64_t bytes, unsigned classic_probes = 7) {
-  return {layout, static_cast<std::uint8_t>(probes_of(layout, classic_probes)), bytes};
-}
+constexpr double rates[] = {0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-9, 1e-12, 1e-15, 1e-20, 1e-30};
 
 /// One line's rate, summed term by term from the definition, with logarithms of factorials.
 long double slow_line_rate(unsigned words, long double mean) {

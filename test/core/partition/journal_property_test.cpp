@@ -23,7 +23,7 @@ using test::owned_batch;
 using test::timed_key;
 
 /// Batches whose times drift forwards, sometimes jump, and are out of order.
-std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::uint32_t slices) {
+std::vector<std::vector<timed_key>> drifting_batches(std::int64_t slice_ms, std::uint32_t slices) {
   const auto universe = *rc::gen::inRange(1U, 400U);
   test::random_digests random(*rc::gen::arbitrary<std::uint64_t>());
   std::vector<std::vector<timed_key>> batches(*rc::gen::inRange<std::size_t>(1, 12));
@@ -69,7 +69,7 @@ journal_record record_for(const partition& in, const spec& s, const partition_ba
 
 /// Clients take turns at random. Each first predicts from its own state, then applies everything that all
 /// clients have added.
-void agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
+void replicas_agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
   std::vector<std::unique_ptr<replica>> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<replica>(s));
   std::vector<std::size_t> applied(clients.size());
@@ -103,19 +103,20 @@ void agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key
 }
 
 RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactGrowingPartition, ()) {
-  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100)), random_batches(1000, 1));
+  replicas_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100)),
+                                drifting_batches(1000, 1));
 }
 
 RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactRefusingPartition, ()) {
-  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::refuse),
-                       random_batches(1000, 1));
+  replicas_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::refuse),
+                                drifting_batches(1000, 1));
 }
 
 RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactWindowedPartition, ()) {
   const auto slices = *rc::gen::inRange<std::uint32_t>(1, 6);
   const window_spec w{std::chrono::milliseconds(1000 * slices), slices};
-  agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
-                       random_batches(1000, slices));
+  replicas_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
+                                drifting_batches(1000, slices));
 }
 
 TEST(Journal, BitsThatACheckpointAlreadyContainsChangeNoCount) {

@@ -22,10 +22,7 @@ using test::timed_key;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-constexpr verdict fresh = verdict::fresh;
-constexpr verdict seen = verdict::seen;
-constexpr verdict late = verdict::late;
-constexpr verdict unknown = verdict::unknown;
+using enum verdict;
 
 std::vector<timed_key> keys_between(unsigned from, unsigned to) {
   std::vector<timed_key> keys;

@@ -14,9 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr verdict fresh = verdict::fresh;
-constexpr verdict seen = verdict::seen;
-constexpr verdict unknown = verdict::unknown;
+using enum verdict;
 
 const hasher numbers(hash_kind::murmur3, {}, funnel_kind::int64);
 const hasher anything(hash_kind::xxh3, {});

@@ -26,7 +26,7 @@ constexpr std::size_t writers = 3;
 constexpr std::size_t readers = 2;
 constexpr std::size_t new_keys = 12'000;
 constexpr std::size_t old_keys = 2'000;
-constexpr std::size_t keys_a_batch = 60;
+constexpr std::size_t keys_a_rebuild_batch = 60;
 
 /// The state that all processes share.
 struct board {
@@ -76,15 +76,15 @@ void write(const std::string& url, std::size_t number, std::chrono::milliseconds
   const auto filter = store_at(url)->open("busy", access::write);
   const auto keys = future_keys();
   const auto old = keys_from_before();
-  for (std::size_t from = 0; from < new_keys; from += keys_a_batch) {
+  for (std::size_t from = 0; from < new_keys; from += keys_a_rebuild_batch) {
     const std::size_t begin = (from + number * 300) % new_keys;
     std::vector<digest> batch(keys.begin() + static_cast<std::ptrdiff_t>(begin),
-                              keys.begin() + static_cast<std::ptrdiff_t>(begin + keys_a_batch));
+                              keys.begin() + static_cast<std::ptrdiff_t>(begin + keys_a_rebuild_batch));
     for (std::size_t i = 0; i < 5; ++i) batch.push_back(old[(from + i) % old_keys]);
     const auto got = test::add_keys(*filter, batch);
     if (!got.result) fail(all, "writer", got.result.error().message);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      const bool is_old = i >= keys_a_batch;
+      const bool is_old = i >= keys_a_rebuild_batch;
       if (got.verdicts[i] == verdict::unknown) fail(all, "writer", "no verdict");
       if (is_old && got.verdicts[i] == verdict::fresh) fail(all, "writer", "an old key is fresh");
       if (is_old) continue;

@@ -21,7 +21,7 @@ struct a_request {
 
 /// A valid request for each command. One more word is a syntax error, except where the command accepts any
 /// number of keys, names or patterns, or any word as RedisBloom does.
-const std::map<std::string, a_request> requests = {
+const std::map<std::string, a_request> request_of_each = {
     {"acl", {"ACL"}},
     {"acl|cat", {"ACL CAT read"}},
     {"acl|getuser", {"ACL GETUSER default"}},
@@ -145,7 +145,7 @@ TEST(EveryCommand, IsInTheTableOfThisTest) {
   raw_client client(server.path());
   std::set<std::string> known, tabled;
   for (const reply& each : ask(client, "COMMAND LIST FILTERBY PATTERN *").parts) known.insert(each.text);
-  for (const auto& [name, request] : requests) tabled.insert(name);
+  for (const auto& [name, request] : request_of_each) tabled.insert(name);
   EXPECT_EQ(known, tabled);
 }
 
@@ -154,7 +154,7 @@ TEST(EveryCommand, RefusesAWordThatItDoesNotHaveAndRunsNothing) {
   const serving server;
   raw_client other(server.path());
   ASSERT_EQ(ask(other, "BF.ADD a x").text, "1");
-  for (const auto& [name, request] : requests) {
+  for (const auto& [name, request] : request_of_each) {
     raw_client client(server.path());
     const reply said = ask(client, request.line + " nonsense");
     if (request.then == more_words::taken)

@@ -18,7 +18,7 @@ namespace {
 using namespace test;
 using namespace std::chrono_literals;
 
-constexpr int kills = 400;
+constexpr int kills_of_writers = 400;
 
 struct kill_case {
   const char* name;
@@ -76,7 +76,7 @@ TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
   file_store(scratch_.path()).create("f", busy_spec()).reset();
   std::mt19937 chance(1);
   int next = 0;
-  for (int kill = 0; kill < kills; ++kill) {
+  for (int kill = 0; kill < kills_of_writers; ++kill) {
     {
       child_process writer([&](const child_process::tell& tell) { write_from(next, tell); });
       // Half of the kills occur while it opens or in the first batches, the others anywhere.
@@ -96,7 +96,7 @@ TEST_P(FileCrash, KilledAtRandomMomentsForgetsNothingAcknowledged) {
     expect_remembered(next);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(next, kills) << "the writers should make progress";
+  EXPECT_GT(next, kills_of_writers) << "the writers should make progress";
   EXPECT_NO_THROW((void)file_store(scratch_.path()).open("f", access::write));
 }
 

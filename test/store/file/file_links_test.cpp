@@ -14,6 +14,7 @@
 
 #include "test/support/model/forgetful_disk.hpp"
 #include "test/support/scratch_directory.hpp"
+#include "test/support/thrown_message.hpp"
 
 namespace everseen {
 namespace {
@@ -24,26 +25,16 @@ using testing::AllOf;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-spec small() {
+spec linked_spec() {
   return make_spec({.capacity = 100, .seed = hash_seed{}, .partitions = 1});
-}
-
-template <typename Error>
-std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing of this kind was thrown";
 }
 
 /// Two filters, `old` and `new`, and a clock that the test sets.
 class FileLinks : public ::testing::Test {
  protected:
   FileLinks() {
-    (void)store_.create("old", small());
-    (void)store_.create("new", small());
+    (void)store_.create("old", linked_spec());
+    (void)store_.create("new", linked_spec());
   }
   [[nodiscard]] std::optional<predecessor> asked_by_new() {
     return store_.open("new", access::read)->path().asks_first;
@@ -78,8 +69,8 @@ TEST_F(FileLinks, EndAtTheirTimeAlsoInAnOpenFilter) {
 
 TEST_F(FileLinks, EndAtTheirTimeInMemoryToo) {
   memory_store in_memory([this] { return now_; });
-  (void)in_memory.create("old", small());
-  (void)in_memory.create("new", small());
+  (void)in_memory.create("old", linked_spec());
+  (void)in_memory.create("new", linked_spec());
   in_memory.link("old", "new", 1h);
   const auto open = in_memory.open("new", access::write);
   EXPECT_TRUE(open->path().asks_first);
@@ -96,7 +87,7 @@ TEST_F(FileLinks, TimeToLivePastTheEndOfTimeHasNoEnd) {
 
 TEST_F(FileLinks, SurviveARebuildOfTheNewer) {
   store_.link("old", "new", 1h);
-  store_.begin_rebuild("new", small(), {})->commit();
+  store_.begin_rebuild("new", linked_spec(), {})->commit();
   EXPECT_EQ(asked_by_new(), (predecessor{"old", now_ + 1h}));
 }
 
@@ -183,14 +174,14 @@ TEST_F(FileLinks, ExcludeAJobThatHasNotBegun) {
 }
 
 /// Links, changes the end and unlinks; returns the last acknowledged state.
-std::string live(file_store& filters) {
+std::string linked_life(file_store& filters) {
   std::string last = "none";
   try {
-    for (const char* name : {"old", "new"}) (void)filters.create(name, small());
+    for (const char* name : {"old", "new"}) (void)filters.create(name, linked_spec());
     last = "made";
     filters.link("old", "new", {});
     last = "linked";
-    filters.begin_rebuild("new", small(), {})->commit();
+    filters.begin_rebuild("new", linked_spec(), {})->commit();
     filters.link("old", "new", 1h);
     last = "linked for an hour";
     filters.unlink("new");
@@ -209,7 +200,7 @@ TEST(FileLinksPowerLoss, AtAnyMomentLeavesTheLinkThatWasAcknowledgedLastOrTheNex
     forgetful_disk on;
     on.cut_power(cut);
     file_store filters(scratch.path(), sync_policy::always, on, noon);
-    const std::string last = live(filters);
+    const std::string last = linked_life(filters);
     for (unsigned luck = 0; luck < 4 && last != "none"; ++luck) {
       const scratch_directory found;
       on.after_power_loss(scratch.path(), found.path(), luck);

@@ -38,15 +38,15 @@ event_time time_of(int batch) {
   return event_time(batch * 6s);
 }
 
-struct acknowledged {
+struct acknowledged_keys {
   bool created = false;
   int last_batch = -1;
   std::vector<int> batches;  // whose keys all have a verdict
 };
 
 /// Runs until something fails permanently, and returns what was acknowledged before.
-acknowledged live(const std::filesystem::path& where, forgetful_disk& on, sync_policy policy) {
-  acknowledged done;
+acknowledged_keys filter_life(const std::filesystem::path& where, forgetful_disk& on, sync_policy policy) {
+  acknowledged_keys done;
   try {
     file_store filters(where, policy, on);
     auto filter = filters.create("f", busy_spec());
@@ -66,7 +66,7 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on, sync_p
 }
 
 /// Every acknowledged key that the window still holds is seen.
-void expect_remembered(const std::filesystem::path& where, const acknowledged& done,
+void expect_remembered(const std::filesystem::path& where, const acknowledged_keys& done,
                        const std::string& moment) {
   file_store filters(where, sync_policy::never);
   if (!filters.exists("f")) {
@@ -92,7 +92,7 @@ TEST(FilePowerLoss, AtAnyMomentLosesNothingAcknowledgedUnderSyncAlways) {
     const scratch_directory scratch;
     forgetful_disk on;
     on.cut_power(cut);
-    const acknowledged done = live(scratch.path(), on, sync_policy::always);
+    const acknowledged_keys done = filter_life(scratch.path(), on, sync_policy::always);
     for (unsigned luck = 0; luck < 4; ++luck) {
       const scratch_directory found;
       on.after_power_loss(scratch.path(), found.path(), luck);
@@ -114,7 +114,7 @@ TEST(FilePowerLoss, NeverLeavesAFilterThatDoesNotOpenWhateverTheSyncPolicy) {
     const scratch_directory scratch;
     forgetful_disk on;
     on.cut_power(cut);
-    acknowledged done = live(scratch.path(), on, sync_policy::never);
+    acknowledged_keys done = filter_life(scratch.path(), on, sync_policy::never);
     done.batches.clear();  // these may be lost
     for (unsigned luck = 0; luck < 4; ++luck) {
       const scratch_directory found;
@@ -133,7 +133,7 @@ TEST(FilePowerLoss, SyncedKeysSurviveUnderEveryPolicy) {
   forgetful_disk on;
   file_store filters(scratch.path(), sync_policy::never, on);
   const auto filter = filters.create("f", busy_spec());
-  acknowledged done{true, 0, {0}};
+  acknowledged_keys done{true, 0, {0}};
   ASSERT_TRUE(add_keys(*filter, keys_of(0), time_of(0)).result);
   filter->sync();
   ASSERT_TRUE(add_keys(*filter, keys_of(1), time_of(0)).result);  // these may be lost
@@ -148,7 +148,7 @@ TEST(FilePowerLoss, SyncedKeysSurviveUnderEveryPolicy) {
 TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   const scratch_directory scratch, found;
   forgetful_disk on;
-  const acknowledged done = live(scratch.path(), on, sync_policy::never);
+  const acknowledged_keys done = filter_life(scratch.path(), on, sync_policy::never);
   on.after_power_loss(scratch.path(), found.path(), 0);
   expect_remembered(found.path(), done, "after closing");
 }
@@ -157,7 +157,7 @@ TEST(FilePowerLoss, KeepsAStoreWhoseDirectoriesWereJustCreated) {
   for (const char* below : {"x", "x/y/z", "x/", "x/y/z/", "x/./y"}) {
     const scratch_directory scratch, found;
     forgetful_disk on;
-    const acknowledged done = live(scratch.path() / below, on, sync_policy::always);
+    const acknowledged_keys done = filter_life(scratch.path() / below, on, sync_policy::always);
     on.after_power_loss(scratch.path(), found.path(), 0);
     expect_remembered(found.path() / below, done, below);
   }
@@ -209,7 +209,7 @@ TEST(FileDiskFailure, SingleFailureAtAnyOperationLosesNothingAcknowledged) {
       const scratch_directory scratch;
       forgetful_disk on;
       on.fail(at, 1, code);
-      const acknowledged done = live(scratch.path(), on, sync_policy::always);
+      const acknowledged_keys done = filter_life(scratch.path(), on, sync_policy::always);
       expect_remembered(scratch.path(), done, "failure at " + std::to_string(at));
       if (HasFatalFailure()) return;
       if (!on.has_failed()) break;

@@ -44,7 +44,7 @@ class dying_disk : public disk {
   }
 };
 
-constexpr std::uint64_t newer = 500, live = 77;
+constexpr std::uint64_t newer_keys = 500, live_keys = 77;
 
 void make(store& in, const std::string& name, std::uint64_t capacity, unsigned keys) {
   const spec s = make_spec({.capacity = capacity, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 2});
@@ -57,7 +57,7 @@ std::uint64_t found(const fs::path& in, const std::string& name) {
   if (!filters.exists(name)) return 0;
   const auto filter = filters.open(name, access::write);
   const std::uint64_t capacity = filter->get_spec().capacity;
-  const answers got = check_keys(*filter, random_digests(capacity == newer ? 1 : 2).take(50));
+  const answers got = check_keys(*filter, random_digests(capacity == newer_keys ? 1 : 2).take(50));
   EXPECT_TRUE(got.result);
   EXPECT_EQ(got.result->seen, 50U);
   return capacity;
@@ -98,20 +98,20 @@ TEST_P(FileRename, WhereverItCrashesTheNewNameHasOneOfTheTwoFilters) {
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, new_, newer, 1);
-    make(filters, live_, live, 2);
+    make(filters, new_, newer_keys, 1);
+    make(filters, live_, live_keys, 2);
     const bool died = rename_and_die(scratch.path(), at);
     const std::uint64_t now = found(scratch.path(), live_);
-    ASSERT_TRUE(now == newer || now == live) << "died at step " << at;
-    ASSERT_EQ(found(scratch.path(), new_), now == live ? newer : 0) << "died at step " << at;
-    ++(now == live ? kept : replaced);
-    if (now == live) {
+    ASSERT_TRUE(now == newer_keys || now == live_keys) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), new_), now == live_keys ? newer_keys : 0) << "died at step " << at;
+    ++(now == live_keys ? kept : replaced);
+    if (now == live_keys) {
       filters.rename(new_, live_, replace);
     } else {
-      make(filters, new_, live, 2);
-      ASSERT_EQ(found(scratch.path(), new_), live) << "died at step " << at;
+      make(filters, new_, live_keys, 2);
+      ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << at;
     }
-    ASSERT_EQ(found(scratch.path(), live_), newer) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), live_), newer_keys) << "died at step " << at;
     ASSERT_EQ(hidden(scratch.path()), 0) << "died at step " << at;
     ASSERT_THAT(filters.list(), testing::Contains(live_)) << "died at step " << at;
     if (!died) break;
@@ -124,13 +124,13 @@ TEST_P(FileRename, CrashBeforeItsStepLeavesNothingForALaterRename) {
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, new_, newer, 1);
-    make(filters, live_, live, 2);
+    make(filters, new_, newer_keys, 1);
+    make(filters, live_, live_keys, 2);
     const bool died = rename_and_die(scratch.path(), at);
-    if (!died || found(scratch.path(), live_) != live) break;
+    if (!died || found(scratch.path(), live_) != live_keys) break;
     filters.drop(new_);
     filters.rename(live_, new_, store::namesake::refuse);
-    ASSERT_EQ(found(scratch.path(), new_), live) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << at;
   }
 }
 
@@ -139,10 +139,10 @@ TEST_P(FileRename, LeftoversOfACrashAreRemovedWithEndedFilters) {
   for (int at = 0;; ++at) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
-    make(filters, new_, newer, 1);
-    make(filters, live_, live, 2);
+    make(filters, new_, newer_keys, 1);
+    make(filters, live_, live_keys, 2);
     const bool died = rename_and_die(scratch.path(), at);
-    if (found(scratch.path(), live_) == newer && fs::exists(scratch.path() / file_names::of(new_))) {
+    if (found(scratch.path(), live_) == newer_keys && fs::exists(scratch.path() / file_names::of(new_))) {
       ++left;
       filters.remove_expired();
       EXPECT_FALSE(fs::exists(scratch.path() / file_names::of(new_)));
@@ -157,10 +157,10 @@ TEST_P(FileRename, AlsoReplacesWhereNamesCannotBeExchanged) {
   dying_disk on;
   on.can_exchange = false;
   file_store filters(scratch.path(), sync_policy::never, on);
-  make(filters, new_, newer, 1);
-  make(filters, live_, live, 2);
+  make(filters, new_, newer_keys, 1);
+  make(filters, live_, live_keys, 2);
   filters.rename(new_, live_, replace);
-  EXPECT_EQ(found(scratch.path(), live_), newer);
+  EXPECT_EQ(found(scratch.path(), live_), newer_keys);
   EXPECT_EQ(found(scratch.path(), new_), 0U);
   EXPECT_EQ(hidden(scratch.path()), 0);
 }

@@ -18,6 +18,7 @@
 #include "test/support/random_digests.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/stored_keys.hpp"
+#include "test/support/thrown_message.hpp"
 
 namespace everseen {
 namespace {
@@ -25,18 +26,6 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-template <typename Error>
-std::string message_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& e) {
-    return e.what();
-  } catch (const error& e) {
-    return std::string("another kind of error: ") + e.what();
-  }
-  return "nothing was thrown";
-}
 
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

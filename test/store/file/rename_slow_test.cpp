@@ -17,10 +17,10 @@ namespace {
 
 using namespace test;
 
-constexpr int kills = 300;
+constexpr int kills_while_renaming = 300;
 constexpr auto replace = store::namesake::replace;
 
-spec small() {
+spec renamed_spec() {
   return make_spec({.capacity = 500, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 2});
 }
 
@@ -31,7 +31,7 @@ void rename_repeatedly(const std::filesystem::path& in, const child_process::tel
     for (int i = 0;; ++i) {
       const bool is_a = !filters.exists("b") || filters.open("b", access::read)->get_spec().capacity != 500;
       const std::string from = is_a ? "a" : "b", to = is_a ? "b" : "a";
-      spec other = small();
+      spec other = renamed_spec();
       other.capacity = 77;
       if (!filters.exists(to)) filters.create(to, other).reset();
       filters.rename(from, to, replace);
@@ -49,11 +49,11 @@ TEST(FileRename, KilledAtRandomMomentsLeavesTheFilterUnderOneOfItsNames) {
   const auto keys = random_digests(1).take(300);
   {
     file_store filters(scratch.path(), sync_policy::never);
-    ASSERT_TRUE(add_keys(*filters.create("a", small()), keys).result);
+    ASSERT_TRUE(add_keys(*filters.create("a", renamed_spec()), keys).result);
   }
   std::mt19937 chance(1);
   int renamed = 0;
-  for (int kill = 0; kill < kills; ++kill) {
+  for (int kill = 0; kill < kills_while_renaming; ++kill) {
     {
       child_process child([&](const child_process::tell& tell) { rename_repeatedly(scratch.path(), tell); });
       for (unsigned told = 0, most = chance() % 4; told < most; ++told) {
@@ -75,7 +75,7 @@ TEST(FileRename, KilledAtRandomMomentsLeavesTheFilterUnderOneOfItsNames) {
     }
     ASSERT_EQ(found, 1) << "after kill " << kill;
   }
-  EXPECT_GT(renamed, kills);
+  EXPECT_GT(renamed, kills_while_renaming);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 using namespace test;
 
-constexpr int kills = 300;
+constexpr int kills_of_jobs = 300;
 constexpr int failed = -1;
 
 /// Every third event has the key of the previous one.
@@ -86,7 +86,7 @@ class FileJobCrash : public testing::TestWithParam<sync_policy> {
 TEST_P(FileJobCrash, KilledAtRandomMomentsEveryEventIsFreshOnce) {
   file_store(scratch_.path()).create("f", spec_).reset();
   std::mt19937 chance(7);
-  for (int kill = 0; kill < kills; ++kill) {
+  for (int kill = 0; kill < kills_of_jobs; ++kill) {
     child_process claimer([&](const child_process::tell& tell) { claim(kill, tell); });
     const int wait_for = static_cast<int>(chance() % 2 == 0 ? 0 : chance() % 30);
     for (int told = 0; told < wait_for; ++told) {

@@ -38,14 +38,14 @@ std::string expected_of(const std::vector<event>& events) {
   return verdicts;
 }
 
-struct acknowledged {
+struct acknowledged_job {
   bool job = false;
   std::uint64_t settled = 0;
 };
 
 /// Claims all events, or those before the power loss; reopens the filter after some of them.
-acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
-  acknowledged done;
+acknowledged_job job_life(const std::filesystem::path& where, forgetful_disk& on) {
+  acknowledged_job done;
   try {
     file_store filters(where, sync_policy::always, on);
     auto filter = filters.create("f", small_spec());
@@ -73,7 +73,7 @@ acknowledged live(const std::filesystem::path& where, forgetful_disk& on) {
 }
 
 /// @param on  the disk of the machine on which the directory is found
-void expect_exact(const std::filesystem::path& where, disk& on, const acknowledged& done) {
+void expect_exact(const std::filesystem::path& where, disk& on, const acknowledged_job& done) {
   file_store filters(where, sync_policy::never, on);
   if (!filters.exists("f")) {
     EXPECT_FALSE(done.job);
@@ -100,7 +100,7 @@ TEST(FileJobPowerLoss, AtAnyMomentEveryEventIsFreshOnce) {
     const scratch_directory scratch;
     forgetful_disk on;
     on.cut_power(cut);
-    const acknowledged done = live(scratch.path(), on);
+    const acknowledged_job done = job_life(scratch.path(), on);
     for (unsigned luck = 0; luck < 4; ++luck) {
       SCOPED_TRACE("cut at " + std::to_string(cut) + ", luck " + std::to_string(luck));
       const scratch_directory found;
@@ -124,7 +124,7 @@ TEST(FileJobKill, AtAnyMomentTheFilterOpensAndEveryEventIsFreshOnce) {
     const scratch_directory scratch;
     forgetful_disk on;
     on.fail(cut);  // does nothing from there on, and the page cache keeps earlier writes
-    const acknowledged done = live(scratch.path(), on);
+    const acknowledged_job done = job_life(scratch.path(), on);
     ASSERT_NO_THROW(expect_exact(scratch.path(), disk::real(), done));
     if (HasFailure() || !on.has_failed()) return;
   }

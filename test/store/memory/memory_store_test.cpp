@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-spec small() {
+spec memory_spec() {
   spec_request r;
   r.capacity = 1'000;
   return make_spec(r);
@@ -25,7 +25,7 @@ spec small() {
 
 TEST(MemoryStore, KnowsWhichFiltersAskAFilterFirst) {
   memory_store place;
-  for (const char* name : {"old", "new", "other"}) (void)place.create(name, small());
+  for (const char* name : {"old", "new", "other"}) (void)place.create(name, memory_spec());
   place.link("old", "new", std::nullopt);
   EXPECT_THROW(place.drop("old"), parameter_error);
   EXPECT_THROW(place.rename("old", "else", store::namesake::refuse), parameter_error);
@@ -37,7 +37,7 @@ TEST(MemoryStore, KnowsWhichFiltersAskAFilterFirst) {
 TEST(MemoryStore, ForgetsWhichFiltersAskedOnceTheLinkEnds) {
   event_time now{1h};
   memory_store place([&] { return now; });
-  for (const char* name : {"old", "new", "other"}) (void)place.create(name, small());
+  for (const char* name : {"old", "new", "other"}) (void)place.create(name, memory_spec());
   place.link("old", "new", 1min);
   now += 2min;
   place.link("old", "other", std::nullopt);
@@ -50,28 +50,28 @@ TEST(MemoryStore, ForgetsWhichFiltersAskedOnceTheLinkEnds) {
 TEST(MemoryStore, KnowsWhichFiltersAskAFilterThatEndedAndWasMadeAgain) {
   event_time now{1h};
   memory_store place([&] { return now; });
-  (void)place.create("old", small(), 1min);
-  (void)place.create("new", small());
+  (void)place.create("old", memory_spec(), 1min);
+  (void)place.create("new", memory_spec());
   place.link("old", "new", std::nullopt);
   now += 2min;
   place.remove_expired();
-  (void)place.create("old", small());
+  (void)place.create("old", memory_spec());
   EXPECT_THROW(place.drop("old"), parameter_error);
 }
 
 TEST(MemoryStore, CountsTheFreshEventsOfAJobOnce) {
   memory_store place;
-  const auto filter = place.create("f", small());
+  const auto filter = place.create("f", memory_spec());
   const auto job = filter->open_ledger("job", "what");
   test::random_digests source(1);
   auto events = test::new_events(source, 0, 3);
   events[2].key = events[0].key;
   for (test::event& each : events) each.counters = {"all", each.position == 1 ? "odd" : "even"};
-  const auto first = test::claim_events(*job, small(), {"lane", 0}, events);
+  const auto first = test::claim_events(*job, memory_spec(), {"lane", 0}, events);
   EXPECT_EQ(test::text_of(first.verdicts), "001");
   const std::map<std::string, std::int64_t> once = {{"all", 2}, {"even", 1}, {"odd", 1}};
   EXPECT_EQ(test::counters_of(*job), once);
-  EXPECT_EQ(test::claim_events(*job, small(), {"lane", 0}, events).verdicts, first.verdicts);
+  EXPECT_EQ(test::claim_events(*job, memory_spec(), {"lane", 0}, events).verdicts, first.verdicts);
   EXPECT_EQ(test::counters_of(*job), once) << "the same events again";
 }
 

@@ -11,12 +11,14 @@
 #include "everseen/store/memory/memory_store.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 
+#include "test/stream/dedup/numbered_lines.hpp"
 #include "test/support/model/exact_partition.hpp"
 #include "test/support/model/memory_file.hpp"
 
 namespace everseen {
 namespace {
 
+using test::numbered_lines;
 using testing::HasSubstr;
 using testing::Not;
 using outage = dedup_options::outage;
@@ -69,12 +71,6 @@ class failing_filter : public stored_filter {
 };
 
 /// Lines of which every third repeats an earlier one.
-std::string numbered_lines(unsigned count) {
-  std::string text;
-  for (unsigned i = 0; i < count; ++i) text += "line " + std::to_string(i % 3 == 2 ? i / 2 : i) + "\n";
-  return text;
-}
-
 /// A run over a filter that may fail.
 struct disturbed {
   disturbed() {

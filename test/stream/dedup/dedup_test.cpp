@@ -18,6 +18,7 @@
 #include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
+#include "test/stream/dedup/numbered_lines.hpp"
 #include "test/support/model/memory_file.hpp"
 #include "test/support/model/naive_dedup.hpp"
 #include "test/support/pipe.hpp"
@@ -27,6 +28,7 @@
 namespace everseen {
 namespace {
 
+using test::numbered_lines;
 using testing::HasSubstr;
 
 filter make_filter(const spec& s) {
@@ -47,12 +49,6 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// Lines 0, 1, 2, ... of which every third repeats an earlier one.
-std::string numbered_lines(unsigned count) {
-  std::string text;
-  for (unsigned i = 0; i < count; ++i) text += "line " + std::to_string(i % 3 == 2 ? i / 2 : i) + "\n";
-  return text;
-}
-
 /// One run over a text, and its results.
 struct one_run {
   one_run(filter f, const std::string& text, const dedup_options& options, std::size_t block_bytes = 64)

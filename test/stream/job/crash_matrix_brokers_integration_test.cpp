@@ -62,7 +62,7 @@ TEST_P(RedisStreamMatrix, IsExactThroughAnyCrash) {
   EXPECT_GE(outcome.cuts, 2);
 }
 
-std::string name_of(const testing::TestParamInfo<RedisStreamMatrix::ParamType>& pair) {
+std::string name_of_brokers(const testing::TestParamInfo<RedisStreamMatrix::ParamType>& pair) {
   return pair.param.first + "_to_" + pair.param.second;
 }
 INSTANTIATE_TEST_SUITE_P(Pairs, RedisStreamMatrix,
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, RedisStreamMatrix,
                                          std::pair("redis_stream", "stdout"),
                                          std::pair("redis_stream", "redis_stream"),
                                          std::pair("file", "redis_stream")),
-                         name_of);
+                         name_of_brokers);
 
 /// Two workers: one stops at a step until the other has done all the work, including the work it had begun;
 /// then it continues, or never returns.

@@ -68,7 +68,7 @@ TEST_P(CrashMatrix, IsExactWhenTwoWorkInsteadOfOne) {
       next_seed++);
 }
 
-std::string name_of(const testing::TestParamInfo<CrashMatrix::ParamType>& pair) {
+std::string name_of_ends(const testing::TestParamInfo<CrashMatrix::ParamType>& pair) {
   return pair.param.first.name + "_to_" + pair.param.second.name;
 }
 
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, CrashMatrix,
                                          std::pair(from_standard_input(), to_counts()),
                                          std::pair(from_standard_input(), to_file()),
                                          std::pair(from_standard_input(), to_standard_output())),
-                         name_of);
+                         name_of_ends);
 
 }  // namespace
 }  // namespace everseen::test

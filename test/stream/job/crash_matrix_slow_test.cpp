@@ -36,10 +36,10 @@ TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<matrix_pair>& pair) {
+std::string name_of_pair(const testing::TestParamInfo<matrix_pair>& pair) {
   return pair.param.from_name + "_to_" + pair.param.to_name;
 }
-INSTANTIATE_TEST_SUITE_P(Pairs, CrashMatrixAtRandom, testing::ValuesIn(all_pairs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Pairs, CrashMatrixAtRandom, testing::ValuesIn(all_pairs()), name_of_pair);
 
 }  // namespace
 }  // namespace everseen::test

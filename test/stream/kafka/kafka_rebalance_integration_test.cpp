@@ -36,13 +36,13 @@ class reading_list {
 };
 
 /// A member of the group that settles all it reads, in a separate thread.
-class worker {
+class reading_worker {
  public:
-  worker(const std::string& url, reading_list& read)
+  reading_worker(const std::string& url, reading_list& read)
       : read_(read), from_(parse_kafka_url(url), "job"), thread_([this] { work(); }) {}
-  ~worker() { stop(); }
-  worker(const worker&) = delete;
-  worker& operator=(const worker&) = delete;
+  ~reading_worker() { stop(); }
+  reading_worker(const reading_worker&) = delete;
+  reading_worker& operator=(const reading_worker&) = delete;
 
   void stop() {
     stopped_ = true;
@@ -94,10 +94,10 @@ struct KafkaRebalance : ::testing::Test {
 /// partitions are revoked here, and some events are read again. The ledger handles that; this test only
 /// requires that none is lost.
 TEST_F(KafkaRebalance, WorkersThatJoinAndLeaveLoseNoEvent) {
-  worker first(url(), read);
+  reading_worker first(url(), read);
   produce(500);
   wait_until([&] { return first.count() > 0; }, "the first reads");
-  worker second(url(), read);
+  reading_worker second(url(), read);
   for (int i = 0; i < 1'200 && second.count() == 0; ++i) {
     produce(10);
     std::this_thread::sleep_for(50ms);
@@ -115,7 +115,7 @@ TEST_F(KafkaRebalance, RevokedLaneIsHeldUntilItsClaimsAreSettled) {
   first.begin(nothing_reached);
   const auto taken = take(first, 400);  // claimed, not settled
   ASSERT_EQ(taken.size(), 400U);
-  worker second(url(), read);
+  reading_worker second(url(), read);
   std::atomic<bool> ends = false;
   std::thread reading([&] {
     source_batch batch;
@@ -145,7 +145,7 @@ TEST_F(KafkaRebalance, RevokedLaneIsHeldUntilItsClaimsAreSettled) {
 
 TEST_F(KafkaRebalance, CrashedWorkerLeavesItsUnsettledEventsToTheOthers) {
   produce(100);
-  worker second(url(), read);
+  reading_worker second(url(), read);
   {
     kafka_source first(parse_kafka_url(url()), "job");
     first.begin(nothing_reached);

@@ -28,8 +28,8 @@ using ::testing::UnorderedElementsAreArray;
 using api = kafka_wire::api;
 
 /// A worker that copies all records of clicks into fresh.
-struct worker {
-  worker(const kafka_relay& relay, const std::string& id)
+struct copying_worker {
+  copying_worker(const kafka_relay& relay, const std::string& id)
       : from(parse_kafka_url(relay.url("clicks", quick())), "job"),
         to(parse_kafka_url(relay.url("fresh", "?transactional.id=" + id)), "job", &from) {
     from.begin(nothing_reached);
@@ -71,7 +71,7 @@ struct KafkaRelay : ::testing::Test {
 };
 
 TEST_F(KafkaRelay, RecordsAndOffsetsOfATransactionAppearTogether) {
-  worker w(relay, "count-1");
+  copying_worker w(relay, "count-1");
   w.put(100);
   EXPECT_THAT(seen(), IsEmpty());
   EXPECT_THAT(relay.committed("g", "clicks", 1), IsEmpty());
@@ -82,7 +82,7 @@ TEST_F(KafkaRelay, RecordsAndOffsetsOfATransactionAppearTogether) {
 
 TEST_F(KafkaRelay, NextWorkerContinuesFromTheOffsetsOfTheTransaction) {
   {
-    worker first(relay, "count-1");
+    copying_worker first(relay, "count-1");
     first.put(100);
     first.commit();
     first.from.finish();
@@ -125,7 +125,7 @@ TEST_F(KafkaRelay, PendingOffsetsAreWaitedFor) {
 }
 
 TEST_F(KafkaRelay, OffsetsOfAMemberOfAnEarlierGenerationAreRefused) {
-  worker slow(relay, "count-1");
+  copying_worker slow(relay, "count-1");
   slow.put(100);
   std::map<std::string, checkpoint, std::less<>> reached{{slow.reached.source, slow.reached}};
   slow.to.leave_lost(reached);  // which records the generation
@@ -146,7 +146,7 @@ TEST_F(KafkaRelay, OffsetsOfAMemberOfAnEarlierGenerationAreRefused) {
 }
 
 TEST_F(KafkaRelay, LostAnswersAreRequestedAgainAndNothingIsDuplicated) {
-  worker w(relay, "count-1");
+  copying_worker w(relay, "count-1");
   relay.lose_answers(api::add_partitions, 1);
   relay.lose_answers(api::produce, 1);
   relay.lose_answers(api::add_offsets, 1);
@@ -159,7 +159,7 @@ TEST_F(KafkaRelay, LostAnswersAreRequestedAgainAndNothingIsDuplicated) {
 }
 
 TEST_F(KafkaRelay, LostNetworkIsRetried) {
-  worker w(relay, "count-1");
+  copying_worker w(relay, "count-1");
   w.put(100);
   relay.lose_network(1s);
   w.commit();
@@ -167,7 +167,7 @@ TEST_F(KafkaRelay, LostNetworkIsRetried) {
 }
 
 TEST_F(KafkaRelay, WorkerWhoseTransactionalIdWasTakenOverCommitsNothing) {
-  worker first(relay, "count-1");
+  copying_worker first(relay, "count-1");
   first.put(100);
   kafka_sink second(parse_kafka_url(relay.url("fresh", "?transactional.id=count-1")), "job", &first.from);
   second.begin("");

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-std::string refusal(const std::string& url) {
+std::string refusal_of_topic(const std::string& url) {
   try {
     static_cast<void>(parse_kafka_url(url));
   } catch (const parameter_error& e) {
@@ -52,32 +52,36 @@ TEST(KafkaUrl, OptionsWithADotAreForLibrdkafka) {
 }
 
 TEST(KafkaUrl, PropertiesThatWouldBreakThePromiseAreRefusedWithAdvice) {
-  EXPECT_THAT(refusal("kafka://h/t?enable.auto.commit=true"), HasSubstr("when their events are settled"));
-  EXPECT_THAT(refusal("kafka://h/t?group.id=g"), HasSubstr("group="));
-  EXPECT_THAT(refusal("kafka://h/t?isolation.level=read_uncommitted"), HasSubstr("committed messages"));
-  EXPECT_THAT(refusal("kafka://h/t?property.acks=1"), HasSubstr("all replicas"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?enable.auto.commit=true"),
+              HasSubstr("when their events are settled"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?group.id=g"), HasSubstr("group="));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?isolation.level=read_uncommitted"),
+              HasSubstr("committed messages"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?property.acks=1"), HasSubstr("all replicas"));
 }
 
 TEST(KafkaUrl, InvalidPartsAreNamed) {
-  EXPECT_THAT(refusal("kafka://h"), HasSubstr("topic"));
-  EXPECT_THAT(refusal("kafka://h/"), HasSubstr("topic"));
-  EXPECT_THAT(refusal("kafka://h/a b"), HasSubstr("topic"));
-  EXPECT_THAT(refusal("kafka://h/a,a"), HasSubstr("twice"));
-  EXPECT_THAT(refusal("kafka:///t"), HasSubstr("host is missing"));
-  EXPECT_THAT(refusal("kafka://h:0/t"), HasSubstr("port"));
-  EXPECT_THAT(refusal("kafka://h:65536/t"), HasSubstr("port"));
-  EXPECT_THAT(refusal("kafka://h/t?group"), HasSubstr("needs a value"));
-  EXPECT_THAT(refusal("kafka://h/t?group="), HasSubstr("must not be empty"));
-  EXPECT_THAT(refusal("kafka://h/t?gruop=g"), AllOf(HasSubstr("'gruop'"), HasSubstr("group, start")));
-  EXPECT_THAT(refusal("kafka://h/t?start=now"), HasSubstr("earliest or latest"));
-  EXPECT_THAT(refusal("kafka://h/t?group=a&group=b"), HasSubstr("twice"));
-  EXPECT_THAT(refusal("kafka://h/t?group=%0"), HasSubstr("hexadecimal"));
-  EXPECT_THAT(refusal("http://h/t"), HasSubstr("begins with kafka://"));
+  EXPECT_THAT(refusal_of_topic("kafka://h"), HasSubstr("topic"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/"), HasSubstr("topic"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/a b"), HasSubstr("topic"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/a,a"), HasSubstr("twice"));
+  EXPECT_THAT(refusal_of_topic("kafka:///t"), HasSubstr("host is missing"));
+  EXPECT_THAT(refusal_of_topic("kafka://h:0/t"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of_topic("kafka://h:65536/t"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?group"), HasSubstr("needs a value"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?group="), HasSubstr("must not be empty"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?gruop=g"),
+              AllOf(HasSubstr("'gruop'"), HasSubstr("group, start")));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?start=now"), HasSubstr("earliest or latest"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?group=a&group=b"), HasSubstr("twice"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?group=%0"), HasSubstr("hexadecimal"));
+  EXPECT_THAT(refusal_of_topic("http://h/t"), HasSubstr("begins with kafka://"));
 }
 
 TEST(KafkaUrl, SecretsAreNeverShown) {
-  EXPECT_THAT(refusal("kafka://me:hush@h/t"), AllOf(HasSubstr("sasl.password"), Not(HasSubstr("hush"))));
-  EXPECT_THAT(refusal("kafka://h/t?sasl.password=a&hush"), Not(HasSubstr("hush")));
+  EXPECT_THAT(refusal_of_topic("kafka://me:hush@h/t"),
+              AllOf(HasSubstr("sasl.password"), Not(HasSubstr("hush"))));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?sasl.password=a&hush"), Not(HasSubstr("hush")));
   EXPECT_EQ(to_string(parse_kafka_url("kafka://h/t?sasl.password=hush")), "kafka://h:9092/t");
 }
 

@@ -326,7 +326,7 @@ TEST(BlockReader, CallsBackWhileAPipeIsIdle) {
   EXPECT_EQ(calls, 2);
 }
 
-constexpr record_format csv{'\n', true};
+constexpr record_format quoted_records{'\n', true};
 constexpr record_format with_header{'\n', false, true};
 
 // Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
@@ -335,10 +335,10 @@ TEST(BlockReader, CutsNoRecordOfCsvBetweenItsQuotes) {
   const std::string text = "1,\"a\nb\"\n2,c\n3,\"d\"\"\n\ne\"\n4,f\n";
   files.make(text);
   for (std::size_t block_bytes = 1; block_bytes < text.size() + 3; ++block_bytes) {
-    block_reader reader(files.paths(), csv, block_bytes);
+    block_reader reader(files.paths(), quoted_records, block_bytes);
     const std::vector<std::string> all = blocks(reader);
     EXPECT_EQ(joined(all), text);
-    for (const std::string& each : all) EXPECT_FALSE(ends_in_quotes(each, csv)) << each;
+    for (const std::string& each : all) EXPECT_FALSE(ends_in_quotes(each, quoted_records)) << each;
   }
 }
 
@@ -349,7 +349,7 @@ TEST(BlockReader, ReturnsRecordsBeforeAnUnclosedQuotationMark) {
   files.make("1,a\n2,b\n3,\"c\n4,d\n");
   files.make("5,e\n");
   for (const std::size_t block_bytes : {1U, 9U, 100U}) {
-    block_reader reader(files.paths(), csv, block_bytes);
+    block_reader reader(files.paths(), quoted_records, block_bytes);
     std::string before;
     block b;
     try {

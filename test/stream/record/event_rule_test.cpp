@@ -16,10 +16,10 @@ namespace {
 using std::chrono::minutes;
 using testing::ElementsAre;
 
-field_rule json(std::string pointer) {
+field_rule pointer_rule(std::string pointer) {
   return {field_rule::kind::json, 0, '\t', std::move(pointer)};
 }
-field_rule field(unsigned number) {
+field_rule column_rule(unsigned number) {
   return {field_rule::kind::delimited, number, ',', {}};
 }
 
@@ -40,24 +40,27 @@ TEST(EventRule, UsesTheWholeRecordAsKeyByDefault) {
 
 TEST(EventRule, CountsBySetsOfDimensions) {
   const event_shape shape{
-      {json("/id")}, json("/time"), {{{"time", json("/time"), minutes(10)}, {"site", json("/site")}}, {}}};
+      {pointer_rule("/id")},
+      pointer_rule("/time"),
+      {{{"time", pointer_rule("/time"), minutes(10)}, {"site", pointer_rule("/site")}}, {}}};
   EXPECT_THAT(read(shape, R"({"site":"news","id":"a","time":"2025-01-01T00:17:03.500Z"})"),
               ElementsAre("a", "0\t2025-01-01T00:10:00Z\tnews", "1"));
 }
 
 TEST(EventRule, FindsFieldsInObjectsAndArraysAtAnyDepth) {
-  const event_shape shape{{json("/user/id"), json("/tags/1"), json("/a~1b")}, {}, {}};
+  const event_shape shape{{pointer_rule("/user/id"), pointer_rule("/tags/1"), pointer_rule("/a~1b")}, {}, {}};
   EXPECT_THAT(read(shape, R"({"x":[{"id":0}],"a/b":true,"tags":["p","q"],"user":{"name":"n","id":7}})"),
               ElementsAre("7\x1fq\x1ftrue"));
 }
 
 TEST(EventRule, UsesTheFirstOfARepeatedName) {
-  EXPECT_THAT(read({{json("/a/b")}, {}, {}}, R"({"a":{"c":1},"a":{"b":2}})"), ElementsAre("has no key"));
-  EXPECT_THAT(read({{json("/a")}, {}, {}}, R"({"a":1,"a":2})"), ElementsAre("1"));
+  EXPECT_THAT(read({{pointer_rule("/a/b")}, {}, {}}, R"({"a":{"c":1},"a":{"b":2}})"),
+              ElementsAre("has no key"));
+  EXPECT_THAT(read({{pointer_rule("/a")}, {}, {}}, R"({"a":1,"a":2})"), ElementsAre("1"));
 }
 
 TEST(EventRule, KeysOfSeveralFieldsAreNeverAmbiguous) {
-  const event_shape shape{{field(1), field(2)}, {}, {}};
+  const event_shape shape{{column_rule(1), column_rule(2)}, {}, {}};
   EXPECT_THAT(read(shape, "a,b"), ElementsAre("a\x1f"
                                               "b"));
   EXPECT_THAT(read(shape, "a\x1f,b"), ElementsAre("a\\\x1f\x1f"
@@ -67,13 +70,14 @@ TEST(EventRule, KeysOfSeveralFieldsAreNeverAmbiguous) {
 }
 
 TEST(EventRule, CountsAMissingFieldAsAnEmptyValue) {
-  EXPECT_THAT(read({{field(1)}, {}, {{{"x", field(3)}}}}, "a,b"), ElementsAre("a", "0\t"));
-  EXPECT_THAT(read({{json("/a")}, {}, {{{"x", json("/b/c")}}}}, R"({"a":1,"b":null})"),
+  EXPECT_THAT(read({{column_rule(1)}, {}, {{{"x", column_rule(3)}}}}, "a,b"), ElementsAre("a", "0\t"));
+  EXPECT_THAT(read({{pointer_rule("/a")}, {}, {{{"x", pointer_rule("/b/c")}}}}, R"({"a":1,"b":null})"),
               ElementsAre("1", "0\t"));
 }
 
 TEST(EventRule, ReportsTheFaultOfARecord) {
-  const event_shape shape{{json("/id")}, json("/time"), {{{"day", json("/at"), std::chrono::hours(24)}}}};
+  const event_shape shape{
+      {pointer_rule("/id")}, pointer_rule("/time"), {{{"day", pointer_rule("/at"), std::chrono::hours(24)}}}};
   EXPECT_THAT(read(shape, R"({"time":1,"at":1})"), ElementsAre("has no key"));
   EXPECT_THAT(read(shape, R"({"id":null,"time":1,"at":1})"), ElementsAre("has null for a key"));
   EXPECT_THAT(read(shape, R"({"id":1,"at":1})"), ElementsAre("has no time"));
@@ -88,7 +92,7 @@ TEST(EventRule, ReportsTheFaultOfARecord) {
 }
 
 TEST(EventRule, NamesTheFaultyField) {
-  event_rule rule({{json("/id")}, json("/time"), {}});
+  event_rule rule({{pointer_rule("/id")}, pointer_rule("/time"), {}});
   const auto refuse = [&](std::string record) {
     const std::size_t size = record.size();
     record.append(block_reader::padding, '"');
@@ -103,7 +107,8 @@ TEST(EventRule, NamesTheFaultyField) {
 }
 
 TEST(EventRule, ReportsCountedFieldsThatNoRecordHad) {
-  event_rule rule({{field(1)}, {}, {{{"a", field(2)}, {"b", field(3)}}, {{"c", field(4)}}}});
+  event_rule rule(
+      {{column_rule(1)}, {}, {{{"a", column_rule(2)}, {"b", column_rule(3)}}, {{"c", column_rule(4)}}}});
   EXPECT_TRUE(rule.read("1,x"));
   EXPECT_THAT(rule.absent(), ElementsAre("3", "4"));
   EXPECT_TRUE(rule.read("1,x,"));
@@ -111,29 +116,29 @@ TEST(EventRule, ReportsCountedFieldsThatNoRecordHad) {
 }
 
 TEST(EventRule, RefusesAValueTooLongForTheNameOfACounter) {
-  const event_shape shape{{field(1)}, {}, {{{"x", field(2)}}}};
+  const event_shape shape{{column_rule(1)}, {}, {{{"x", column_rule(2)}}}};
   EXPECT_THAT(read(shape, "a," + std::string(event_rule::max_value_bytes, 'x')), testing::SizeIs(2));
   EXPECT_THAT(read(shape, "a," + std::string(event_rule::max_value_bytes + 1, 'x')),
               ElementsAre("has a value of more than 1024 bytes to be counted by"));
 }
 
 TEST(EventRule, CutsTimesBeforeTheEpochDownwards) {
-  const event_shape shape{{field(1)}, {}, {{{"t", field(2), minutes(1)}}}};
+  const event_shape shape{{column_rule(1)}, {}, {{{"t", column_rule(2), minutes(1)}}}};
   EXPECT_THAT(read(shape, "a,1969-12-31T23:59:30Z"), ElementsAre("a", "0\t1969-12-31T23:59:00Z"));
 }
 
 TEST(EventRule, RefusesFieldsThatNoRecordCanHaveTogether) {
-  EXPECT_THROW(event_rule({{json("/a")}, field(1), {}}), parameter_error);
-  EXPECT_THROW(event_rule({{json("/a"), json("/a/b")}, {}, {}}), parameter_error);
-  EXPECT_THROW(event_rule({{json("/a/b"), json("/a")}, {}, {}}), parameter_error);
-  EXPECT_THROW(event_rule({{json("a")}, {}, {}}), parameter_error);
-  EXPECT_THROW(event_rule({{field(0)}, {}, {}}), parameter_error);
-  EXPECT_NO_THROW(event_rule({{json("/a")}, json("/a"), {{{"a", json("/a")}}}}));
+  EXPECT_THROW(event_rule({{pointer_rule("/a")}, column_rule(1), {}}), parameter_error);
+  EXPECT_THROW(event_rule({{pointer_rule("/a"), pointer_rule("/a/b")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{pointer_rule("/a/b"), pointer_rule("/a")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{pointer_rule("a")}, {}, {}}), parameter_error);
+  EXPECT_THROW(event_rule({{column_rule(0)}, {}, {}}), parameter_error);
+  EXPECT_NO_THROW(event_rule({{pointer_rule("/a")}, pointer_rule("/a"), {{{"a", pointer_rule("/a")}}}}));
 }
 
 TEST(CounterName, IsReadBackWithAnyBytesInItsValues) {
   const std::string hostile = "tab\tand\\x09\n\x01\x7f\xff";
-  const event_shape shape{{field(1)}, {}, {{}, {{"x", field(2)}, {"y", field(3)}}}};
+  const event_shape shape{{column_rule(1)}, {}, {{}, {{"x", column_rule(2)}, {"y", column_rule(3)}}}};
   const auto parts = read(shape, "k," + hostile + ",");
   ASSERT_EQ(parts.size(), 3U);
   const auto total = parse_counter(parts[1]);
@@ -153,12 +158,12 @@ TEST(CounterName, IsRefusedWhereNoRuleMadeIt) {
 }
 
 TEST(EventRule, AcceptsANullAsKeyOnlyOnRequest) {
-  EXPECT_THAT(read({{json("/id")}, {}, {}}, R"({"id":null})"), ElementsAre("has null for a key"));
-  EXPECT_THAT(read({{json("/id")}, {}, {}, true}, R"({"id":null})"), ElementsAre("null"));
+  EXPECT_THAT(read({{pointer_rule("/id")}, {}, {}}, R"({"id":null})"), ElementsAre("has null for a key"));
+  EXPECT_THAT(read({{pointer_rule("/id")}, {}, {}, true}, R"({"id":null})"), ElementsAre("null"));
 }
 
 TEST(EventRule, ReadsKeyAndTimeFromTheSameDocument) {
-  event_rule rule({{json("/user")}, json("/at"), {}});
+  event_rule rule({{pointer_rule("/user")}, pointer_rule("/at"), {}});
   EXPECT_FALSE(rule.whole_record_is_key());
   EXPECT_TRUE(rule.has_time());
   const auto time_of = [&](std::string record) -> std::int64_t {

@@ -66,7 +66,7 @@ TEST(RecordEnds, AppendsToExistingEnds) {
   EXPECT_THAT(found, ElementsAre(7, 9, 1, 3, 104));
 }
 
-constexpr record_format csv{'\n', true};
+constexpr record_format csv_records{'\n', true};
 
 ends naive_csv(std::string_view text) {
   ends found;
@@ -81,7 +81,7 @@ ends naive_csv(std::string_view text) {
 // Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
 TEST(RecordEnds, SkipsSeparatorsBetweenQuotes) {
   ends found;
-  find_record_ends("a,\"b\nc\"\nd,\"e\"\"\n\"\"\"\n\n", csv, found);
+  find_record_ends("a,\"b\nc\"\nd,\"e\"\"\n\"\"\"\n\n", csv_records, found);
   EXPECT_THAT(found, ElementsAre(7, 18, 19));
 }
 
@@ -98,11 +98,12 @@ TEST(RecordEnds, AgreesWithANaiveSearchAmongQuotes) {
       const std::string_view view{alone.data(), length};
       const ends expected = naive_csv(text);
       ends found;
-      find_record_ends(view, csv, found);
+      find_record_ends(view, csv_records, found);
       ASSERT_THAT(found, ElementsAreArray(expected)) << text;
-      ASSERT_EQ(end_of_last_record(view, csv), expected.empty() ? 0 : expected.back() + 1U) << text;
-      ASSERT_EQ(end_of_first_record(view, csv), expected.empty() ? std::string_view::npos : expected.front());
-      ASSERT_EQ(ends_in_quotes(view, csv), std::ranges::count(text, '"') % 2 == 1);
+      ASSERT_EQ(end_of_last_record(view, csv_records), expected.empty() ? 0 : expected.back() + 1U) << text;
+      ASSERT_EQ(end_of_first_record(view, csv_records),
+                expected.empty() ? std::string_view::npos : expected.front());
+      ASSERT_EQ(ends_in_quotes(view, csv_records), std::ranges::count(text, '"') % 2 == 1);
       ASSERT_EQ(end_of_last_record(view, {}), text.rfind('\n') + 1);
       ASSERT_EQ(end_of_first_record(view, {}), text.find('\n'));
       ASSERT_FALSE(ends_in_quotes(view, {}));

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string refusal(const std::string& url) {
+std::string refusal_of_stream(const std::string& url) {
   try {
     static_cast<void>(parse_redis_stream_url(url));
   } catch (const parameter_error& e) {
@@ -43,14 +43,14 @@ TEST(RedisStreamUrl, ServerIsThatOfTheStoreUnlessItIsNamed) {
 }
 
 TEST(RedisStreamUrl, InvalidPartsAreNamed) {
-  EXPECT_THAT(refusal("redis-stream:"), HasSubstr("name of the stream"));
-  EXPECT_THAT(refusal("redis-stream:a?gruop=g"), HasSubstr("group, consumer"));
-  EXPECT_THAT(refusal("redis-stream:a?group"), HasSubstr("NAME=VALUE"));
-  EXPECT_THAT(refusal("redis-stream:a?group=a&group=b"), HasSubstr("twice"));
-  EXPECT_THAT(refusal("redis-stream:a?claim_after=1ms"), HasSubstr("100ms"));
-  EXPECT_THAT(refusal("redis-stream:a@http://x"), HasSubstr("redis://"));
-  EXPECT_THAT(refusal("redis-stream:a}b"), HasSubstr("braces"));
-  EXPECT_THAT(refusal("redis-stream:{}a"), HasSubstr("braces"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:"), HasSubstr("name of the stream"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a?gruop=g"), HasSubstr("group, consumer"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a?group"), HasSubstr("NAME=VALUE"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a?group=a&group=b"), HasSubstr("twice"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a?claim_after=1ms"), HasSubstr("100ms"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a@http://x"), HasSubstr("redis://"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:a}b"), HasSubstr("braces"));
+  EXPECT_THAT(refusal_of_stream("redis-stream:{}a"), HasSubstr("braces"));
 }
 
 TEST(RedisStreamUrl, KeysBesideAStreamAreInItsSlot) {
