@@ -29,6 +29,8 @@ std::span<const everseen::server::asset> everseen::server::assets() noexcept {
   add_custom_target(everseen_page DEPENDS "${assets}")
   add_dependencies(${target} everseen_page)
   target_sources(${target} PRIVATE "${assets}")
+  # So that a change of the page compiles nothing else.
+  set_source_files_properties("${assets}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 function(everseen_find_node)

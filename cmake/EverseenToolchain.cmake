@@ -72,11 +72,14 @@ endfunction()
 if(PROJECT_IS_TOP_LEVEL)
   find_program(EVERSEEN_CCACHE ccache)
   if(EVERSEEN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Differences that ccache must ignore to cache files that use precompiled headers.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${EVERSEEN_CCACHE}")
+    # One cache for every checkout: paths below the checkout count relative to the build folder. The first two
+    # variables are for files that use precompiled headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${EVERSEEN_CCACHE}")
     add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>")
   endif()
+  # Objects do not depend on where the checkout is.
+  add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
   find_program(EVERSEEN_LLD ld.lld)
   if(EVERSEEN_LLD)
     target_link_options(everseen_flags INTERFACE -fuse-ld=lld)
