@@ -74,6 +74,7 @@ end
 )";
 
 // Everything that may be refused is tried before the first bit is set: a refused batch must change nothing.
+// So a call either begins the next string or adds keys, never both: the cursor may refuse to be moved.
 //
 // The fill of the newest string of a chain is estimated from the bits of its beginning, since hashes prefer
 // no part of it. Counting all bits of a string of 512 MiB takes a server some 200 ms, and this 0.1 ms; the
@@ -83,22 +84,24 @@ local before = remembered(KEYS[1], ARGV[1], ARGV[2])
 if before then return before end
 local strings, length = strings_from(2, ARGV[7], ARGV[3], ARGV[10])
 if not strings then return length end
-local keys, records, newest, next = tonumber(ARGV[4]), ARGV[5], KEYS[1+strings], KEYS[2+strings]
+local keys, records, newest, grows = tonumber(ARGV[4]), ARGV[5], KEYS[1+strings], ARGV[7] ~= ''
 call('SET', KEYS[1], '', 'PX', ARGV[2])
 reach(newest, length, ARGV[6])
 local set, most_set, sample = 0, math.huge, 262144
-if next then
+if grows then
   local bits, reachable = tonumber(ARGV[8]), tonumber(ARGV[9])
   set, most_set = call('BITCOUNT', newest, 0, sample - 1), bits / 2
   if bits > 8 * sample then set = set * reachable / (8 * sample) end
 end
-local stride, out = #records / keys, {}
+if set > most_set then
+  local next = KEYS[2+strings]
+  reach(next, call('STRLEN', next), ARGV[6])
+  call('INCR', KEYS[#KEYS])
+  keys = 0
+end
+local stride, out = #records / tonumber(ARGV[4]), {}
 for key = 1, keys do
-  if set > most_set then
-    reach(next, call('STRLEN', next), ARGV[6])
-    call('INCR', KEYS[#KEYS])
-    break
-  end
+  if set > most_set then break end
   local verdict, start = '0', (key - 1) * stride
   for s = 1, strings - 1 do
     if has(KEYS[1+s], records, start) then verdict = '1' break end

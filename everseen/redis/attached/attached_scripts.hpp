@@ -10,8 +10,9 @@
 /// one is not the filter that was attached.
 namespace everseen::redis::attached_scripts {
 
-/// Sets the bits of keys, except of keys that an older string of the chain has. If more than half of the bits
-/// of the newest string are 1, the call starts the next string before it adds a key, and ends there.
+/// Sets the bits of keys, except of keys that an older string of the chain has. A call that finds more than
+/// half of the bits of the newest string set starts the next string and judges nothing; a call that sets that
+/// many ends there.
 ///
 /// KEYS  token, the strings, oldest first; for a chain, also the next string and the cursor; for a filter of
 ///       Redisson, also the hash with its sizes
@@ -19,8 +20,9 @@ namespace everseen::redis::attached_scripts {
 ///       lowest position that a string must reach, the number of the newest string when the call was planned
 ///       (empty: no chain), bits of a string, bits that hashes reach, the sizes that the hash must have
 ///       (empty: there is none)
-/// Returns one character per key: 0 fresh, 1 seen; fewer if the next string was started. `O` as in
-///         scripts::add.
+/// Returns one character per key: 0 fresh, 1 seen; fewer if the newest string is more than half full, and
+/// none
+///         if the next string was started. `O` as in scripts::add.
 ///         Nothing was changed: `L<n>` string n is too long; `T<n>` it has another type;
 ///         `F<size> <hashIterations>` the hash has other sizes.
 ///         For a chain also: `S<number>` another string is the newest; `M<n>` string n is missing, but a

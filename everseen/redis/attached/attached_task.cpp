@@ -176,9 +176,9 @@ void attached_task::take_verdicts(std::string_view verdicts) {
   if (verdicts.size() > count()) return fail(cause::backend, "the server sent more verdicts than requested");
   const bool stopped = verdicts.size() < count();
   if (stopped && !grows()) return fail(cause::backend, "the server sent fewer verdicts than requested");
+  if (verdicts.empty()) return take_newest(std::to_string(commands_.newest + 1));
   for (const char v : verdicts) judge_key(from_++, v == '1');
   moved_ = 0;
-  if (stopped) take_newest(std::to_string(commands_.newest + 1));
 }
 
 void attached_task::take_newest(std::string_view number) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/shell.hpp"
+#include "test/server/serving.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -69,6 +70,25 @@ TEST_F(Attach, EveryVerbUsesAFilterOfRedisson) {
       on_redis("cli HSET {mails}:config size 100 hashIterations 7 >/dev/null; everseen check mails bob"),
       Complains(4, "{mails}:config says size 100 and hashIterations 7"));
   EXPECT_THAT(on_redis("everseen drop mails --yes"), Prints("forgot mails; mails stays as it is\n"));
+}
+
+// At its planned size a Bloom filter has set half of its bits.
+TEST_F(Attach, FilterOfRedissonPastItsPlannedSizeIsServed) {
+  EXPECT_THAT(
+      on_redis(
+          "cli HSET {rs}:config size 9585 hashIterations 7 >/dev/null; "
+          "everseen attach rs --as redisson --key rs && seq 1 1000 | everseen dedup --filter rs | wc -l"),
+      Prints(AllOf(HasSubstr("attached rs"), HasSubstr("\n99"))));
+  const serving server(server_.url());
+  std::size_t added = 0;
+  for (int first = 1001; first < 3000; first += 100) {
+    std::vector<std::string> words = {"BF.MADD", "rs"};
+    for (int key = first; key < first + 100; ++key) words.push_back(std::to_string(key));
+    const std::string replies = server.cli(words);
+    EXPECT_THAT(replies, testing::MatchesRegex("([01]\n)*[01]"));
+    added += static_cast<std::size_t>(std::ranges::count(replies, '1'));
+  }
+  EXPECT_GT(added, 1500u) << "the others are false positives of a filter of three times its size";
 }
 
 TEST_F(Attach, SizesOfRedissonAreReadFromItsHash) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "everseen/filter/filter.hpp"
@@ -23,6 +25,19 @@ inline attachment attachment_to(std::string key, compat::family which, std::uint
   attachment a{
       {which, facts.fixed_bits != 0 ? facts.fixed_bits : bits, probes != 0 ? probes : facts.standard_probes}};
   a.key = std::move(key);
+  return a;
+}
+
+inline attachment growing(std::string base, std::uint64_t bits, unsigned probes) {
+  attachment a = attachment_to(std::move(base), compat::family::guava64, bits, probes);
+  a.shape = attachment::form::growing;
+  a.cursor = "cursor";
+  return a;
+}
+
+inline attachment sharded(std::string name, std::uint64_t bits, unsigned probes = 4) {
+  attachment a = attachment_to(std::move(name), compat::family::bkdr_php, bits, probes);
+  a.shape = attachment::form::sharded;
   return a;
 }
 
@@ -72,6 +87,8 @@ inline test::answers look_in(const filter& f, const std::vector<std::string>& ke
 /// A bit array as long as its last bit needs, like a Redis string.
 class naive_string {
  public:
+  explicit naive_string(std::string bytes = {}) : bytes_(std::move(bytes)) {}
+
   /// Whether it was set before.
   bool set(std::uint64_t p) {
     if (bytes_.size() <= p / 8) bytes_.resize(p / 8 + 1);
@@ -89,7 +106,8 @@ class naive_string {
 /// A filter of another program, in memory.
 class naive_bits {
  public:
-  explicit naive_bits(compat::scheme how) : how_(how), positions_(how.probes) {}
+  explicit naive_bits(compat::scheme how, std::string set = {})
+      : how_(how), positions_(how.probes), string_(std::move(set)) {}
 
   verdict add(std::string_view key) {
     compat::positions(how_, key, positions_);
@@ -105,6 +123,30 @@ class naive_bits {
   compat::scheme how_;
   std::vector<std::uint64_t> positions_;
   naive_string string_;
+};
+
+/// The rule of the Java version: before an insert the next bitmap begins if more than half of the bits of the
+/// current bitmap are set. A key that an older bitmap has is not inserted.
+class naive_chain {
+ public:
+  explicit naive_chain(const attachment& a) : how_(a.how) {}
+
+  verdict add(std::string_view key) {
+    if (2 * chain_.back().size() > how_.bits) chain_.emplace_back();
+    std::vector<std::uint64_t> positions(how_.probes);
+    compat::positions(how_, key, positions);
+    for (const auto& bits : chain_)
+      if (std::ranges::all_of(positions, [&](std::uint64_t p) { return bits.contains(p); }))
+        return verdict::seen;
+    chain_.back().insert(positions.begin(), positions.end());
+    return verdict::fresh;
+  }
+  [[nodiscard]] std::size_t newest() const noexcept { return chain_.size() - 1; }
+  [[nodiscard]] std::size_t bits_of(std::size_t i) const { return chain_[i].size(); }
+
+ private:
+  compat::scheme how_;
+  std::vector<std::set<std::uint64_t>> chain_{1};
 };
 
 /// Another program on the same key: one SETBIT for each bit.

@@ -1,7 +1,6 @@
 // Attached filters of more than one string, and in a cluster.
 
 #include <atomic>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,43 +24,6 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-attachment growing(std::string base, std::uint64_t bits, unsigned probes) {
-  attachment a = attachment_to(std::move(base), family::guava64, bits, probes);
-  a.shape = attachment::form::growing;
-  a.cursor = "cursor";
-  return a;
-}
-
-attachment sharded(std::string name, std::uint64_t bits, unsigned probes = 4) {
-  attachment a = attachment_to(std::move(name), family::bkdr_php, bits, probes);
-  a.shape = attachment::form::sharded;
-  return a;
-}
-
-/// The rule of the Java version: before an insert the next bitmap begins if more than half of the bits of the
-/// current bitmap are set. A key that an older bitmap has is not inserted.
-class naive_chain {
- public:
-  explicit naive_chain(const attachment& a) : how_(a.how) {}
-
-  verdict add(std::string_view key) {
-    if (2 * chain_.back().size() > how_.bits) chain_.emplace_back();
-    std::vector<std::uint64_t> positions(how_.probes);
-    compat::positions(how_, key, positions);
-    for (const auto& bits : chain_)
-      if (std::ranges::all_of(positions, [&](std::uint64_t p) { return bits.contains(p); }))
-        return verdict::seen;
-    chain_.back().insert(positions.begin(), positions.end());
-    return verdict::fresh;
-  }
-  [[nodiscard]] std::size_t newest() const noexcept { return chain_.size() - 1; }
-  [[nodiscard]] std::size_t bits_of(std::size_t i) const { return chain_[i].size(); }
-
- private:
-  compat::scheme how_;
-  std::vector<std::set<std::uint64_t>> chain_{1};
-};
 
 class Growing : public ::testing::Test {
  protected:
