@@ -52,15 +52,18 @@ std::optional<format_error> followed_filter::damage_of(const generation& in) con
 }
 
 /// The meaning of missing keys if the filter was not rebuilt. A filter that is being removed may lack a
-/// segment: that is a drop, not damage.
+/// segment: that is a drop, not damage. Of a filter that is gone nothing is kept, so nothing can be answered
+/// from a copy of it.
 void followed_filter::tell_damage_from_drop(const generation& in, batch_failure& failure) const {
   const filter_identity& f = in.newest->identity();
-  if (failure.why == batch_failure::cause::storage) {
-    const auto damage = damage_of(in);
-    if (damage) failure = {batch_failure::cause::format, damage->what(), {}};
-  } else if (!is_there(*generations_.session(), f)) {
-    failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
-  }
+  if (failure.why == batch_failure::cause::storage)
+    if (const auto damage = damage_of(in)) {
+      failure = {batch_failure::cause::format, damage->what(), {}};
+      return;
+    }
+  if (is_there(*generations_.session(), f)) return;
+  failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
+  in.newest->clear();
 }
 
 /// Lets the generation in place judge keys until there is no newer one.
@@ -95,7 +98,13 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
       judged = now->judge(left.batches(), by);
       left.give_back();
     }
-    if (now->newest->successor() && goes_on_from(now)) continue;
+    const bool is_sealed = now->newest->successor().has_value();
+    if (is_sealed && goes_on_from(now)) continue;
+    if (is_sealed && judged && !sealed_judges &&
+        !is_there(*generations_.session(), now->newest->identity())) {
+      forget();  // it is being removed
+      judged = tl::unexpected(batch_failure{batch_failure::cause::storage, {}, {}});
+    }
     // It may be missing because it was rebuilt; or one that it asked, because the rebuild is complete.
     if (!judged && is_about_keys(judged.error())) {
       if (generations_.was_rebuilt(now)) continue;
@@ -142,7 +151,7 @@ batch_result followed_filter::check(keys batches) const {
 
 sealable_filter& followed_filter::opened() const {
   if (!generations_.opened_is_in_place())
-    throw filter_is_succeeded(generations_.opened()->identity().keys.header());
+    throw filter_was_rebuilt(generations_.opened()->identity().keys.header());
   return *generations_.opened();
 }
 
@@ -150,8 +159,9 @@ sealable_filter& followed_filter::opened() const {
 partition_state followed_filter::state(std::uint32_t partition) const {
   try {
     partition_state found = opened().state(partition);
-    if (generations_.opened()->successor())
-      throw filter_is_succeeded(generations_.opened()->identity().keys.header());
+    const sealable_filter& from = *generations_.opened();
+    if (const auto next = from.successor())
+      throw filter_is_sealed(from.identity(), *next, from.identity().keys.header());
     return found;
   } catch (const storage_error&) {
     if (const auto damage = damage_of(*generations_.in_place({}))) throw *damage;
@@ -182,7 +192,7 @@ std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job,
     return opened().open_ledger(job, description);
   } catch (const storage_error&) {
     if (generations_.was_rebuilt(generations_.in_place({})))
-      throw filter_is_succeeded(generations_.opened()->identity().keys.header());
+      throw filter_was_rebuilt(generations_.opened()->identity().keys.header());
     throw;
   }
 }

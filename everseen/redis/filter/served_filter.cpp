@@ -73,7 +73,9 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
     std::optional<batch_failure> one = task.failure();
     // The successor, if there is one, judges the keys without a verdict.
     if (task.detour() == partition_task::reason::sealed && !one)
-      one = batch_failure{batch_failure::cause::storage, filter_is_succeeded(task.place().key).what(), {}};
+      one = batch_failure{batch_failure::cause::storage,
+                          filter_is_sealed(identity(), *task.known()->successor, task.place().key).what(),
+                          {}};
     if (one && (!all || (!all->ends_batch() && one->ends_batch()))) all = std::move(one);
   }
   return all;

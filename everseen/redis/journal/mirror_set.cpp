@@ -51,7 +51,7 @@ std::optional<script_call> mirror_task::next(session& with) {
       mirror_.load(with);
       is_current_ = true;
     }
-    if (mirror_.successor()) throw filter_is_succeeded(mirror_.place().key);
+    mirror_.require_unsealed();
     is_looking_ = must_look();
     call = is_looking_ ? mirror_.compare_call() : go_on(with);
   });
@@ -84,12 +84,14 @@ void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock
       mirror_.read_on(with, r, std::span(*a).last(after), asked);
     } else if (said == "N") {
       mirror_.note_successor(id_in_field(r[1], key));
-      throw filter_is_succeeded(key);
+      mirror_.require_unsealed();
     } else if (said == "D") {
+      mirror_.clear();  // nothing is answered from what is known to be damaged, or gone
       throw damaged_key(key, "has a journal whose last part is missing");
     } else if (said == "U") {
       refuse_lack(a, key);
     } else if (said == "M") {
+      mirror_.clear();
       throw filter_is_gone(key);
     } else {
       take_other(with, r);
@@ -128,7 +130,7 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
                                              const task_maker& make) {
   try {
     life_.require(with);
-    if (successor()) throw filter_is_succeeded(filter_.keys.header());
+    if (const auto next = successor()) throw filter_is_sealed(filter_, *next, filter_.keys.header());
   } catch (const error&) {
     return batch_failure::from_current_exception();
   }

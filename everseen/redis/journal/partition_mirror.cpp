@@ -108,9 +108,26 @@ bool partition_mirror::replay(session& with, const journal_position& end, pieces
   return position() == end;
 }
 
+/// A filter without a state is gone, and one whose state is damaged needs to be restored. Nothing is answered
+/// from a mirror of either: others might be told `seen` of keys that are nowhere any more.
+stored_checkpoint partition_mirror::checkpoint_now(session& with) {
+  try {
+    return read_checkpoint(with, of_, number_);
+  } catch (const backend_error&) {
+    throw;
+  } catch (const error&) {
+    clear();
+    throw;
+  }
+}
+
+void partition_mirror::require_unsealed() const {
+  if (successor_) throw filter_is_sealed(of_, *successor_, place().key);
+}
+
 void partition_mirror::read_on(session& with) {
   const auto asked = clock::now();
-  const stored_checkpoint now = read_checkpoint(with, of_, number_);
+  const stored_checkpoint now = checkpoint_now(with);
   follow(with, now.begin, now.end, {});
   note_asked(asked);
   note_successor(now.successor);

@@ -97,6 +97,9 @@ class partition_mirror {
     if (id) successor_ = id;
   }
 
+  /// @throws storage_error  there is one, or the filter is being removed
+  void require_unsealed() const;
+
   /// Whether the journal is long enough for a checkpoint to pay off.
   [[nodiscard]] bool wants_checkpoint() const noexcept;
   /// A checkpoint failed: the next one is written after the journal has grown by the same amount again.
@@ -114,6 +117,7 @@ class partition_mirror {
   }
 
  private:
+  [[nodiscard]] stored_checkpoint checkpoint_now(session& with);
   [[nodiscard]] bool load_segments(session& with, const stored_checkpoint& stored);
   using pieces = std::vector<journal_walk::piece>;
   void follow(session& with, const journal_position& begin, const journal_position& end, pieces known);

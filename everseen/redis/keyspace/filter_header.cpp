@@ -241,8 +241,15 @@ bool forget_before(session& with, const filter_identity& f, const image::filter_
   return run_script(with, std::move(call)).integer() == 1;
 }
 
-filter_is_succeeded::filter_is_succeeded(const std::string& key)
-    : storage_error("the filter was rebuilt meanwhile; open it again", 0, key) {}
+storage_error filter_was_rebuilt(const std::string& key) {
+  return {"the filter was rebuilt meanwhile; open it again", 0, key};
+}
+
+storage_error filter_is_sealed(const filter_identity& f, const image::filter_id& successor,
+                               const std::string& key) {
+  if (successor != f.id) return filter_was_rebuilt(key);
+  return {"the filter that was opened is gone: it was dropped, replaced or deleted", 0, key};
+}
 
 storage_error filter_is_gone(const std::string& key) {
   return {

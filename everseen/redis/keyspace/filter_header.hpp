@@ -92,13 +92,14 @@ inline constexpr std::chrono::milliseconds later_than_the_end = std::chrono::hou
 /// @throws backend_error
 [[nodiscard]] event_time server_time(session& with, const std::string& key);
 
-/// The filter is sealed: its successor takes its place and judges the keys that this one did not.
-class filter_is_succeeded final : public storage_error {
- public:
-  explicit filter_is_succeeded(const std::string& key);
-};
+// Errors for clients that have a filter open.
 
-/// The error for clients that have a filter open that was dropped.
+/// It was dropped.
 [[nodiscard]] storage_error filter_is_gone(const std::string& key);
+/// Its successor takes its place and judges the keys that this one did not.
+[[nodiscard]] storage_error filter_was_rebuilt(const std::string& key);
+/// One of the two, for a sealed partition: a filter that is being removed names itself as its successor.
+[[nodiscard]] storage_error filter_is_sealed(const filter_identity& f, const image::filter_id& successor,
+                                             const std::string& key);
 
 }  // namespace everseen::redis

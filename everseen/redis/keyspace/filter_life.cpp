@@ -22,10 +22,13 @@ void filter_life::require(session& with) {
   look(with);
 }
 
+/// A look that finds no living filter is repeated by the next batch: only one that finds it says anything
+/// about the second after it.
 void filter_life::look(session& with) {
   const auto asked = ours::now();
   const auto h = read_filter_header(with, filter_);
   const std::string key = filter_.keys.header();
+  if (!h || h->has_expired()) look_again_at_ = never_looked;
   if (!h) throw filter_is_gone(key);
   if (h->has_expired()) throw storage_error("the filter has expired; create another one", 0, key);
   if (h->expires_at) {
