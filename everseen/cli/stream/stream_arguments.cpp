@@ -12,6 +12,8 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
+#include "everseen/stream/kafka/kafka_url.hpp"
+#include "everseen/stream/redis/redis_stream_url.hpp"
 
 namespace everseen::cli {
 
@@ -122,6 +124,10 @@ std::optional<std::string> file_of_bad_events(const stream_arguments& given) {
 
 bool counts_only(const stream_arguments& given) {
   return given.to.value_or("counts") == "counts";
+}
+
+bool is_of_lines(const stream_arguments& given) {
+  return !counts_only(given) && !is_kafka_url(*given.to) && !is_redis_stream_url(*given.to);
 }
 
 namespace {

@@ -61,6 +61,9 @@ void declare_stream_arguments(option_set& known, stream_arguments& into);
 /// Whether only counters are wanted.
 [[nodiscard]] bool counts_only(const stream_arguments& given);
 
+/// Whether fresh events go to a file or to standard output.
+[[nodiscard]] bool is_of_lines(const stream_arguments& given);
+
 /// @throws parameter_error  an option is missing, or would have no effect
 void must_make_sense(const stream_arguments& given);
 

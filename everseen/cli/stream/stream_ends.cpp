@@ -39,8 +39,12 @@ std::string worker_of(const stream_arguments& given) {
 }
 
 void must_be_a_file(const stream_arguments& given) {
-  if (given.follow || given.records.zero || given.records.header)
-    throw parameter_error("--follow, --zero and --header are for files; leave them out");
+  if (given.follow || given.records.header)
+    throw parameter_error("--follow and --header are for files; leave them out");
+  const bool writes_records =
+      is_of_lines(given) || given.seen_to || given.late_to || file_of_bad_events(given);
+  if (given.records.zero && !writes_records)
+    throw parameter_error("--zero is for records in files, and none is read or written; leave it out");
 }
 
 /// The server of a Redis stream: from its name, else the store's.
@@ -149,6 +153,14 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   file->separate_by(separator);
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};
+}
+
+bool sink_needs_value(const stream_arguments& given) {
+  if (is_of_lines(given)) return true;
+  if (counts_only(given) || !is_redis_stream_url(*given.to)) return false;
+  const bool keeps_fields =
+      is_redis_stream_url(*given.from) && parse_redis_stream_url(*given.to).field.empty();
+  return !keeps_fields;
 }
 
 namespace {

@@ -37,6 +37,9 @@ struct stream_sink {
 [[nodiscard]] stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book,
                                     const stream_source& from, int descriptor);
 
+/// Whether the sink takes the values of records alone, so that a record without one cannot be copied there.
+[[nodiscard]] bool sink_needs_value(const stream_arguments& given);
+
 /// The name and order of a sink's checkpoint (job_marks.hpp).
 struct sink_place {
   std::string name;

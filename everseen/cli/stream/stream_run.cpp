@@ -156,6 +156,9 @@ job_options stream_run::options_for(const filter& seen) const {
   options.reading.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };
+  options.reading.needs_value = sink_needs_value(given_);
+  if (const record_format format = given_.records.format(); is_of_lines(given_) && !format.quoted)
+    options.reading.separator = format.separator;
   if (given_.settle_every) options.settle_every = *given_.settle_every;
   if (given_.on_outage == outage_watch::policy::pass) options.on_outage = job_options::outage::pass;
   return options;

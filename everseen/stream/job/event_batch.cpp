@@ -98,12 +98,14 @@ event_batch event_reader::read(source_batch records) {
 std::optional<record_fault> event_reader::add(const source_record& record, const moment& at,
                                               event_batch& into) {
   const auto event = rule_.read(record.bytes);
+  if (const auto fault = fault_of_envelope(record)) return fault;
   if (!event) return event.error();
   const event_time time = rule_.shape().time ? event->time : no_earlier_;
   if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
-  const auto hashed = seen_.hash().try_hash(event->key);
+  const std::string_view key = record.has_value() ? event->key : key_without_value(*record.envelope);
+  const auto hashed = seen_.hash().try_hash(key);
   if (!hashed) {
-    refusal_ = seen_.refusal_of(event->key).value_or("");
+    refusal_ = seen_.refusal_of(key).value_or("");
     return record_fault::unfit_key;
   }
   into.digests.push_back(*hashed);
@@ -113,6 +115,24 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
   for (std::size_t set = 0; set < rule_.shape().counts.size(); ++set)
     into.of_event.push_back(into.names.place_of(rule_.counter(set)));
   return std::nullopt;
+}
+
+std::optional<record_fault> event_reader::fault_of_envelope(const source_record& record) const {
+  if (record.envelope == nullptr) return {};
+  if (!record.has_value() && (how_.needs_value || !rule_.whole_record_is_key()))
+    return record_fault::no_value;
+  if (how_.separator && record.bytes.find(*how_.separator) != std::string_view::npos)
+    return record_fault::separator_inside;
+  return {};
+}
+
+/// A tombstone deletes what its key names, so it is the event "this key was deleted": tombstones of different
+/// keys are different events. No text could be mistaken for it: it begins with a zero byte.
+std::string_view event_reader::key_without_value(const record_envelope& envelope) {
+  using std::string_view_literals::operator""sv;
+  made_key_ = "\0no value"sv;
+  if (envelope.key) (made_key_ += '\0') += *envelope.key;
+  return made_key_;
 }
 
 }  // namespace everseen

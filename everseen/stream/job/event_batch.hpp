@@ -53,6 +53,11 @@ class event_reader {
     /// set back, the last time is used, and no time is earlier than the beginning of the filter's newest
     /// slice. So the clock never makes an event late.
     std::function<event_time()> clock{};
+    /// The sink takes values alone: a record of a broker that has none is bad.
+    bool needs_value = false;
+    /// The byte that ends a record in the output, if that is lines: a record of a broker with one inside is
+    /// bad. Records of files end there, or have it in quotes.
+    std::optional<char> separator{};
   };
 
   /// @throws parameter_error  as event_rule; or the filter has a window, and there are neither times nor a
@@ -70,6 +75,9 @@ class event_reader {
   [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
                                                 event_batch& into);
   [[nodiscard]] moment now();
+  [[nodiscard]] std::optional<record_fault> fault_of_envelope(const source_record& record) const;
+  /// The key of a record without a value.
+  [[nodiscard]] std::string_view key_without_value(const record_envelope& envelope);
 
   event_rule rule_;
   bool has_told_absent_ = false;
@@ -78,6 +86,7 @@ class event_reader {
   event_time no_earlier_{event_time::min()};
   std::string
       refusal_{};  // why the filter cannot take the key of the last record that add() refused for that
+  std::string made_key_{};
 };
 
 }  // namespace everseen

@@ -9,7 +9,11 @@
 
 namespace everseen {
 
-/// A topic of Kafka for fresh records, each with the key that it had in its source.
+/// A topic of Kafka for fresh records.
+///
+/// A record from Kafka goes out as it came in: key and value, each of which may be null or empty, headers
+/// with their order and repetitions, and the time. Only its partition is chosen anew, by the key. An entry of
+/// a Redis stream has the time of its id. The topic replaces times if message.timestamp.type=LogAppendTime.
 ///
 /// From a kafka_source, the records put between two commits are one transaction, which includes the offsets
 /// of the source's group. Readers of the topic with isolation.level=read_committed get each event once, even

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "everseen/stream/kafka/rdkafka_member.hpp"
 #include "everseen/stream/record/block_reader.hpp"
@@ -24,24 +26,49 @@ std::size_t bytes_of(std::span<rd_kafka_message_t* const> all) {
   return bytes;
 }
 
+/// What a batch owns of its messages.
+class copied_messages {
+ public:
+  explicit copied_messages(std::span<rd_kafka_message_t* const> all)
+      : bytes_(std::make_unique_for_overwrite<char[]>(bytes_of(all))), end_(bytes_.get()) {
+    envelopes_.reserve(all.size());  // records point to them
+  }
+
+  source_record add(rd_kafka_message_t& message) {
+    const std::string_view bytes = keep(message.payload, message.len);
+    record_envelope& envelope = envelopes_.emplace_back();
+    envelope.has_value = message.payload != nullptr;
+    if (message.key != nullptr) envelope.key = keep(message.key, message.key_len);
+    envelope.time = std::chrono::milliseconds(rd_kafka_message_timestamp(&message, nullptr));
+    if (rd_kafka_headers_t* headers = nullptr;
+        rd_kafka_message_detach_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR)
+      envelope.headers = headers_.emplace_back(headers).get();
+    return {bytes, static_cast<std::uint64_t>(message.offset), &envelope};
+  }
+  void pad() { std::memset(end_, 0, block_reader::padding); }
+
+ private:
+  std::string_view keep(const void* bytes, std::size_t length) {
+    if (length > 0) std::memcpy(end_, bytes, length);
+    return {std::exchange(end_, end_ + length), length};
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  char* end_;
+  std::vector<record_envelope> envelopes_{};
+  std::vector<rdkafka::header_list> headers_{};
+};
+
 /// Copies messages into memory that the batch owns.
 /// @param from  the offset of the first wanted message
 void copy(std::span<rd_kafka_message_t* const> all, std::uint64_t from, source_batch& into) {
-  auto memory = std::make_shared_for_overwrite<char[]>(bytes_of(all));
-  char* at = memory.get();
-  const auto keep = [&at](const void* bytes, std::size_t length) {
-    if (length > 0) std::memcpy(at, bytes, length);
-    return std::string_view(std::exchange(at, at + length), length);
-  };
+  const auto memory = std::make_shared<copied_messages>(all);
   into.records.reserve(all.size());
-  for (const rd_kafka_message_t* each : all) {
-    const auto offset = static_cast<std::uint64_t>(each->offset);
-    if (each->err != RD_KAFKA_RESP_ERR_NO_ERROR || offset < from) continue;
-    const std::string_view bytes = keep(each->payload, each->len);
-    into.records.push_back({bytes, offset, keep(each->key, each->key_len)});
-  }
-  std::memset(at, 0, block_reader::padding);
-  into.memory = std::move(memory);
+  for (rd_kafka_message_t* each : all)
+    if (each->err == RD_KAFKA_RESP_ERR_NO_ERROR && static_cast<std::uint64_t>(each->offset) >= from)
+      into.records.push_back(memory->add(*each));
+  memory->pad();
+  into.memory = memory;
 }
 
 }  // namespace

@@ -90,6 +90,14 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return "an event is larger than Kafka accepts; raise message.max.bytes in the URL, and "
              "max.message.bytes of the topic";
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+      return "the topic refuses the time of an event, which is too far from the broker's clock; raise "
+             "message.timestamp.after.max.ms or message.timestamp.before.max.ms of the topic (before Kafka "
+             "3.6, "
+             "message.timestamp.difference.max.ms), or give it message.timestamp.type=LogAppendTime";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+      return "the topic refuses an event; if its cleanup.policy is compact, every event needs a key, which "
+             "events from files and Redis streams do not have";
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
@@ -127,6 +135,8 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
     case RD_KAFKA_RESP_ERR__FENCED:
     case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:

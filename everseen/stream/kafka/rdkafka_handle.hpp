@@ -35,6 +35,7 @@ using partition_list = owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_par
   return partition_list(rd_kafka_topic_partition_list_new(room));
 }
 using group_metadata = owned<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>;
+using header_list = owned<rd_kafka_headers_t, rd_kafka_headers_destroy>;
 using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 
 /// How long a call waits for an answer of the cluster, unless it is part of a transaction.

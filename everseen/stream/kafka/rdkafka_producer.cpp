@@ -29,6 +29,12 @@ bool left_behind(rd_kafka_resp_err_t error) noexcept {
   return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
 }
 
+/// The time of a record as librdkafka expects it: 0, which it cannot send, means the current time to it.
+std::int64_t time_of(const record_envelope& envelope) {
+  if (!envelope.time) return 0;
+  return envelope.time->count() == 0 ? 1 : envelope.time->count();
+}
+
 }  // namespace
 
 producer::producer(const kafka_url& where, const std::string& transactional_id)
@@ -43,10 +49,11 @@ producer::producer(const kafka_url& where, const std::string& transactional_id)
 
 void producer::on_delivery(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* opaque) {
   auto& self = *static_cast<producer*>(opaque);
-  // In a transaction, librdkafka reports it at the end.
-  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR || self.transactional_ || self.failure_) return;
-  self.failure_ = std::make_exception_ptr(
-      backend_error(explain(message->err, rd_kafka_message_errstr(message), self.where_)));
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR || self.failure_) return;
+  // In a transaction, librdkafka reports it at the end, without its reason; another attempt may succeed.
+  if (self.transactional_ && judge(message->err) != trouble::lasting) return;
+  // Not rd_kafka_message_errstr(): of a message that was produced, it returns the payload.
+  self.failure_ = std::make_exception_ptr(backend_error(explain(message->err, {}, self.where_)));
 }
 
 void producer::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
@@ -73,12 +80,25 @@ void producer::begin() {
 }
 
 void producer::produce(const source_record& record) {
+  static constexpr record_envelope none{};
+  const record_envelope& envelope = record.envelope == nullptr ? none : *record.envelope;
+  // A null pointer is a null value or key, and different from an empty one. librdkafka does not write there.
+  const auto place_of = [](std::string_view text) {
+    return const_cast<char*>(text.data() == nullptr ? "" : text.data());
+  };
+  void* const value = envelope.has_value ? place_of(record.bytes) : nullptr;
+  const void* const key = envelope.key ? place_of(*envelope.key) : nullptr;
+  header_list headers(envelope.headers == nullptr ? nullptr : rd_kafka_headers_copy(envelope.headers));
   const auto end = clock::now() + where_.retry_for;
-  void* const payload = const_cast<char*>(record.bytes.data());  // librdkafka does not write to it
-  const void* const key = record.key.empty() ? nullptr : record.key.data();
-  while (rd_kafka_produce(topic_.get(), RD_KAFKA_PARTITION_UA, 0, payload, record.bytes.size(), key,
-                          record.key.size(), nullptr) != 0) {
-    const auto error = rd_kafka_last_error();
+  for (;;) {
+    const auto error = rd_kafka_producev(
+        client_.get(), RD_KAFKA_V_RKT(topic_.get()), RD_KAFKA_V_VALUE(value, record.bytes.size()),
+        RD_KAFKA_V_KEY(key, envelope.key.value_or("").size()), RD_KAFKA_V_TIMESTAMP(time_of(envelope)),
+        RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_MSGFLAGS(0), RD_KAFKA_V_END);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      (void)headers.release();  // the message owns them now
+      return;
+    }
     // A failed transaction accepts nothing more: commit() reports it, and everything is put again.
     if (error == RD_KAFKA_RESP_ERR__STATE && transactional_) return;
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= end) raise(error, {}, where_);
@@ -110,7 +130,11 @@ producer::outcome producer::judge_step(rd_kafka_error_t* answered) {
                         "nothing is lost: start it again (" +
                         why_ + ")");
   if (rd_kafka_error_is_fatal(error.get()) || judge(code) == trouble::lasting) raise(code, why_, where_);
-  if (rd_kafka_error_txn_requires_abort(error.get())) return outcome::aborted;
+  if (rd_kafka_error_txn_requires_abort(error.get())) {
+    rd_kafka_poll(client_.get(), 0);  // the message that failed it
+    check();
+    return outcome::aborted;
+  }
   if (rd_kafka_error_is_retriable(error.get())) return outcome::again;
   raise(code, why_, where_);
 }
@@ -153,6 +177,7 @@ bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const grou
 }
 
 void producer::abort() {
+  failure_ = nullptr;  // of a message of this transaction
   if (try_step([this] { return rd_kafka_abort_transaction(client_.get(), transaction_timeout_ms); }) !=
       outcome::done)
     throw backend_error(to_string(where_) + ": the transaction can be neither ended nor aborted: " + why_);

@@ -14,13 +14,29 @@
 #include "everseen/store/port/ledger.hpp"
 #include "everseen/store/port/retry_policy.hpp"
 
+struct rd_kafka_headers_s;
+
 namespace everseen {
+
+/// What a broker keeps of a record beside its bytes. A sink of the same kind puts it out as it came in.
+struct record_envelope {
+  /// False: a tombstone of Kafka, or an entry without the wanted field. `bytes` is empty then, and the record
+  /// is another one than an empty one.
+  bool has_value = true;
+  std::optional<std::string_view> key{};            ///< of Kafka; may be empty
+  std::optional<std::chrono::milliseconds> time{};  ///< since the epoch, by the broker's own record of it
+  /// Of Kafka, in librdkafka's own form: only that keeps names with a zero byte. Null: none.
+  const rd_kafka_headers_s* headers = nullptr;
+  std::span<const std::string_view> fields{};  ///< of an entry of a Redis stream: name, value, ...
+};
 
 /// One record as a source gives it, and its position in its lane.
 struct source_record {
   std::string_view bytes;  ///< readable for block_reader::padding bytes after its end
   std::uint64_t position = 0;
-  std::string_view key{};  ///< the source's own key for it, as in Kafka; empty if none
+  const record_envelope* envelope = nullptr;  ///< null: from a file, which has records and nothing else
+
+  [[nodiscard]] bool has_value() const noexcept { return envelope == nullptr || envelope->has_value; }
 };
 
 /// Records of one lane, in order.
@@ -33,7 +49,7 @@ struct source_batch {
   std::uint64_t generation = 0;
   bool begins = false;                   ///< the first of its generation
   bool unended = false;                  ///< one record without a separator: it may be longer next time
-  std::shared_ptr<const void> memory{};  ///< owns the bytes
+  std::shared_ptr<const void> memory{};  ///< owns the bytes and the envelopes
 };
 
 /// The source of a job's records. Lanes are independent; each is processed in order.

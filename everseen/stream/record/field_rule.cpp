@@ -43,6 +43,11 @@ std::string_view to_string(record_fault fault) noexcept {
       return "has a key that the filter cannot take";
     case record_fault::long_value:
       return "has a value of more than 1024 bytes to be counted by";
+    case record_fault::no_value:
+      return "has no value (in Kafka, null: a tombstone)";
+    case record_fault::separator_inside:
+      return "has the byte inside that ends a record of the output (--zero ends records with a zero byte "
+             "instead of a line end)";
   }
   return "has no key";
 }

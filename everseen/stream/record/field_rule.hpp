@@ -32,9 +32,11 @@ enum class record_fault : std::uint8_t {
   null_key,         ///< of an event: two events without a value are not the same event
   no_time,
   unreadable_time,
-  time_ahead,  ///< ahead of the clock by more than allowed
-  unfit_key,   ///< the funnel of another system's filter cannot take it
-  long_value,  ///< too many bytes for the name of a counter
+  time_ahead,        ///< ahead of the clock by more than allowed
+  unfit_key,         ///< the funnel of another system's filter cannot take it
+  long_value,        ///< too many bytes for the name of a counter
+  no_value,          ///< a tombstone of Kafka, or an entry of a Redis stream without the wanted field
+  separator_inside,  ///< the byte that ends a record in the output
 };
 
 /// Whether the record as a whole cannot be read: nothing is known of its fields.

@@ -1,7 +1,9 @@
 #include "everseen/stream/redis/redis_stream_entries.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,14 +34,27 @@ void append_string(std::string& to, std::string_view text) {
   to += '"';
 }
 
-void append_record(std::string& to, const redis::reply& fields, std::string_view field) {
-  if (field.empty()) return append_json(to, fields);
+/// @return whether the entry has the field
+bool append_record(std::string& to, const redis::reply& fields, std::string_view field) {
+  if (field.empty()) {
+    append_json(to, fields);
+    return true;
+  }
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
     if (fields[i].text() == field) {
       to += fields[i + 1].text();
-      return;
+      return true;
     }
+  return false;
 }
+
+/// What a batch owns of its entries.
+struct kept_entries {
+  redis::reply tree;  // has the fields
+  std::string bytes{};
+  std::vector<record_envelope> envelopes{};
+  std::vector<std::string_view> words{};
+};
 
 }  // namespace
 
@@ -68,8 +83,14 @@ void append_json(std::string& to, const redis::reply& fields) {
 }
 
 std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into) {
-  const auto memory = std::make_shared<std::string>();
-  std::vector<std::pair<std::uint64_t, std::size_t>> ends;  // the memory moves as it grows
+  const auto memory = std::make_shared<kept_entries>();
+  memory->tree = entries;
+  struct placed {
+    std::uint64_t position;
+    std::size_t end;           // of the record's bytes, which move as they grow
+    std::size_t end_of_words;  // the same
+  };
+  std::vector<placed> ends;
   std::size_t gone = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const redis::reply entry = entries[i];
@@ -81,16 +102,23 @@ std::size_t read_entries(const redis::reply& entries, std::string_view field, so
       ++gone;
       continue;
     }
-    append_record(*memory, entry[1], field);
-    ends.emplace_back(*position, memory->size());
+    record_envelope& envelope = memory->envelopes.emplace_back();
+    envelope.has_value = append_record(memory->bytes, entry[1], field);
+    envelope.time = std::chrono::milliseconds(*position >> sequence_bits);
+    for (std::size_t word = 0; word < entry[1].size(); ++word) memory->words.push_back(entry[1][word].text());
+    ends.push_back({*position, memory->bytes.size(), memory->words.size()});
   }
-  memory->append(block_reader::padding, '\0');
-  std::size_t begin = 0;
+  memory->bytes.append(block_reader::padding, '\0');
+  std::size_t begin = 0, first_word = 0;
   into.records.clear();
   into.records.reserve(ends.size());
-  for (const auto& [position, end] : ends) {
-    into.records.push_back({std::string_view(*memory).substr(begin, end - begin), position});
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto& [position, end, end_of_words] = ends[i];
+    record_envelope& envelope = memory->envelopes[i];
+    envelope.fields = std::span(memory->words).subspan(first_word, end_of_words - first_word);
+    into.records.push_back({std::string_view(memory->bytes).substr(begin, end - begin), position, &envelope});
     begin = end;
+    first_word = end_of_words;
   }
   into.memory = memory;
   return gone;

@@ -20,8 +20,10 @@ namespace everseen::redis_stream {
 /// @param fields  name, value, ...
 void append_json(std::string& to, const redis::reply& fields);
 
-/// Converts entries as XREADGROUP returns them into records. Deleted entries are left out.
-/// @param field  the record is the value of this field, and empty if the entry has none; empty: all, as JSON
+/// Converts entries as XREADGROUP returns them into records, with their fields and the times of their ids.
+/// Deleted entries are left out.
+/// @param field  the record is the value of this field, and has no value if the entry has no such field;
+///         empty: all, as JSON
 /// @return the number of deleted entries: they were delivered once, and trimmed before they were settled
 /// @throws format_error  an id that no position can represent
 std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into);

@@ -97,12 +97,14 @@ return 1
 /// the numbers: Lua's numbers are exact only up to 2^53. A command without effect is not written to the AOF:
 /// so at least one of the entries to be removed always exists.
 ///
-/// KEYS  stream, cursor    ARGV  lane, field, maxlen (empty: none), then position, value, ...: at most 1000
+/// KEYS  stream, cursor    ARGV  lane, maxlen (empty: none), then for each record, at most 1000: position,
+///       number of words, words: name, value, ...
 /// Returns the number of appended entries; -1 if the plan does not exist, or is too old because another
 /// client has appended: plan again.
 inline constexpr std::string_view append = R"(
-local last, first = redis.call('HGET', KEYS[2], ARGV[1]) or '', 4
-while first < #ARGV and ARGV[first] <= last do first = first + 2 end
+local last, first = redis.call('HGET', KEYS[2], ARGV[1]) or '', 3
+local function after(at) return at + 2 + ARGV[at + 1] end
+while first <= #ARGV and ARGV[first] <= last do first = after(first) end
 if first > #ARGV then return 0 end
 local times = {}
 for time in string.gmatch(redis.call('HGET', KEYS[2], '\0' .. ARGV[1]) or '', ' (%d+)') do
@@ -113,10 +115,10 @@ if not time then return -1 end
 local function add(at)
   local id, added = time .. '-' .. number, nil
   number = number + 1
-  if ARGV[3] == '' then
-    added = redis.pcall('XADD', KEYS[1], id, ARGV[2], ARGV[at + 1])
+  if ARGV[2] == '' then
+    added = redis.pcall('XADD', KEYS[1], id, unpack(ARGV, at + 2, after(at) - 1))
   else
-    added = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], id, ARGV[2], ARGV[at + 1])
+    added = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], id, unpack(ARGV, at + 2, after(at) - 1))
   end
   return added
 end
@@ -127,15 +129,17 @@ for i = 1, #times - 1 do
   for n = 0, 1099 do ids[#ids + 1] = times[i] .. '-' .. n end
   redis.call('XDEL', KEYS[1], unpack(ids))
 end
-for at = first, #ARGV, 2 do
+local at, count = first, 0
+while at <= #ARGV do
   local added = add(at)
   if type(added) == 'table' then
     if at == first and string.find(added.err, 'equal or smaller', 1, true) then return -1 end
     return added
   end
+  last, at, count = ARGV[at], after(at), count + 1
 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[#ARGV - 1], '\0' .. ARGV[1], '')
-return (#ARGV - first + 1) / 2
+redis.call('HSET', KEYS[2], ARGV[1], last, '\0' .. ARGV[1], '')
+return count
 )";
 
 }  // namespace everseen::redis_stream

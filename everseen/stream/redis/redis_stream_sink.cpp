@@ -1,5 +1,6 @@
 #include "everseen/stream/redis/redis_stream_sink.hpp"
 
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace {
 
 constexpr std::size_t records_a_call = 1'000;
 constexpr std::size_t bytes_a_call = 1U << 20;
+constexpr std::string_view default_field = "event";
+/// Lua passes fewer than 8000 values to a command.
+constexpr std::size_t max_fields = 3'900;
 
 redis_stream_url checked(redis_stream_url url, const redis::redis_url& server) {
   if (!url.group.empty() || !url.consumer.empty() || url.until_end)
@@ -21,7 +25,6 @@ redis_stream_url checked(redis_stream_url url, const redis::redis_url& server) {
   if (server.shape == redis::redis_url::topology::many)
     throw parameter_error(
         "a stream is on one server; name it after @, as in redis-stream:fresh@redis://host:6379");
-  if (url.field.empty()) url.field = "event";
   return url;
 }
 
@@ -56,7 +59,7 @@ class redis_stream_sink::impl {
     for (std::size_t i = 0; i < batch.from.records.size(); ++i) {
       if (!batch.goes_out(i)) continue;
       going.push_back(&batch.from.records[i]);
-      bytes += going.back()->bytes.size();
+      bytes += bytes_of(*going.back());
       if (going.size() < records_a_call && bytes < bytes_a_call) continue;
       append(batch.from.lane, going);
       fault_point("half_put");
@@ -67,17 +70,45 @@ class redis_stream_sink::impl {
   }
 
  private:
+  [[nodiscard]] bool has_fields(const source_record& record) const {
+    return url_.field.empty() && record.envelope != nullptr && !record.envelope->fields.empty();
+  }
+
+  [[nodiscard]] std::size_t bytes_of(const source_record& record) const {
+    if (!has_fields(record)) return record.bytes.size();
+    std::size_t bytes = 0;
+    for (const std::string_view word : record.envelope->fields) bytes += word.size();
+    return bytes;
+  }
+
+  /// Appends the words of the entry, and their number.
+  void write_entry(const source_record& record, std::vector<std::string_view>& words,
+                   std::deque<std::string>& numbers) const {
+    if (!has_fields(record)) {
+      words.insert(words.end(), {"2", url_.field.empty() ? default_field : url_.field, record.bytes});
+      return;
+    }
+    const auto& fields = record.envelope->fields;
+    if (fields.size() / 2 > max_fields)
+      throw parameter_error("an entry has " + std::to_string(fields.size() / 2) +
+                            " fields, and one that is appended has at most " + std::to_string(max_fields) +
+                            "; field=event in the URL behind --to appends it as one field, as JSON");
+    words.push_back(numbers.emplace_back(std::to_string(fields.size())));
+    words.insert(words.end(), fields.begin(), fields.end());
+  }
+
   void append(const std::string& lane, const std::vector<const source_record*>& records) {
     if (cursor_.empty()) cursor_ = key_beside(url_.stream, mark_());
     std::vector<std::string> positions;
     for (const source_record* each : records) positions.push_back(padded(each->position));
     const std::vector<std::string_view> plan = {"EVAL", redis_stream::plan, "2", url_.stream, cursor_,
                                                 lane,   positions.back()};
-    std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2",        url_.stream, cursor_,
-                                           lane,   url_.field,           max_length_};
+    std::vector<std::string_view> words = {"EVAL", redis_stream::append, "2", url_.stream, cursor_,
+                                           lane,   max_length_};
+    std::deque<std::string> numbers;  // referred to by `words`
     for (std::size_t i = 0; i < records.size(); ++i) {
       words.push_back(positions[i]);
-      words.push_back(records[i]->bytes);
+      write_entry(*records[i], words, numbers);
     }
     const redis::request r{{url_.stream, 0}, redis::encode(plan) + redis::encode(words), 2, true};
     // Another client appended between plan and append at every attempt: something is wrong.

@@ -10,11 +10,14 @@
 
 namespace everseen {
 
-/// A Redis stream that gets each fresh record once, as an entry of one field, even across crashes. The script
-/// that appends records also moves a cursor next to the stream, by lane, and appends nothing at or before it.
-/// So putting a batch again appends only the missing entries. The entries of a batch are planned first
-/// (redis_stream_scripts.hpp). So each is in the stream once, even if a server crashes in the middle of a
-/// call, replays half of it, and then runs the retry.
+/// A Redis stream that gets each fresh record once, even across crashes: an entry of another Redis stream
+/// with all its fields, any other record, or every record if the URL has `field`, as the value of one field.
+/// Ids are new.
+///
+/// The script that appends records also moves a cursor next to the stream, by lane, and appends nothing at or
+/// before it. So putting a batch again appends only the missing entries. The entries of a batch are planned
+/// first (redis_stream_scripts.hpp). So each is in the stream once, even if a server crashes in the middle of
+/// a call, replays half of it, and then runs the retry.
 ///
 /// The cursor is the hash {STREAM}:everseen:MARK. Remove it together with the stream. It must not outlive
 /// the ledger: the cursor would make events that a new ledger calls fresh look appended.

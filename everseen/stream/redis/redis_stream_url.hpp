@@ -19,9 +19,9 @@ namespace everseen {
 /// machine); start (earliest or latest: where a new group begins); field (the record is the value of this
 /// field; by default it is a JSON object of all fields); claim_after (how long a worker may be silent before
 /// others take over its events, as in 10s); gap (fail or skip: what to do if entries were trimmed before
-/// they were read); until (end: end when everything was read). Options of a sink: field (by default
-/// `event`); maxlen (keep about this many entries). Bytes may be written as %XX, and @ ? & % in names must
-/// be.
+/// they were read); until (end: end when everything was read). Options of a sink: field (the record is the
+/// value of this field; by default an entry keeps its fields, and other records get `event`); maxlen (keep
+/// about this many entries). Bytes may be written as %XX, and @ ? & % in names must be.
 struct redis_stream_url {
   std::string stream{};
   std::string group{};

@@ -18,6 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAreArray;
 
 using request = kafka_cluster::request;
@@ -71,11 +72,14 @@ TEST_F(KafkaSink, RecordsWithOneKeyStayInOnePartition) {
   kafka_sink sink(to(), "job", nullptr);
   sink.begin("");
   judged batch({"1", "2", "3", "4", "5", "6", "7", "8"});
-  for (std::size_t i = 0; i < 8; ++i) batch.batch.records[i].key = i % 2 == 0 ? "even" : "odd";
+  record_envelope even, odd;
+  even.key = "even";
+  odd.key = "odd";
+  for (std::size_t i = 0; i < 8; ++i) batch.batch.records[i].envelope = i % 2 == 0 ? &even : &odd;
   sink.put(batch.view());
   commit(sink, batch.reached());
   std::map<std::string, std::set<std::int32_t>> places;
-  for (const auto& each : kafka.read("fresh")) places[each.key].insert(each.partition);
+  for (const auto& each : kafka.read("fresh")) places[each.key.value()].insert(each.partition);
   EXPECT_EQ(places.at("even").size(), 1U);
   EXPECT_EQ(places.at("odd").size(), 1U);
 }
@@ -114,6 +118,20 @@ TEST_F(KafkaSink, OversizedEventIsReportedWithAdvice) {
     FAIL();
   } catch (const backend_error& e) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("message.max.bytes"), HasSubstr("max.message.bytes of the topic")));
+  }
+}
+
+TEST_F(KafkaSink, RefusedEventIsReportedWithoutItsContent) {
+  kafka_sink sink(to(), "job", nullptr);
+  sink.begin("");
+  kafka.fail_next(request::produce, {87});  // INVALID_RECORD
+  const judged batch({"secret"});
+  try {
+    sink.put(batch.view());
+    commit(sink, batch.reached());
+    FAIL();
+  } catch (const backend_error& e) {
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("needs a key"), Not(HasSubstr("secret"))));
   }
 }
 
@@ -214,6 +232,22 @@ TEST_F(KafkaToKafka, FencedProducerIsReportedWithAdvice) {
     FAIL();
   } catch (const backend_error& e) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("same transactional.id"), HasSubstr("nothing is lost")));
+  }
+}
+
+TEST_F(KafkaToKafka, RefusedRecordEndsTheJobWithAdvice) {
+  for (const auto& [error, advice] : {std::pair(32, "message.timestamp.after.max.ms"),  // INVALID_TIMESTAMP
+                                      std::pair(87, "needs a key")}) {                  // INVALID_RECORD
+    start();
+    kafka.fail_next(request::produce, {error});
+    try {
+      commit(*sink, put(100));
+      ADD_FAILURE() << error;
+    } catch (const backend_error& e) {
+      EXPECT_THAT(e.what(), HasSubstr(advice));
+    }
+    sink.reset();
+    from.reset();
   }
 }
 

@@ -56,9 +56,9 @@ TEST_F(KafkaSource, KeepsKeysEmptyMessagesAndPadding) {
   source_batch batch;
   while (from->next(batch, 100ms) != source::state::records) continue;
   ASSERT_EQ(batch.records.size(), 3U);
-  EXPECT_EQ(batch.records[0].key, "key");
+  EXPECT_EQ(batch.records[0].envelope->key, "key");
   EXPECT_EQ(batch.records[1].bytes, "");
-  EXPECT_EQ(batch.records[1].key, "alone");
+  EXPECT_EQ(batch.records[1].envelope->key, "alone");
   EXPECT_TRUE(batch.begins);
   EXPECT_EQ(batch.next, 3U);
   const char* const end = batch.records[2].bytes.data() + batch.records[2].bytes.size();

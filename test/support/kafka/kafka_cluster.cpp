@@ -44,6 +44,37 @@ std::string bytes(const void* at, std::size_t length) {
 
 constexpr int timeout_ms = 20'000;
 
+rd_kafka_headers_t* headers_of(const kafka_cluster::message& from) {
+  rd_kafka_headers_t* const made = rd_kafka_headers_new(from.headers.size());
+  for (const auto& [name, value] : from.headers)
+    rd_kafka_header_add(made, name.data(), static_cast<ssize_t>(name.size()), value ? value->data() : nullptr,
+                        value ? static_cast<ssize_t>(value->size()) : 0);
+  return made;
+}
+
+std::vector<kafka_cluster::message::header> headers_of(const rd_kafka_message_t& told) {
+  std::vector<kafka_cluster::message::header> found;
+  rd_kafka_headers_t* all = nullptr;
+  if (rd_kafka_message_headers(&told, &all) != RD_KAFKA_RESP_ERR_NO_ERROR) return found;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  std::size_t size = 0;
+  for (std::size_t i = 0; rd_kafka_header_get_all(all, i, &name, &value, &size) == 0; ++i)
+    found.emplace_back(name, value == nullptr ? std::nullopt : std::optional(bytes(value, size)));
+  return found;
+}
+
+kafka_cluster::message copy_of(const rd_kafka_message_t& told) {
+  kafka_cluster::message found{bytes(told.payload, told.len)};
+  if (told.key != nullptr) found.key = bytes(told.key, told.key_len);
+  found.offset = told.offset;
+  found.partition = told.partition;
+  found.has_value = told.payload != nullptr;
+  found.headers = headers_of(told);
+  found.time_ms = rd_kafka_message_timestamp(&told, nullptr);
+  return found;
+}
+
 }  // namespace
 
 class kafka_cluster::impl {
@@ -100,11 +131,15 @@ void kafka_cluster::produce(const std::string& topic, std::int32_t partition,
   rd_kafka_t* const to = impl_->producer.get();
   for (const message& each : what) {
     for (;;) {
+      void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
+      const void* const key = each.key ? each.key->data() : nullptr;
+      rd_kafka_headers_t* const headers = headers_of(each);
       const auto error = rd_kafka_producev(
           to, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
-          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-          RD_KAFKA_V_VALUE(const_cast<char*>(each.value.data()), each.value.size()),
-          RD_KAFKA_V_KEY(each.key.empty() ? nullptr : each.key.data(), each.key.size()), RD_KAFKA_V_END);
+          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, each.value.size()),
+          RD_KAFKA_V_KEY(key, each.key.value_or("").size()), RD_KAFKA_V_TIMESTAMP(each.time_ms),
+          RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
       if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(to, 10);
         continue;
@@ -139,8 +174,7 @@ std::vector<kafka_cluster::message> kafka_cluster::read(const std::string& topic
     if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF)
       ++ended;
     else if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
-      found[told->partition].push_back(
-          {bytes(told->payload, told->len), bytes(told->key, told->key_len), told->offset, told->partition});
+      found[told->partition].push_back(copy_of(*told));
     rd_kafka_message_destroy(told);
   }
   rd_kafka_consumer_close(reader.get());

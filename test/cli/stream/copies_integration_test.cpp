@@ -1,0 +1,168 @@
+// What a record keeps when `everseen stream` copies it from a Kafka topic or a Redis stream.
+
+#include <tuple>
+
+#include "test/cli/shell.hpp"
+#include "test/support/kafka/kafka_cluster.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::EndsWith;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+
+using message = kafka_cluster::message;
+
+/// All that a copy must keep, in a form that a failure prints.
+std::string whole(const message& each) {
+  std::string text =
+      "key " + each.key.value_or("(null)") + ", value " + (each.has_value ? each.value : "(null)");
+  for (const auto& [name, value] : each.headers) text += ", header " + name + '=' + value.value_or("(null)");
+  return text + ", at " + std::to_string(each.time_ms);
+}
+
+std::vector<std::string> whole(const std::vector<message>& all) {
+  std::vector<std::string> texts;
+  for (const message& each : all) texts.push_back(whole(each));
+  return texts;
+}
+
+message made(std::string value, std::optional<std::string> key, std::int64_t time_ms = 1'700'000'000'123) {
+  message each{std::move(value), std::move(key)};
+  each.time_ms = time_ms;
+  return each;
+}
+
+message tombstone(std::optional<std::string> key) {
+  message each = made("", std::move(key));
+  each.has_value = false;
+  return each;
+}
+
+auto Succeeds() {
+  return Field("exit_code", &program_result::exit_code, 0);
+}
+
+class Copy : public Shell {
+ protected:
+  Copy() {
+    kafka_.create_topic("raw", 1);
+    kafka_.create_topic("copy", 1);
+  }
+  [[nodiscard]] std::string topic(const std::string& name, const std::string& rest = "") const {
+    return " 'kafka://" + kafka_.brokers() + '/' + name + rest + "' ";
+  }
+  /// Each run is the first member of a group, or it would wait until the last run's membership has ended.
+  [[nodiscard]] std::string raw() { return topic("raw", "?until=end&group=g" + std::to_string(++groups_)); }
+  [[nodiscard]] std::string stream(const std::string& name, const std::string& rest = "") const {
+    return " 'redis-stream:" + name + rest + '@' + server_.url() + "' ";
+  }
+  [[nodiscard]] std::string entries_of(const std::string& name) const {
+    return server_.run({"XRANGE", name, "-", "+"});
+  }
+
+  kafka_cluster kafka_{};
+  redis_server server_{};
+  int groups_ = 0;
+};
+
+// Promise: a copy from topic to topic has each record as it came in (streams, What a record keeps).
+TEST_F(Copy, OfATopicHasEveryRecordAsItCameIn) {
+  message first = made("a", "k");
+  first.headers = {{"trace", "1"}, {"none", std::nullopt}, {"empty", ""}, {"trace", "2"}, {"trace", "1"}};
+  const std::vector<message> all = {first,         made("b", "", 1),       made("c", std::nullopt, 1'000),
+                                    made("", "k"), tombstone("k"),         tombstone("l"),
+                                    tombstone(""), tombstone(std::nullopt)};
+  kafka_.produce("raw", 0, all);
+  kafka_.produce("raw", 0, all);
+  EXPECT_THAT(sh("everseen stream --filter f --from" + raw() + "--to" + topic("copy")),
+              AllOf(Succeeds(), Field("err", &program_result::err, HasSubstr("16 events: 8 fresh, 8 seen"))));
+  EXPECT_THAT(whole(kafka_.read("copy")), ElementsAreArray(whole(all)));
+}
+
+TEST_F(Copy, WithoutAKeyATombstoneIsTheEventOfItsOwnKey) {
+  kafka_.produce("raw", 0, {tombstone("a"), tombstone("b"), tombstone("a"), made("", "a"), made("", "b")});
+  EXPECT_THAT(sh("everseen stream --filter f --from" + raw() + "--to" + topic("copy")), Succeeds());
+  EXPECT_THAT(whole(kafka_.read("copy")),
+              ElementsAreArray(whole(std::vector{tombstone("a"), tombstone("b"), made("", "a")})));
+}
+
+TEST_F(Copy, TombstoneHasNoFieldToBeAKey) {
+  kafka_.produce("raw", 0, {made(R"({"id":1})", "a"), tombstone("a")});
+  const std::string copy = "everseen stream --filter f --key-json /id --to" + topic("copy") + "--from";
+  const program_result refused = sh(copy + raw());
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("the record at 1 of raw/0 has no value"), HasSubstr("--bad-events")));
+  EXPECT_THAT(sh(copy + raw() + "--bad-events skip"), Succeeds());
+  EXPECT_EQ(kafka_.read("copy").size(), 1U);
+}
+
+TEST_F(Copy, FileTakesNoRecordThatIsNoLine) {
+  kafka_.produce("raw", 0, {made("a", "k"), made("", "k"), tombstone("k"), made("b", "k")});
+  const std::string copy = "everseen stream --filter f --to lines --from";
+  EXPECT_THAT(sh(copy + raw()), AllOf(Field("exit_code", &program_result::exit_code, 4),
+                                      Field("err", &program_result::err, HasSubstr("raw/0 has no value"))));
+  EXPECT_THAT(sh(copy + raw() + "--bad-events skip && cat lines"),
+              Field("out", &program_result::out, "a\n\nb\n"));
+}
+
+TEST_F(Copy, RecordOfSeveralLinesNeedsAnotherSeparator) {
+  kafka_.produce("raw", 0, {made("one\ntwo", "k"), made("three", "k")});
+  const std::string copy = "everseen stream --filter f --from";
+  EXPECT_THAT(sh(copy + raw() + "--to lines"),
+              AllOf(Field("exit_code", &program_result::exit_code, 4),
+                    Field("err", &program_result::err, AllOf(HasSubstr("of raw/0"), HasSubstr("--zero")))));
+  EXPECT_THAT(sh(copy + raw() + "--zero --to lines && tr '\\0' ';' < lines"),
+              Field("out", &program_result::out, "one\ntwo;three;"));
+  EXPECT_THAT(sh(copy + raw() + "--zero --to" + topic("copy")), Complains(2, "--zero"));
+}
+
+TEST_F(Copy, OfARedisStreamHasTheFieldsOfEveryEntry) {
+  server_.run({"XADD", "raw", "5-1", "id", "1", "site", "a", "id", "2"});
+  server_.run({"XADD", "raw", "5-2", "other", std::string("\xff\"", 2)});
+  const std::string from = stream("raw", "?until=end&group=g");
+  EXPECT_THAT(sh("everseen stream --filter f --from" + from + "--to" + stream("copy")), Succeeds());
+  EXPECT_THAT(entries_of("copy"), AllOf(HasSubstr("id\n1\nsite\na\nid\n2\n"), EndsWith("other\n\xff\"")));
+}
+
+TEST_F(Copy, FieldOfTheSourceChoosesWhatIsJudgedAndNotWhatIsCopied) {
+  server_.run({"XADD", "raw", "1-0", "id", "1", "site", "a"});
+  server_.run({"XADD", "raw", "2-0", "id", "1", "site", "b"});
+  server_.run({"XADD", "raw", "3-0", "id", "", "site", "c"});
+  server_.run({"XADD", "raw", "4-0", "site", "d"});
+  const std::string from = stream("raw", "?until=end&group=g&field=id");
+  EXPECT_THAT(sh("everseen stream --filter f --from" + from + "--to" + stream("copy")), Succeeds());
+  EXPECT_THAT(entries_of("copy"), AllOf(HasSubstr("id\n1\nsite\na\n"), HasSubstr("id\n\nsite\nc\n"),
+                                        EndsWith("site\nd"), Not(HasSubstr("b"))));
+}
+
+TEST_F(Copy, IntoAFieldIsTheRecordAlone) {
+  server_.run({"XADD", "raw", "1-0", "id", "1", "site", "a"});
+  const std::string from = stream("raw", "?until=end&group=g");
+  EXPECT_THAT(sh("everseen stream --filter f --from" + from + "--to" + stream("copy", "?field=event")),
+              Succeeds());
+  EXPECT_THAT(entries_of("copy"), EndsWith("event\n{\"id\":\"1\",\"site\":\"a\"}"));
+}
+
+TEST_F(Copy, IntoAFieldNeedsAValue) {
+  kafka_.produce("raw", 0, {tombstone("k")});
+  EXPECT_THAT(sh("everseen stream --filter f --from" + raw() + "--to" + stream("copy")),
+              Field("err", &program_result::err, HasSubstr("raw/0 has no value")));
+}
+
+TEST_F(Copy, OfARedisStreamInATopicHasTheTimesOfItsEntries) {
+  server_.run({"XADD", "raw", "1700000000123-4", "id", "1"});
+  const std::string from = stream("raw", "?until=end&group=g");
+  EXPECT_THAT(sh("everseen stream --filter f --from" + from + "--to" + topic("copy")), Succeeds());
+  EXPECT_THAT(whole(kafka_.read("copy")), ElementsAre(whole(made(R"({"id":"1"})", std::nullopt))));
+}
+
+}  // namespace
+}  // namespace everseen::test
