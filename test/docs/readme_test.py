@@ -14,6 +14,8 @@ import tempfile
 import time
 import unittest
 
+from promised_output import assert_promised
+
 readme, program, *compiler = sys.argv[1:]
 program = os.path.abspath(program)
 text = pathlib.Path(readme).read_text(encoding="utf-8")
@@ -89,7 +91,7 @@ class Readme(unittest.TestCase):
         shared = f"localhost:{self.start_redis()}"
         # Each block runs in its own shell, as a reader may paste any of them.
         for block in blocks_in("sh"):
-            self.sh(block.replace("localhost:6379", shared))
+            assert_promised(self, block, self.sh(block.replace("localhost:6379", shared)))
         self.assert_each_once(self.lines_of("once.txt"), self.lines_of("words.txt"))
         users = [line.split(",")[4] for line in self.lines_of("first-visits.csv")]
         self.assert_each_once(users, [line.split(",")[4] for line in self.lines_of("access.csv")])
@@ -122,7 +124,7 @@ class Readme(unittest.TestCase):
             said = [line.split("# ")[1] for line in block.splitlines() if line.startswith("print(")]
             self.assertEqual(len(printed), len(said))
             for got, promise in zip(printed, said):
-                self.assertTrue(promise.startswith(got), f"{got} is not {promise}")
+                self.assertRegex(promise, f"^{re.escape(got)}($|[:,] )")
 
     def test_names_exactly_the_existing_verbs(self):
         table = text[text.index("| verb |") :].split("\n\n")[0].splitlines()[2:]

@@ -41,10 +41,11 @@ class Library(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
 
     def run_here(self, *command, **more):
+        """Returns standard output and standard error, in this order."""
         environment = os.environ | {"PKG_CONFIG_PATH": PKG_CONFIG_PATH, "CMAKE_PREFIX_PATH": prefix} | more
         done = subprocess.run(command, cwd=self.directory, env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return done.stdout + done.stderr
 
     def write(self, name, text):
         (self.directory / name).write_text(text, encoding="utf-8")
@@ -53,6 +54,15 @@ class Library(unittest.TestCase):
         shutil.rmtree(self.directory / "filters", ignore_errors=True)
         return self.run_here(path, **more)
 
+    def assert_printed(self, printed, said):
+        """What is said beside a statement are its lines, with ", " between them; a final "..." stands for the rest."""
+        lines = [line for text in said for line in text.split(", ")]
+        self.assertEqual(len(printed.splitlines()), len(lines), f"{printed}{lines}")
+        for got, line in zip(printed.splitlines(), lines):
+            if line.endswith("..."):
+                got = got[: len(line) - 3] + "..."
+            self.assertEqual(got, line)
+
     def test_cpp_programs_print_the_documented_output(self):
         for block in blocks_in("cpp"):
             with self.subTest(block=block):
@@ -60,14 +70,22 @@ class Library(unittest.TestCase):
                 self.run_here("bash", "-c", f'eval "flags=($(pkg-config --cflags --libs everseen))"; '
                               f'{compiler} -std=c++20 {" ".join(WARNINGS)} main.cpp "${{flags[@]}}" -o program')
                 said = re.findall(r"'\\n';  // (.*)$", block, re.M)
-                self.assertEqual(self.run_program("./program").split(), said)
+                self.assert_printed(self.run_program("./program"), said)
 
-    def test_c_programs_run(self):
+    def test_every_statement_that_prints_has_its_output_beside_it(self):
+        for block in blocks_in("cpp"):
+            self.assertEqual(block.count("<< '\\n'"), len(re.findall(r"'\\n';  // ", block)), block)
+        for block in blocks_in("c"):
+            self.assertEqual(len(re.findall(r"\bprintf\(", block)), len(re.findall(r"\bprintf\(.*\);  /\* ", block)), block)
+            self.assertIn(" printf(", block)
+
+    def test_c_programs_print_the_documented_output_and_leak_nothing(self):
         for block in blocks_in("c"):
             self.write("main.c", block)
-            self.run_here("cc", "-std=c11", *WARNINGS, "-I", f"{prefix}/include", "main.c", "-L", f"{prefix}/lib",
-                          "-leverseen", "-o", "program")
-            self.run_program("./program", LD_LIBRARY_PATH=f"{prefix}/lib")
+            self.run_here("cc", "-std=c11", *WARNINGS, "-fsanitize=address,undefined", "-I", f"{prefix}/include", "main.c",
+                          "-L", f"{prefix}/lib", "-leverseen", "-o", "program")
+            said = re.findall(r"\bprintf\(.*\);  /\* (.*) \*/$", block, re.M)
+            self.assert_printed(self.run_program("./program", LD_LIBRARY_PATH=f"{prefix}/lib"), said)
 
     def test_cmake_links_each_component(self):
         self.write("main.cpp", program(blocks_in("cpp")[0]))
