@@ -1,6 +1,6 @@
 // Prints for each argument whether it is new.
 //
-//	sudo apt-get install golang-go redis-server
+//	sudo apt-get install golang-go pkg-config redis-server
 //	cd examples/go && go run . redis://localhost alice bob alice
 package main
 

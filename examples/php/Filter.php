@@ -99,13 +99,24 @@ final class Filter
         if ($status !== 0) throw new Error(self::library()->everseen_last_error(), $status);
     }
 
-    /** The header without the parts for compilers only. EVERSEEN_HEADER and EVERSEEN_LIBRARY name other places. */
+    /**
+     * What is used of everseen.h. It stays valid for this library's number: functions are only added, and `size` says
+     * how many of the options are known here. EVERSEEN_LIBRARY names a library where the system does not look.
+     */
     private static function library(): \FFI
     {
-        if (self::$library !== null) return self::$library;
-        $header = file_get_contents(getenv('EVERSEEN_HEADER') ?: '/usr/include/everseen/everseen.h');
-        $header = preg_replace(['~/\*.*?\*/~s', '~^#.*(?:\\\\\n.*)*$~m', '~extern "C" \{~', '~EVERSEEN_API~'], '', $header);
-        $header = preg_replace('~^\}$~m', '', $header);
-        return self::$library = \FFI::cdef($header, getenv('EVERSEEN_LIBRARY') ?: 'libeverseen.so.0');
+        return self::$library ??= \FFI::cdef(<<<'C'
+            typedef struct everseen_filter everseen_filter;
+            typedef struct { size_t size; uint64_t capacity; double error_rate; } everseen_options;
+            int everseen_open(const char* url, const char* name, everseen_filter** filter);
+            int everseen_open_or_create(const char* url, const char* name, const everseen_options* options,
+                                        everseen_filter** filter);
+            void everseen_close(everseen_filter* filter);
+            int everseen_add_offsets64(everseen_filter* filter, const void* bytes, const int64_t* offsets, size_t count,
+                                       const int64_t* times, size_t times_count, uint8_t* verdicts);
+            int everseen_check_offsets64(const everseen_filter* filter, const void* bytes, const int64_t* offsets,
+                                         size_t count, const int64_t* times, size_t times_count, uint8_t* verdicts);
+            const char* everseen_last_error(void);
+            C, getenv('EVERSEEN_LIBRARY') ?: 'libeverseen.so.0');
     }
 }

@@ -18,6 +18,8 @@ from promised_output import assert_promised
 
 readme, program, *compiler = sys.argv[1:]
 program = os.path.abspath(program)
+is_installed = pathlib.Path(program).parent.name == "bin"
+built_package = pathlib.Path(program).parent / "python"
 text = pathlib.Path(readme).read_text(encoding="utf-8")
 blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
@@ -114,10 +116,11 @@ class Readme(unittest.TestCase):
             self.run_here(compiler[0], "-o", "a.out", "main.cpp", *compiler[1:])
             self.run_here("./a.out")
 
-    @unittest.skipUnless((pathlib.Path(program).parent / "python").is_dir(), "the Python package was not built")
+    @unittest.skipUnless(built_package.is_dir() or is_installed, "the Python package was not built")
     @unittest.skipIf(any(word.startswith("-fsanitize") for word in compiler), "the interpreter is not sanitized")
     def test_python_prints_the_documented_output(self):
-        self.environment["PYTHONPATH"] = f"{pathlib.Path(program).parent}/python"
+        if not is_installed:
+            self.environment["PYTHONPATH"] = str(built_package)
         shared = f"localhost:{self.start_redis()}"
         for block in blocks_in("python"):
             printed = self.run_here("/usr/bin/python3", "-c", block.replace("localhost:6379", shared)).splitlines()

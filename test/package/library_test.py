@@ -100,12 +100,13 @@ class Library(unittest.TestCase):
 
     def test_shell_blocks_build_the_program(self):
         self.write("main.cpp", program(blocks_in("cpp")[0]))
+        self.write("main.c", blocks_in("c")[0])
         # The blocks are for a prefix without blanks.
         (self.directory / "prefix").symlink_to(prefix)
         path = PKG_CONFIG_PATH.replace(prefix, str(self.directory / "prefix"))
         for line in "".join(blocks_in("sh")).splitlines():
             self.run_here("bash", "-euc", line, PKG_CONFIG_PATH=path)
-            self.run_program("./clicks")
+            self.run_program("./clicks", LD_LIBRARY_PATH=f"{prefix}/lib")
 
 
 if __name__ == "__main__":

@@ -59,9 +59,10 @@ done
 echo "== doc/library.md"
 "$(dirname "$0")/library_test.py" "$prefix/share/doc/everseen/doc/library.md" "$prefix" "$compiler"
 
-echo "== -leverseen, from C"
-cc -std=c11 -Wall -Werror -I "$prefix/include/everseen" -o "$work/c_user" "$outside/../../capi/everseen_test.c" \
-  -L "$prefix/lib" -leverseen -Wl,-rpath,"$prefix/lib"
+echo "== pkg-config everseen-c"
+eval "flags=($(pkg-config --cflags --libs everseen-c))"
+cc -std=c11 -Wall -Werror -I "$prefix/include/everseen" -o "$work/c_user" "$outside/../../capi/everseen_test.c" "${flags[@]}" \
+  -Wl,-rpath,"$prefix/lib"
 "$work/c_user"
 
 module="$prefix/lib/redis/modules/everseen.so"

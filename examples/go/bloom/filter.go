@@ -5,10 +5,9 @@
 // KEY --bits BITS.
 package bloom
 
-// #cgo CFLAGS: -I/usr/include/everseen
-// #cgo LDFLAGS: -leverseen
+// #cgo pkg-config: everseen-c
 // #include <stdlib.h>
-// #include <everseen.h>
+// #include <everseen/everseen.h>
 import "C"
 
 import (
