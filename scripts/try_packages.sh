@@ -98,6 +98,18 @@ chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only py
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 python3
 [[ $(inside "$bare" python3 -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
 
+say "its library, from PHP and C"
+chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only php-cli gcc libc6-dev pkg-config
+inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 php-cli gcc libc6-dev pkg-config
+cp -r "$(dirname "$0")/../examples/php" "$bare/"
+got=$(inside "$bare" php /php/first_visit.php file:/filters alice bob alice)
+[[ $got == $'alice is new\nbob is new\nalice was here before' ]]
+# shellcheck disable=SC2016  # the backticks are Markdown's
+sed -n '/^```c$/,/^```$/p' "$bare/usr/share/doc/everseen/doc/library.md" | sed '/^```/d' >"$bare/main.c"
+# shellcheck disable=SC2016  # the inner shell expands it
+got=$(inside "$bare" sh -c 'cc main.c $(pkg-config --cflags --libs everseen-c) -o main && ./main')
+[[ $got == *$'\nfresh\nfresh\nseen' ]]
+
 say "the wheel, without the .deb"
 inside "$bare" dpkg --remove everseen
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only python3-venv
