@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,7 @@ struct pipe_half {
   int from, to;
   cutting_proxy::direction towards;
   std::vector<char> waiting{};
+  std::size_t left = SIZE_MAX;  // bytes that pass before the connection is cut
 
   [[nodiscard]] bool is_full() const noexcept { return !waiting.empty(); }
 };
@@ -47,6 +49,7 @@ class cutting_proxy::impl : public poll_loop {
   [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
 
   std::optional<std::pair<direction, std::size_t>> cut{};  // the direction, and how many bytes still pass
+  std::optional<std::pair<direction, std::size_t>> cut_every{};  // the same, of each new connection
   std::chrono::milliseconds delay{0};
   std::optional<std::pair<direction, std::size_t>> hold{};  // the same, for a hold
   std::array<std::size_t, 2> passed{};                      // by direction
@@ -111,6 +114,7 @@ void cutting_proxy::impl::accept_one() {
   send_at_once(client);
   send_at_once(server);
   pairs_.emplace_back(client, server);
+  if (cut_every) pairs_.back().halves[static_cast<std::size_t>(cut_every->first)].left = cut_every->second;
 }
 
 /// @return false  the connection has ended
@@ -141,7 +145,7 @@ bool cutting_proxy::impl::read(pipe_half& half) {
 bool cutting_proxy::impl::write(pipe_half& half) {
   const std::lock_guard lock(mutex);
   const bool counts = cut && cut->first == half.towards;
-  std::size_t pass = counts ? std::min(cut->second, half.waiting.size()) : half.waiting.size();
+  std::size_t pass = std::min(counts ? cut->second : SIZE_MAX, std::min(half.left, half.waiting.size()));
   if (hold && hold->first == half.towards) {
     pass = std::min(pass, hold->second);
     if (pass == 0 && is_held(half)) {
@@ -158,6 +162,8 @@ bool cutting_proxy::impl::write(pipe_half& half) {
     hold->second -= static_cast<std::size_t>(sent);
     holds = is_held(half);
   }
+  if (half.left != SIZE_MAX) half.left -= static_cast<std::size_t>(sent);
+  if (half.left == 0) return false;
   if (!counts) return true;
   cut->second -= static_cast<std::size_t>(sent);
   if (cut->second > 0) return true;
@@ -180,6 +186,12 @@ void cutting_proxy::cut_after(direction d, std::size_t bytes) {
 }
 void cutting_proxy::cut_for_long_after(direction d, std::size_t bytes) {
   impl_->tell([&] { impl_->cut = {d, bytes}, impl_->refuses_when_cut = true; });
+}
+void cutting_proxy::cut_every(direction d, std::size_t bytes) {
+  impl_->tell([&] {
+    impl_->cut_every.reset();
+    if (bytes > 0) impl_->cut_every = {d, bytes};
+  });
 }
 bool cutting_proxy::has_cut() const {
   const std::lock_guard lock(impl_->mutex);

@@ -30,6 +30,8 @@ class cutting_proxy {
   void cut_after(direction d, std::size_t bytes);
   /// The same, followed by refuse(true).
   void cut_for_long_after(direction d, std::size_t bytes);
+  /// From now on every new connection is cut after this many bytes in this direction. 0: none is any more.
+  void cut_every(direction d, std::size_t bytes);
   /// Whether the last of these cuts has happened.
   [[nodiscard]] bool has_cut() const;
   /// This many more bytes pass in this direction; the following ones wait until release(), as if their

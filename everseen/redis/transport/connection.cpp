@@ -144,7 +144,9 @@ void connection::broke(const failure& why) {
   deadline_.stop();
   failure told{name_of_server(url_, where_) + ": " + why.message, why.permanent,
                std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - last_progress_)};
-  if (greetings_left_ > 0 && !url_.tls && told.message.find("the connection ended") != std::string::npos)
+  // Nobody speaks TLS on a Unix socket.
+  if (greetings_left_ > 0 && !url_.tls && where_.unix_path.empty() &&
+      told.message.find("the connection ended") != std::string::npos)
     told.message += "; does this port want TLS? Then the URL begins with " + scheme(true);
   user_.failed(told);
 }

@@ -1,19 +1,25 @@
 // Outages of the server or the network.
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 #include "test/redis/transport/talking.hpp"
 #include "test/support/cutting_proxy.hpp"
+#include "test/support/loopback.hpp"
 #include "test/support/redis_server.hpp"
+#include "test/support/scratch_directory.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -38,6 +44,44 @@ TEST(Outage, RefusedConnectionIsRetriedForAsLongAsTheUrlSays) {
 TEST(Outage, MissingUnixSocketIsReported) {
   session s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("unix:/nowhere/redis.sock"));
+}
+
+/// A listener that ends each connection at once.
+class hanging_up {
+ public:
+  /// @param path  of a Unix socket
+  explicit hanging_up(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    if (::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::listen(fd_.get(), 8) != 0)
+      throw std::runtime_error("no socket at " + path);
+    thread_ = std::jthread([this] {
+      for (int client; (client = ::accept(fd_.get(), nullptr, nullptr)) >= 0;) ::close(client);
+    });
+  }
+  ~hanging_up() { ::shutdown(fd_.get(), SHUT_RDWR); }
+  hanging_up(const hanging_up&) = delete;
+  hanging_up& operator=(const hanging_up&) = delete;
+
+ private:
+  test::descriptor fd_;
+  std::jthread thread_{};
+};
+
+TEST(Outage, OnlyAPortIsSuspectedOfWantingTls) {
+  const test::scratch_directory directory;
+  const std::string path = (directory.path() / "s").string();
+  const hanging_up there(path);
+  session to_socket(parse_redis_url("unix:" + path + "?retry_for=0s"));
+  EXPECT_THAT(outage_of(to_socket, of({"PING"})).message,
+              ::testing::AllOf(HasSubstr("the connection ended"), ::testing::Not(HasSubstr("TLS"))));
+  redis_server server;
+  cutting_proxy proxy(server.port());
+  proxy.cut_every(direction::to_server, 1);
+  session s(parse_redis_url(proxy.url("?retry_for=0s")));
+  EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("does this port want TLS?"));
 }
 
 TEST(Outage, UnknownHostNameIsReported) {
