@@ -79,7 +79,7 @@ bool try_to_empty(session& with, const filter_identity& f, std::uint32_t partiti
   }
   const reply said = run_script(with, std::move(call));
   if (said.text() == "M") throw filter_is_gone(key);
-  if (said.text() == "N") throw storage_error("the filter is being rebuilt; try again", 0, key);
+  if (said.text() == "N") throw not_emptied(with, f, partition);
   if (said.text() == "J")
     throw parameter_error(
         "a job of the filter was created meanwhile, so it cannot be reset; end the job first");

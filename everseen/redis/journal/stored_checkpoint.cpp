@@ -123,6 +123,13 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 
 }  // namespace
 
+storage_error not_emptied(session& with, const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  const auto next = id_in_field(ask_about(with, {key, partition}, {"HGET", key, "successor"}), key);
+  if (!next || *next == f.id) return filter_is_sealed(f, f.id, key);
+  return {"the filter is being rebuilt; try again", 0, key};
+}
+
 /// The journal continues in the next chunk, with a checksum that no record has. Clients that have the
 /// partition open therefore detect that their history has ended, and load it again.
 void empty_journal(session& with, const filter_identity& f, std::uint32_t partition) {
@@ -140,7 +147,7 @@ void empty_journal(session& with, const filter_identity& f, std::uint32_t partit
     std::ranges::move(strings_of(f, partition, now), std::back_inserter(call.keys));
     const reply said = run_script(with, std::move(call));
     if (said[0].text() == "M") throw filter_is_gone(key);
-    if (said[0].text() == "N") throw storage_error("the filter is being rebuilt; try again", 0, key);
+    if (said[0].text() == "N") throw not_emptied(with, f, partition);
     if (said[0].text() == "J")
       throw parameter_error(
           "a job of the filter was created meanwhile, so it cannot be reset; end the job first");

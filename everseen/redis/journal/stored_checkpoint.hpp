@@ -43,10 +43,13 @@ struct stored_checkpoint {
                                                 std::uint32_t partition);
 
 /// Removes all keys of a partition, in one step; repairs a damaged one.
-/// @throws storage_error  the filter was dropped, or is being rebuilt    @throws parameter_error  it has a
-///   job
+/// @throws storage_error  it was dropped, or as not_emptied    @throws parameter_error  it has a job
 /// @throws backend_error
 void empty_journal(session& with, const filter_identity& f, std::uint32_t partition);
+
+/// The error for a sealed partition, which cannot be emptied: the filter is being rebuilt, or removed.
+/// @throws backend_error, format_error
+[[nodiscard]] storage_error not_emptied(session& with, const filter_identity& f, std::uint32_t partition);
 
 /// The keys of a partition besides its state. The last is a chunk that a killed server may have created after
 /// the end.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 
 #include "test/redis/judges.hpp"
@@ -17,8 +18,10 @@ using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
 using test::random_digests;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Optional;
 
 class Leftovers : public testing::TestWithParam<judge_kind> {
@@ -45,10 +48,21 @@ TEST_P(Leftovers, OfAFilterUnderRemovalAcceptNoKeysAndReportIt) {
     server_.run({"HSET", state, "successor", id});
     if (GetParam() == judge_kind::server) server_.run({"HINCRBY", state, "epoch", "1"});
   }
+  const filter_identity f = identity_at(server_, "a", filter->get_spec());
   begin_drop(server_, "a");
   const auto failure = failure_of_add(*filter, random_digests(2).take(50));
   ASSERT_TRUE(failure) << "nothing was added, and nobody got a verdict";
   EXPECT_EQ(failure->why, batch_failure::cause::storage);
+  // Not that it is being rebuilt: then the client could wait, or open it again.
+  const auto is_gone = AllOf(HasSubstr("is gone: it was dropped"), Not(HasSubstr("rebuilt")));
+  EXPECT_THAT(failure->message, is_gone);
+  for (const auto& batch : {failure_of_add(*filter, keys_), failure_of_check(*filter, keys_)}) {
+    ASSERT_TRUE(batch) << "it was told that the filter is gone";
+    EXPECT_THAT(batch->message, AllOf(is_gone, Not(HasSubstr("but a key"))));
+  }
+  EXPECT_THAT(message_of<storage_error>([&] { (void)filter->state(0); }), HasSubstr("is gone"));
+  session with(parse_redis_url(server_.url()));
+  EXPECT_THAT(message_of<storage_error>([&] { empty_partition(with, f, 0); }), is_gone);
 }
 
 TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
