@@ -9,6 +9,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/fingerprint.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::client {
@@ -72,20 +73,39 @@ partition_state client_filter::state(std::uint32_t partition) const {
   return all;
 }
 
+/// A long reply is cheap for the server, but must arrive whole. If it does not, the same bits are asked for
+/// in a short one, and the next ones in longer ones again.
+/// @param bytes  to ask for; afterwards, those to ask for next
+redis::reply client_filter::next_chunk(std::uint32_t partition, std::int64_t iterator,
+                                       std::size_t& bytes) const {
+  const auto ask = [&](repeat again) {
+    redis::reply chunk = link_->ask({"EVERSEEN.DUMP", name_, fingerprint_, std::to_string(partition),
+                                     std::to_string(iterator), std::to_string(bytes)},
+                                    name_, again);
+    bytes = std::min(2 * bytes, image::max_chunk_bits_bytes);
+    return chunk;
+  };
+  if (bytes > redis::piece_bytes) try {
+      return ask(repeat::no);
+    } catch (const backend_error&) {
+      bytes = redis::piece_bytes;
+    }
+  return ask(repeat::yes);
+}
+
 void client_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   if (fingerprint_of(spec_) != fingerprint_)  // the server has left the seed out
     throw parameter_error("the bits of " + quoted_name(name_) +
                           " say nothing without its secret seed, which everseen serve shows to users with "
                           "the right 'admin' alone");
   std::int64_t iterator = 1;
+  std::size_t chunk_bytes = image::max_chunk_bits_bytes;
   const announced_filter now = known_state(partition).of;
   for (const announced_filter::segment& s : now.segments) {
     std::vector<std::byte> bits;
     bits.reserve(s.layer.shape.bytes);
     while (bits.size() < s.layer.shape.bytes) {
-      const redis::reply chunk = link_->ask(
-          {"EVERSEEN.DUMP", name_, fingerprint_, std::to_string(partition), std::to_string(iterator)}, name_,
-          repeat::yes);
+      const redis::reply chunk = next_chunk(partition, iterator, chunk_bytes);
       const redis::reply bytes = chunk[1];
       const auto piece =
           image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), now.copy, s, bits.size());

@@ -50,6 +50,8 @@ class client_filter final : public stored_filter {
                                                        bool adds) const;
   [[nodiscard]] std::optional<batch_failure> judge_one(const partition_batch& batch, bool adds) const;
   [[nodiscard]] remote_state known_state(std::uint32_t partition) const;
+  [[nodiscard]] redis::reply next_chunk(std::uint32_t partition, std::int64_t iterator,
+                                        std::size_t& bytes) const;
 
   std::shared_ptr<const server_link> link_;
   const std::string name_;

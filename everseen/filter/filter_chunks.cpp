@@ -55,14 +55,14 @@ void append_segments(const filter& f, std::uint32_t partition, std::vector<annou
 
 /// @param iterator  1 and the number of bytes of these segments before the chunk
 filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment> segments,
-                      std::int64_t iterator) {
+                      std::int64_t iterator, std::uint64_t most_bytes) {
   if (iterator < 1) return {};
   auto at = static_cast<std::uint64_t>(iterator - 1);
   const std::size_t i = segment_at(segments, at);
   if (i == segments.size()) return {};
   announced_filter::segment wanted = segments[i];
   const std::uint64_t count =
-      std::min<std::uint64_t>(image::max_chunk_bits_bytes, wanted.layer.shape.bytes - at);
+      std::min({std::uint64_t{image::max_chunk_bits_bytes}, most_bytes, wanted.layer.shape.bytes - at});
   filter_chunk chunk{iterator + static_cast<std::int64_t>(count)};
   f.stored().visit_segments(wanted.id.partition, [&](const segment_id& id, const layer_state& now,
                                                      std::span<const std::byte> bits) {
@@ -90,7 +90,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   for (std::uint32_t partition = 0; partition < all.spec.partitions; ++partition)
     append_segments(f, partition, all.segments);
   if (iterator == 0) return {1, image::encode_chunk_header(all)};
-  return chunk_of(f, all.segments, iterator);
+  return chunk_of(f, all.segments, iterator, image::max_chunk_bits_bytes);
 }
 
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
@@ -100,8 +100,9 @@ announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   return one;
 }
 
-filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator) {
-  return chunk_of(f, announce_partition(f, partition).segments, iterator);
+filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator,
+                            std::uint64_t most_bytes) {
+  return chunk_of(f, announce_partition(f, partition).segments, iterator, most_bytes);
 }
 
 chunk_loader::chunk_loader(store& into, std::string_view name, std::span<const std::byte> header)

@@ -37,8 +37,10 @@ struct filter_chunk {
 [[nodiscard]] announced_filter announce_partition(const filter& f, std::uint32_t partition);
 
 /// The bits of one partition in everseen's own chunks, whatever the layout: 1 asks for the first ones.
+/// @param most_bytes  of bits; more than image::max_chunk_bits_bytes are not returned    @pre most_bytes > 0
 /// @throws storage_error  as dump_chunk
-[[nodiscard]] filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator);
+[[nodiscard]] filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator,
+                                          std::uint64_t most_bytes);
 
 /// Creates a filter from its chunks. Without commit() it leaves nothing behind.
 ///

@@ -13,7 +13,7 @@
 namespace everseen::wire {
 
 /// Incremented with each change that a program of another version would misunderstand.
-inline constexpr std::int64_t client_protocol = 1;
+inline constexpr std::int64_t client_protocol = 2;
 
 /// The longest request of a client: a key or a chunk of 16 MiB, and what is beside it.
 inline constexpr std::size_t longest_client_request = std::size_t{17} << 20;

@@ -54,6 +54,29 @@ spec small_spec(std::optional<window_spec> window = {}) {
   return make_spec({.capacity = 1'000, .error_rate = never_wrong, .window = window, .partitions = 1});
 }
 
+// Promise: a copy of a filter ends over a link that carries little before it is cut (operations, As a
+// store).
+TEST(ClientStore, FilterIsCopiedOverALinkThatIsCutAgainAndAgain) {
+  const serving server;
+  const auto bits_of = [](const stored_filter& f) {
+    std::vector<std::byte> all;
+    f.visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
+      all.insert(all.end(), bits.begin(), bits.end());
+    });
+    return all;
+  };
+  filter near("f", store_of(server)->create(
+                       "f", make_spec({.capacity = 300'000, .error_rate = 1e-6, .partitions = 1})));
+  for (int i = 0; i < 1'000; ++i) near.add(std::to_string(i));
+  cutting_proxy proxy(port_of(server));
+  proxy.cut_every(direction::to_client, 60'000);
+  const auto distant = store_through(proxy, "?retry_for=1s")->open("f", access::read);
+  const std::vector<std::byte> copied = bits_of(*distant);
+  EXPECT_GT(copied.size(), 1'000'000u);
+  EXPECT_TRUE(copied == bits_of(near.stored()));
+  EXPECT_GT(proxy.connections(), 15u);
+}
+
 TEST(ClientStore, KeysOfOneProcessAreSeenByAnother) {
   const serving server;
   const auto one = store_of(server), other = store_of(server);

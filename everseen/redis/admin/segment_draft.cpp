@@ -5,6 +5,7 @@
 
 #include "everseen/core/format/partition_keys.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
@@ -13,8 +14,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::size_t draft_page_bytes = std::size_t{1} << 20;
-constexpr std::size_t draft_pages_at_once = 16;
+constexpr std::size_t draft_page_bytes = piece_bytes;
+constexpr std::size_t draft_pages_at_once = 256;
 
 }  // namespace
 

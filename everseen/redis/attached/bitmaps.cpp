@@ -8,6 +8,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/attached/located_keys.hpp"
 #include "everseen/redis/attached/stored_config.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -15,10 +16,10 @@ namespace everseen::redis {
 
 namespace {
 
-/// Bytes that one command counts or fetches: a fraction of a millisecond.
-constexpr std::uint64_t bitmap_page_bytes = std::uint64_t{1} << 20;
-/// The pages in one pipeline: a server answers it before it serves other clients, which wait meanwhile.
-constexpr std::size_t bitmap_pages_at_once = 2;
+/// Bytes that one command counts: a fraction of a millisecond.
+constexpr std::uint64_t counted_bytes = std::uint64_t{1} << 20;
+/// The bytes of one pipeline: a server answers it before it serves other clients, which wait meanwhile.
+constexpr std::uint64_t bytes_a_pipeline = 2 * counted_bytes;
 
 route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
@@ -32,14 +33,17 @@ std::vector<reply> exchange(session& with, const bitmap_place& place, std::strin
   return *std::move(a);
 }
 
-/// The answers to commands on a string.
-std::vector<reply> ask(session& with, const attachment& a, const bitmap_place& place, std::string wire,
-                       std::size_t commands) {
-  if (has_config(a)) {
-    wire.insert(0, config_request(a));
-    ++commands;
-  }
-  std::vector<reply> replies = exchange(with, place, std::move(wire), commands);
+/// Commands on a string, which are answered if the sizes of the filter are still the same.
+request string_question(const attachment& a, const bitmap_place& place, std::string wire,
+                        std::size_t commands) {
+  if (!has_config(a)) return {route_to(place), std::move(wire), commands, true};
+  return {route_to(place), config_request(a) + wire, commands + 1, true};
+}
+
+/// The answers to a string_question().
+std::vector<reply> string_replies(answer told, const attachment& a, const bitmap_place& place) {
+  if (!told) throw backend_error(told.error().message);
+  std::vector<reply> replies = *std::move(told);
   if (has_config(a)) {
     if (const auto fault = config_fault(a, replies.front())) throw format_error(*fault);
     replies.erase(replies.begin());
@@ -51,19 +55,26 @@ std::vector<reply> ask(session& with, const attachment& a, const bitmap_place& p
   return replies;
 }
 
-/// One answer a page of a string, from commands that name a first and a last byte.
+/// The answers to commands on a string.
+std::vector<reply> ask(session& with, const attachment& a, const bitmap_place& place, std::string wire,
+                       std::size_t commands) {
+  const request asked = string_question(a, place, std::move(wire), commands);
+  return string_replies(std::move(with.exchange(std::span(&asked, 1)).front()), a, place);
+}
+
+/// One answer for each part of a string, from commands that name a first and a last byte.
 template <typename Take>
-void for_each_page(session& with, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
-                   std::string_view command, Take take) {
+void for_each_part(session& with, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
+                   std::string_view command, std::uint64_t part_bytes, Take take) {
   for (std::uint64_t from = 0; from < bytes;) {
-    std::string wire;
-    std::size_t pages = 0;
-    for (; from < bytes && pages < bitmap_pages_at_once; ++pages) {
-      const std::uint64_t end = std::min(bytes, from + bitmap_page_bytes);
-      wire += encode({command, place.key, std::to_string(from), std::to_string(end - 1)});
-      from = end;
-    }
-    for (const reply& page : ask(with, a, place, std::move(wire), pages)) take(page);
+    std::vector<request> parts;
+    for (const std::uint64_t end = std::min(bytes, from + bytes_a_pipeline); from < end; from += part_bytes)
+      parts.push_back(string_question(a, place,
+                                      encode({command, place.key, std::to_string(from),
+                                              std::to_string(std::min(end, from + part_bytes) - 1)}),
+                                      1));
+    from = std::min(from, bytes);
+    for (answer& each : with.exchange(parts)) take(string_replies(std::move(each), a, place).front());
   }
 }
 
@@ -97,15 +108,15 @@ std::vector<bitmap> measure(session& with, const attachment& a) {
 std::vector<bitmap> survey(session& with, const attachment& a) {
   std::vector<bitmap> all = measure(with, a);
   for (bitmap& b : all)
-    for_each_page(with, a, b.place, b.bytes, "BITCOUNT",
-                  [&](const reply& page) { b.set_bits += static_cast<std::uint64_t>(page.integer()); });
+    for_each_part(with, a, b.place, b.bytes, "BITCOUNT", counted_bytes,
+                  [&](const reply& part) { b.set_bits += static_cast<std::uint64_t>(part.integer()); });
   return all;
 }
 
 void read_string(session& with, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take) {
-  for_each_page(with, a, place, length_of(with, a, place), "GETRANGE",
-                [&](const reply& page) { take(page.text()); });
+  for_each_part(with, a, place, length_of(with, a, place), "GETRANGE", piece_bytes,
+                [&](const reply& part) { take(part.text()); });
 }
 
 std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key) {

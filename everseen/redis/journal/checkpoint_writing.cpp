@@ -25,8 +25,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::uint64_t written_page_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t written_pages_at_once = 4;
+constexpr std::uint64_t written_page_bytes = piece_bytes;
+constexpr std::size_t written_pages_at_once = 256;
 /// The time for one segment, so that a client that hangs is soon replaced; and more for each MiB.
 constexpr std::uint64_t least_life_ms = 30'000;
 constexpr std::uint64_t life_ms_a_mib = 1'000;

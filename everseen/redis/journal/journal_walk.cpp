@@ -7,14 +7,11 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-/// A longer reply could take longer on a slow line than a server may be silent.
 constexpr std::uint64_t bytes_at_once = journal_chunk_bytes;
 /// Chunks may hold one long record each; one round trip then reads this many of them.
 constexpr std::uint64_t most_chunks_at_once = 16;
@@ -93,23 +90,20 @@ void journal_walk::ask_from(std::uint64_t from) {
   const std::uint64_t last =
       ahead_.empty() ? std::min(chunk_of(to_.offset - 1), first + most_chunks_at_once - 1) : first;
   const std::uint64_t most_of_each = bytes_at_once / (last - first + 1);
-  std::vector<request> requests;
-  std::vector<piece> read;
+  std::vector<string_range> ranges;
   for (std::uint64_t chunk = first; chunk <= last; ++chunk) {
     const std::uint64_t begin = std::max(from, chunk * journal_chunk_bytes);
     const std::uint64_t end = std::min({begin + most_of_each, (chunk + 1) * journal_chunk_bytes, to_.offset});
-    const std::string key = of_.keys.chunk(partition_, chunk);
-    requests.push_back({{key, partition_},
-                        encode({"GETRANGE", key, std::to_string(begin % journal_chunk_bytes),
-                                std::to_string((end - 1) % journal_chunk_bytes)}),
-                        1,
-                        true});
-    read.push_back({begin, {}});
+    const std::uint64_t chunk_begins = chunk * journal_chunk_bytes;
+    ranges.push_back(
+        {{of_.keys.chunk(partition_, chunk), partition_}, begin - chunk_begins, end - chunk_begins});
   }
-  const std::vector<answer> answers = with_.exchange(requests);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    read[i].bytes = expect_reply(answers[i], requests[i].to.key).text();
-  ahead_.insert(ahead_.begin(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
+  std::vector<std::string> read = read_ranges(with_, ranges);
+  std::vector<piece> pieces;
+  for (std::size_t i = 0; i < read.size(); ++i)
+    pieces.push_back({(first + i) * journal_chunk_bytes + ranges[i].begin, std::move(read[i])});
+  ahead_.insert(ahead_.begin(), std::make_move_iterator(pieces.begin()),
+                std::make_move_iterator(pieces.end()));
 }
 
 }  // namespace everseen::redis

@@ -7,14 +7,16 @@
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
 namespace {
 
-/// Up to this much of other clients' records is read with a call, from each of two chunks.
-constexpr std::uint64_t read_with_call = std::uint64_t{256} << 10;
+/// Up to this much of other clients' records is read with a call, from each of two chunks. A longer reply
+/// might never arrive whole.
+constexpr std::uint64_t read_with_call = piece_bytes;
 /// After this many refusals, a client asks for the append lease, which is long enough for a round trip to
 /// another continent.
 constexpr int refusals_before_a_lease = 4;

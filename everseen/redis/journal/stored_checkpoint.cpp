@@ -19,8 +19,8 @@ namespace everseen::redis {
 
 namespace {
 
-constexpr std::uint64_t read_page_bytes = std::uint64_t{1} << 20;
-constexpr std::size_t read_pages_at_once = 8;
+/// Of a segment: what is read with one request, before it is copied to its place.
+constexpr std::uint64_t read_at_once = std::uint64_t{4} << 20;
 constexpr int most_truncation_attempts = 1000;
 
 std::uint64_t random_number() {
@@ -161,22 +161,12 @@ bool read_segment(session& with, const filter_identity& f, const segment_id& id,
   const std::string key = f.keys.segment(id);
   const route to{key, id.partition};
   if (ask_about(with, to, {"STRLEN", key}).integer() != static_cast<std::int64_t>(into.size())) return false;
-  for (std::uint64_t from = 0; from < into.size();) {
-    std::vector<request> pages;
-    const std::uint64_t first = from;
-    for (; from < into.size() && pages.size() < read_pages_at_once; from += read_page_bytes)
-      pages.push_back(
-          {to,
-           encode({"GETRANGE", key, std::to_string(from),
-                   std::to_string(std::min<std::uint64_t>(into.size(), from + read_page_bytes) - 1)}),
-           1, true});
-    const std::vector<answer> answers = with.exchange(pages);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const std::string_view page = expect_reply(answers[i], key).text();
-      const std::uint64_t at = first + i * read_page_bytes;
-      if (page.size() != std::min<std::uint64_t>(read_page_bytes, into.size() - at)) return false;
-      std::memcpy(into.data() + at, page.data(), page.size());
-    }
+  for (std::uint64_t from = 0; from < into.size(); from += read_at_once) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(read_at_once, into.size() - from);
+    const string_range range{to, from, from + bytes};
+    const std::string part = std::move(read_ranges(with, std::span(&range, 1)).front());
+    if (part.size() != bytes) return false;
+    std::memcpy(into.data() + from, part.data(), bytes);
   }
   return true;
 }

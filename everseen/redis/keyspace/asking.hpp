@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/partition/partition.hpp"
@@ -14,6 +17,24 @@ namespace everseen::redis {
 /// @throws format_error  the key has another type    @throws backend_error  no answer, or an error as the
 ///   answer
 [[nodiscard]] reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words);
+
+/// Bytes that one command reads from a long string, or writes to it, where it need not be done in one step. A
+/// reply counts only once it is whole, so over a link that is cut again and again only short ones arrive;
+/// those that did are not asked for again. Commands are pipelined, so a good link is as fast as with longer
+/// ones.
+inline constexpr std::uint64_t piece_bytes = std::uint64_t{16} << 10;
+
+/// Bytes of a string.
+struct string_range {
+  route of;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+/// Reads ranges, piece by piece: not in one step.
+/// @return the bytes of each; fewer where the string ends
+/// @throws format_error  a key has another type    @throws backend_error  no answer, or an error as the
+/// answer
+[[nodiscard]] std::vector<std::string> read_ranges(session& with, std::span<const string_range> ranges);
 
 /// The error for a key that is damaged or missing.
 [[nodiscard]] format_error damaged_key(const std::string& key, const std::string& what);

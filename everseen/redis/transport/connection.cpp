@@ -1,6 +1,7 @@
 #include "everseen/redis/transport/connection.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "everseen/redis/wire/command.hpp"
@@ -9,8 +10,13 @@
 namespace everseen::redis {
 
 connection::connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
-                       user& serves)
-    : where_(where), url_(url), user_(serves), deadline_(loop), stream_(loop, where, tls, *this) {
+                       user& serves, start how)
+    : where_(where),
+      url_(url),
+      user_(serves),
+      most_under_way_(how == start::slow ? 1 : std::numeric_limits<std::size_t>::max()),
+      deadline_(loop),
+      stream_(loop, where, tls, *this) {
   greet(url);
   // If only one side speaks TLS, both may wait indefinitely for the other.
   deadline_.start(url.connect_timeout, [this] {
@@ -59,7 +65,7 @@ std::size_t connection::fill(std::span<char> room) {
   if (!open_) return filled;
   while (filled < room.size()) {
     if (being_sent_.empty()) {
-      if (touched_ == posts_.size()) break;
+      if (touched_ == std::min(posts_.size(), most_under_way_)) break;
       being_sent_ = posts_[touched_++].wire;
     }
     being_sent_.remove_prefix(take_from(being_sent_));
@@ -94,6 +100,10 @@ bool connection::accept(reply r) {
   posts_.pop_front();
   --touched_;
   if (posts_.empty()) deadline_.stop();
+  if (most_under_way_ != std::numeric_limits<std::size_t>::max()) {
+    ++most_under_way_;
+    stream_.pump();
+  }
   user_.answered(std::exchange(replies_, {}));
   return true;
 }

@@ -34,10 +34,14 @@ class connection final : private byte_stream::user {
     ~user() = default;
   };
 
+  /// Whether the connection before this one was lost. Then the link may carry little before it is cut again,
+  /// and what is sent together would be lost together. So one post is sent, and with each answer one more may
+  /// be under way.
+  enum class start : bool { fast, slow };
   /// Begins to connect.
   /// @param url, tls, serves  must live as long as the connection; tls null: not encrypted
   connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
-             user& serves);
+             user& serves, start how);
 
   /// Sends commands. They are sent and answered in the order of the calls.
   /// @pre wire stays until it is answered or the connection is destroyed; commands > 0
@@ -74,6 +78,7 @@ class connection final : private byte_stream::user {
   std::size_t greetings_left_ = 0;
   std::string_view greeting_left_{};
   std::deque<outgoing> posts_{};   // not answered yet, oldest first
+  std::size_t most_under_way_;     // posts that are sent before the oldest is answered
   std::size_t touched_ = 0;        // this many of them were sent in whole or in part,
   std::string_view being_sent_{};  // and this part of the last one is not yet sent
   std::vector<reply> replies_{};   // to the oldest post

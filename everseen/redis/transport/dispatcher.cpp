@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "everseen/redis/transport/server.hpp"
 #include "everseen/wire/client_protocol.hpp"
@@ -158,6 +159,7 @@ void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
   if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
   if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
   by.pauses.reset();
+  by.has_answered = true;
   if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(by, j);
   by.unacknowledged.push_back(&j);
   by.ask_for_replicas();
@@ -237,6 +239,10 @@ void dispatcher::lost(server& by, const failure& why) {
   jobs.insert(jobs.end(), held.begin(), held.end());
   const pause p = by.pauses.next();
   map_is_old_ = true;
+  // A link that carries some answers before it is cut makes progress: the outage begins anew, however many
+  // such cuts the rest takes. A request whose answer is never carried gets no further after the others are
+  // answered.
+  const bool makes_progress = std::exchange(by.has_answered, false);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i] == nullptr) continue;
     job& j = *jobs[i];
@@ -247,6 +253,7 @@ void dispatcher::lost(server& by, const failure& why) {
       told.permanent = told.permanent || !j.asked().repeatable;
     }
     j.forget_permission();
+    if (makes_progress) j.trouble_since.reset();
     trouble(j, told, p);
   }
 }

@@ -22,8 +22,9 @@ struct dispatcher::server final : connection::user {
     if (!link) {
       renew = false;
       acknowledged_at = {};
-      link = std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr,
-                                          *this);
+      link =
+          std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr, *this,
+                                       pauses.is_fresh() ? connection::start::fast : connection::start::slow);
     }
     if (home.url_.wait_replicas == 0 || !j.asked().on_replicas ||
         job::clock::now() - acknowledged_at < acknowledged_for)
@@ -63,6 +64,7 @@ struct dispatcher::server final : connection::user {
   std::vector<job*> held{};            ///< to be sent if the WAIT that has been sent finds enough replicas
   job::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
   backoff pauses{};
+  bool has_answered = false;    ///< a job, over this link
   bool lacks_replicas = false;  ///< as of the last WAIT
   bool renew = false;           ///< it has lost its role; by now its name may resolve to another server
 };

@@ -82,16 +82,19 @@ void state(call& c) {
   end ? c.reply.integer(end->time_since_epoch().count()) : c.reply.null();
 }
 
-/// EVERSEEN.DUMP key fingerprint partition iterator
+/// EVERSEEN.DUMP key fingerprint partition iterator bytes
 void dump(call& c) {
   const auto iterator = read_integer(c.words[4]);
   if (!iterator || *iterator < 1) throw refusal{"ERR the iterator must be a number from 1 on"};
+  const auto most_bytes = read_integer(c.words[5]);
+  if (!most_bytes || *most_bytes < 1) throw refusal{"ERR the bytes must be a number from 1 on"};
   const auto f = peeked_filter(c);
   if (c.words[2] != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};
   if (has_secret_seed(f->handle.get_spec().hash) && !may_know_seed(c))
     throw refusal{"NOPERM copies of a filter contain its secret seed: they need the right 'admin'"};
-  const filter_chunk chunk = dump_partition(f->handle, partition_in(c.words[3], *f), *iterator);
+  const filter_chunk chunk = dump_partition(f->handle, partition_in(c.words[3], *f), *iterator,
+                                            static_cast<std::uint64_t>(*most_bytes));
   c.reply.array(2);
   c.reply.integer(chunk.iterator);
   c.reply.bulk(view_of(chunk.bytes));
@@ -108,9 +111,9 @@ std::span<const command> store_commands() {
   static constexpr command commands[] = {
       {"EVERSEEN.CREATE", -3, right::write, runs::on_worker, first_word, "everseen",
        "Creates a filter of an encoded spec", "key spec [PX milliseconds]", create},
-      {"EVERSEEN.DUMP", 5, right::read, runs::on_worker, first_word, "everseen",
-       "Returns bits of a partition and the iterator of the next ones", "key fingerprint partition iterator",
-       dump},
+      {"EVERSEEN.DUMP", 6, right::read, runs::on_worker, first_word, "everseen",
+       "Returns bits of a partition and the iterator of the next ones",
+       "key fingerprint partition iterator bytes", dump},
       {"EVERSEEN.HELLO", 2, right::read, runs::at_once, no_keys, "everseen",
        "Checks that the client and the server speak the same version of everseen's own commands", "version",
        hello},

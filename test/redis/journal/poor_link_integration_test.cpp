@@ -1,0 +1,146 @@
+// Everything that reads much, over a link that is cut again and again: what arrived is not asked for again,
+// so it ends, and an outage lasts from the last answer on.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/redis/keyspace/asking.hpp"
+
+#include "test/redis/attached/attached.hpp"
+#include "test/redis/journal/judged_by_clients.hpp"
+#include "test/redis/judges.hpp"
+
+namespace everseen::redis {
+namespace {
+
+using test::add_keys;
+using test::check_keys;
+using test::cutting_proxy;
+using test::random_digests;
+
+constexpr std::size_t bytes_of_a_link = 60'000;
+
+/// Bits of all segments of a filter.
+std::vector<std::vector<std::byte>> bits_of(const stored_filter& in) {
+  std::vector<std::vector<std::byte>> all;
+  for (std::uint32_t p = 0; p < in.get_spec().partitions; ++p)
+    in.visit_segments(p, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
+      all.emplace_back(bits.begin(), bits.end());
+    });
+  return all;
+}
+
+class PoorLink : public JudgedByClients {
+ protected:
+  void cut_often() { proxy_.cut_every(direction::to_client, bytes_of_a_link); }
+  /// The whole takes longer than an outage may last.
+  std::shared_ptr<stored_filter> distant_client() { return client_by(proxy_, "/?retry_for=1s"); }
+
+  random_digests random_{51};
+  cutting_proxy proxy_{server_.port()};
+};
+
+// Promise: a client catches up over a link that carries little before it is cut (redis, Where clients judge).
+TEST_F(PoorLink, NewcomerReadsALongJournal) {
+  const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 2});
+  const auto keys = random_.take(250'000);
+  for (std::size_t from = 0; from < keys.size(); from += 25'000)  // long records
+    (void)add_keys(*beside, std::span(keys).subspan(from, 25'000));
+  for (std::size_t i = 0; i < 20; ++i) (void)add_keys(*beside, random_.take(200));
+  ASSERT_GT(journal_bytes(), 1'500'000u);
+  cut_often();
+  proxy_.delay(std::chrono::milliseconds(5));
+  const auto newcomer = distant_client();
+  const auto got = check_keys(*newcomer, keys);
+  ASSERT_TRUE(got.result) << got.result.error().message;
+  EXPECT_EQ(fresh_in(got), 0u);
+  EXPECT_GT(proxy_.connections(), 30u);
+}
+
+TEST_F(PoorLink, ClientReadsOnWhatOthersAdd) {
+  const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 1});
+  cut_often();
+  const auto client = distant_client();
+  ASSERT_EQ(fresh_in(add_keys(*client, random_.take(100))), 100u);
+  for (int round = 0; round < 4; ++round) {
+    const auto theirs = random_.take(30'000);
+    ASSERT_EQ(fresh_in(add_keys(*beside, theirs)), theirs.size());
+    const auto ours = random_.take(1'000);
+    const auto got = add_keys(*client, ours);
+    ASSERT_TRUE(got.result) << round << ": " << got.result.error().message;
+    ASSERT_EQ(fresh_in(got), ours.size());
+    ASSERT_EQ(fresh_in(check_keys(*client, theirs)), 0u);
+  }
+}
+
+TEST_F(PoorLink, NewcomerReadsACheckpoint) {
+  const auto beside = make({.capacity = 500'000, .error_rate = 1e-6, .partitions = 1});
+  auto keys = fill_to_the_brink(*beside, random_);
+  const auto more = random_.take(1'000);
+  ASSERT_EQ(fresh_in(add_keys(*beside, more)), more.size());
+  ASSERT_LT(journal_bytes(), 100'000u) << "there is a checkpoint";
+  keys.insert(keys.end(), more.begin(), more.end());
+  cut_often();
+  const auto newcomer = distant_client();
+  const auto got = check_keys(*newcomer, keys);
+  ASSERT_TRUE(got.result) << got.result.error().message;
+  EXPECT_EQ(fresh_in(got), 0u);
+  EXPECT_EQ(bits_of(*newcomer), bits_of(*beside));
+}
+
+TEST_F(PoorLink, CheckpointIsWrittenOverIt) {
+  const auto beside = make({.capacity = 500'000, .error_rate = 1e-6, .partitions = 1});
+  (void)fill_to_the_brink(*beside, random_);
+  proxy_.cut_every(direction::to_server, bytes_of_a_link);
+  const auto writer = distant_client();
+  ASSERT_EQ(fresh_in(check_keys(*writer, random_.take(100))), 100u);
+  ASSERT_EQ(fresh_in(add_keys(*writer, random_.take(500))), 500u);
+  EXPECT_EQ(journal_bytes(), 0u) << "there is a checkpoint";
+  EXPECT_EQ(bits_of(*client()), bits_of(*writer));
+}
+
+// A link that carries no answer to a request is an outage, however often it is made again.
+TEST_F(PoorLink, LinkThatCarriesNoAnswerIsAnOutage) {
+  const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 1});
+  ASSERT_EQ(fresh_in(add_keys(*beside, random_.take(50'000))), 50'000u);
+  proxy_.cut_every(direction::to_client, piece_bytes / 2);
+  const auto newcomer = distant_client();
+  const auto got = check_keys(*newcomer, random_.take(10));
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::backend);
+}
+
+/// By every judge.
+class PoorLinkToSegments : public JudgedBy {};
+
+TEST_P(PoorLinkToSegments, AllAreCopiedOverIt) {
+  const auto filter =
+      store_->create("clicks", spec_of({.capacity = 500'000, .error_rate = 1e-6, .partitions = 2}));
+  ASSERT_TRUE(add_keys(*filter, random_digests(52).take(20'000)).result);
+  cutting_proxy proxy(server_.port());
+  proxy.cut_every(cutting_proxy::direction::to_client, bytes_of_a_link);
+  const auto distant = store_at(proxy.url(rest("retry_for=1s")))->open("clicks", access::read);
+  EXPECT_EQ(bits_of(*distant), bits_of(*filter));
+  EXPECT_GT(proxy.connections(), 5u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Judges, PoorLinkToSegments,
+                         ::testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+
+TEST(PoorLinkToAnAttachedFilter, ItsStringIsCopiedOverIt) {
+  const test::redis_server server;
+  filter near =
+      attached(*store_at(server.url()), "a", attachment_to("bits", compat::family::gozero, 10'000'019));
+  ASSERT_TRUE(add_to(near, random_keys(3'000, 53)).result);
+  cutting_proxy proxy(server.port());
+  proxy.cut_every(cutting_proxy::direction::to_client, bytes_of_a_link);
+  const filter distant("a", store_at(proxy.url("?retry_for=1s"))->open("a", access::read));
+  EXPECT_EQ(bits_of(distant.stored()), bits_of(near.stored()));
+  EXPECT_GT(proxy.connections(), 5u);
+}
+
+}  // namespace
+}  // namespace everseen::redis
