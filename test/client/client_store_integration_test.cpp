@@ -77,6 +77,25 @@ TEST(ClientStore, FilterIsCopiedOverALinkThatIsCutAgainAndAgain) {
   EXPECT_GT(proxy.connections(), 15u);
 }
 
+// The server judges from a mirror of its own.
+TEST(ClientStore, NothingIsAnsweredOnceTheServerKnowsThatAnotherDroppedItsFilter) {
+  const test::redis_server redis;
+  const serving server(redis.unix_url());
+  filter f("f", store_of(server)->create("f", small_spec()));
+  const std::vector<std::string_view> known = {"a", "b", "c"}, others = {"d", "e"};
+  std::vector<verdict> out(known.size());
+  ASSERT_TRUE(f.add(known, out));
+  EXPECT_THAT(out, Each(verdict::fresh));
+  open_store(redis.unix_url())->drop("f");
+  EXPECT_FALSE(f.add(others, std::span(out).first(others.size())));
+  for (int batch = 0; batch < 3; ++batch) {
+    EXPECT_FALSE(f.add(known, out));
+    EXPECT_THAT(out, Each(verdict::unknown)) << batch;
+    EXPECT_FALSE(f.may_contain(known, out));
+    EXPECT_THAT(out, Each(verdict::unknown)) << batch;
+  }
+}
+
 TEST(ClientStore, KeysOfOneProcessAreSeenByAnother) {
   const serving server;
   const auto one = store_of(server), other = store_of(server);
