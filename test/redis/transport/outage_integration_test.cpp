@@ -46,7 +46,7 @@ TEST(Outage, MissingUnixSocketIsReported) {
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("unix:/nowhere/redis.sock"));
 }
 
-/// A listener that ends each connection at once.
+/// A listener that ends each connection immediately.
 class hanging_up {
  public:
   /// @param path  of a Unix socket
