@@ -1,8 +1,9 @@
 // What a record keeps when `everseen stream` copies it from a Kafka topic or a Redis stream.
 
-#include <tuple>
+#include <chrono>
 
 #include "test/cli/shell.hpp"
+#include "test/support/kafka/kafka_broker.hpp"
 #include "test/support/kafka/kafka_cluster.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -33,7 +34,13 @@ std::vector<std::string> whole(const std::vector<message>& all) {
   return texts;
 }
 
-message made(std::string value, std::optional<std::string> key, std::int64_t time_ms = 1'700'000'000'123) {
+/// When the tests began: Kafka's retention removes older records.
+std::int64_t now() {
+  static const auto begin = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  return begin.time_since_epoch().count();
+}
+
+message made(std::string value, std::optional<std::string> key, std::int64_t time_ms = now() - 100'000) {
   message each{std::move(value), std::move(key)};
   each.time_ms = time_ms;
   return each;
@@ -47,6 +54,14 @@ message tombstone(std::optional<std::string> key) {
 
 auto Succeeds() {
   return Field("exit_code", &program_result::exit_code, 0);
+}
+
+std::vector<message> one_of_each_kind() {
+  message first = made("a", "k");
+  first.headers = {{"trace", "1"}, {"none", std::nullopt}, {"empty", ""}, {"trace", "2"}, {"trace", "1"}};
+  return {first,         made("b", "", now() - 1), made("c", std::nullopt, now() - 1'000),
+          made("", "k"), tombstone("k"),           tombstone("l"),
+          tombstone(""), tombstone(std::nullopt)};
 }
 
 class Copy : public Shell {
@@ -74,11 +89,7 @@ class Copy : public Shell {
 
 // Promise: a copy from topic to topic has each record as it came in (streams, What a record keeps).
 TEST_F(Copy, OfATopicHasEveryRecordAsItCameIn) {
-  message first = made("a", "k");
-  first.headers = {{"trace", "1"}, {"none", std::nullopt}, {"empty", ""}, {"trace", "2"}, {"trace", "1"}};
-  const std::vector<message> all = {first,         made("b", "", 1),       made("c", std::nullopt, 1'000),
-                                    made("", "k"), tombstone("k"),         tombstone("l"),
-                                    tombstone(""), tombstone(std::nullopt)};
+  const std::vector<message> all = one_of_each_kind();
   kafka_.produce("raw", 0, all);
   kafka_.produce("raw", 0, all);
   EXPECT_THAT(sh("everseen stream --filter f --from" + raw() + "--to" + topic("copy")),
@@ -161,7 +172,79 @@ TEST_F(Copy, OfARedisStreamInATopicHasTheTimesOfItsEntries) {
   server_.run({"XADD", "raw", "1700000000123-4", "id", "1"});
   const std::string from = stream("raw", "?until=end&group=g");
   EXPECT_THAT(sh("everseen stream --filter f --from" + from + "--to" + topic("copy")), Succeeds());
-  EXPECT_THAT(whole(kafka_.read("copy")), ElementsAre(whole(made(R"({"id":"1"})", std::nullopt))));
+  EXPECT_THAT(whole(kafka_.read("copy")),
+              ElementsAre(whole(made(R"({"id":"1"})", std::nullopt, 1'700'000'000'123))));
+}
+
+/// The same on a real broker.
+class CopyOnApacheKafka : public Shell {
+ protected:
+  static void SetUpTestSuite() {
+    if (kafka_broker::why_not().empty()) broker_ = std::make_unique<kafka_broker>();
+  }
+  static void TearDownTestSuite() { broker_.reset(); }
+  void SetUp() override {
+    if (const std::string why = kafka_broker::why_not(); std::getenv("EVERSEEN_PEERS_REQUIRED") != nullptr)
+      ASSERT_EQ(why, "");
+    else if (!why.empty())
+      GTEST_SKIP() << why;
+  }
+  /// The names of two topics of this test.
+  void create(const std::string& raw, const std::string& copy,
+              const std::map<std::string, std::string>& settings = {}) const {
+    // The largest time that Kafka takes, in ms.
+    broker_->client().create_topic(raw, 1, {{"message.timestamp.after.max.ms", "9223372036854775807"}});
+    broker_->client().create_topic(copy, 1, settings);
+  }
+  /// What a run of the copying job says.
+  [[nodiscard]] program_result copy(const std::string& raw, const std::string& to) const {
+    return sh("everseen stream --quiet --filter of-" + raw +
+              " --store \"$EVERSEEN_STORE?sync=always\" --from '" + broker_->url(raw, "?until=end") +
+              "' --to '" + broker_->url(to, "?retry_for=20s") + "'");
+  }
+
+  static inline std::unique_ptr<kafka_broker> broker_{};
+};
+
+// Promise: a copy from topic to topic has each record as it came in (streams, What a record keeps).
+TEST_F(CopyOnApacheKafka, HasEveryRecordAsItCameIn) {
+  create("raw", "copy");
+  const std::vector<message> all = one_of_each_kind();
+  broker_->client().produce("raw", 0, all);
+  broker_->client().produce("raw", 0, all);
+  EXPECT_THAT(copy("raw", "copy"), Prints(""));
+  EXPECT_THAT(whole(broker_->client().read("copy")), ElementsAreArray(whole(all)));
+}
+
+TEST_F(CopyOnApacheKafka, TakesTheTimesOfATopicThatSetsThem) {
+  create("raw2", "appended", {{"message.timestamp.type", "LogAppendTime"}});
+  broker_->client().produce("raw2", 0, {made("a", "k")});
+  EXPECT_THAT(copy("raw2", "appended"), Prints(""));
+  const auto copied = broker_->client().read("appended");
+  ASSERT_EQ(copied.size(), 1U);
+  EXPECT_GT(copied.front().time_ms, now());
+}
+
+TEST_F(CopyOnApacheKafka, SaysWhatATopicRefuses) {
+  create("raw3", "strict", {{"message.timestamp.after.max.ms", "1000"}});
+  broker_->client().produce("raw3", 0, {made("a", "k", now() + 1'000'000'000)});
+  EXPECT_THAT(copy("raw3", "strict"), Complains(3, "message.timestamp.after.max.ms"));
+  create("raw4", "compacted", {{"cleanup.policy", "compact"}});
+  broker_->client().produce("raw4", 0, {made("b", std::nullopt)});
+  EXPECT_THAT(copy("raw4", "compacted"), Complains(3, "needs a key"));
+}
+
+TEST_F(CopyOnApacheKafka, ContinuesOnceAfterTheBrokerWasKilled) {
+  create("raw5", "once");
+  broker_->client().produce("raw5", 0, {made("a", "k"), made("b", "k")});
+  EXPECT_THAT(copy("raw5", "once"), Prints(""));
+  broker_->kill();
+  broker_->start();
+  broker_->client().produce("raw5", 0, {made("a", "k"), made("c", "k")});
+  EXPECT_THAT(copy("raw5", "once"), Prints(""));
+  std::vector<std::string> values;
+  for (const message& each : broker_->client().read("once")) values.push_back(each.value);
+  EXPECT_THAT(values, ElementsAre("a", "b", "c"));
 }
 
 }  // namespace

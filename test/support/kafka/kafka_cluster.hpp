@@ -5,11 +5,11 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "test/support/kafka/kafka_client.hpp"
 
 namespace everseen::test {
 
@@ -34,16 +34,7 @@ class kafka_cluster {
 
   void create_topic(const std::string& name, int partitions);
 
-  struct message {
-    using header = std::pair<std::string, std::optional<std::string>>;
-    std::string value;
-    std::optional<std::string> key{};
-    std::int64_t offset = 0;
-    std::int32_t partition = 0;
-    bool has_value = true;
-    std::vector<header> headers{};
-    std::int64_t time_ms = 0;  ///< 0: the time of production
-  };
+  using message = kafka_client::message;
   /// All are in the topic when it returns.
   void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
   /// The content of a topic, by partition and in order.

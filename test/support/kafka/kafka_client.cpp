@@ -1,0 +1,207 @@
+#include "test/support/kafka/kafka_client.hpp"
+
+#include <array>
+#include <stdexcept>
+
+#include <librdkafka/rdkafka.h>
+
+namespace everseen::test {
+
+namespace {
+
+void check(bool good, const std::string& what) {
+  if (!good) throw std::runtime_error("kafka_client: " + what);
+}
+void check(rd_kafka_resp_err_t error, const std::string& what) {
+  check(error == RD_KAFKA_RESP_ERR_NO_ERROR, what + ": " + rd_kafka_err2str(error));
+}
+
+using settings = std::initializer_list<std::pair<const char*, std::string>>;
+
+rd_kafka_t* make(rd_kafka_type_t type, settings with) {
+  rd_kafka_conf_t* const conf = rd_kafka_conf_new();
+  std::array<char, 256> said{};
+  rd_kafka_conf_set_log_cb(conf, nullptr);
+  for (const auto& [name, value] : with)
+    check(rd_kafka_conf_set(conf, name, value.c_str(), said.data(), said.size()) == RD_KAFKA_CONF_OK,
+          said.data());
+  rd_kafka_t* const made = rd_kafka_new(type, conf, said.data(), said.size());
+  check(made != nullptr, said.data());
+  return made;
+}
+
+struct ends_client {
+  void operator()(rd_kafka_t* made) const { rd_kafka_destroy(made); }
+};
+using client = std::unique_ptr<rd_kafka_t, ends_client>;
+
+std::string bytes(const void* at, std::size_t length) {
+  return at == nullptr ? std::string() : std::string(static_cast<const char*>(at), length);
+}
+
+constexpr int timeout_ms = 20'000;
+
+rd_kafka_headers_t* headers_of(const kafka_client::message& from) {
+  rd_kafka_headers_t* const made = rd_kafka_headers_new(from.headers.size());
+  for (const auto& [name, value] : from.headers)
+    rd_kafka_header_add(made, name.data(), static_cast<ssize_t>(name.size()), value ? value->data() : nullptr,
+                        value ? static_cast<ssize_t>(value->size()) : 0);
+  return made;
+}
+
+std::vector<kafka_client::message::header> headers_of(const rd_kafka_message_t& told) {
+  std::vector<kafka_client::message::header> found;
+  rd_kafka_headers_t* all = nullptr;
+  if (rd_kafka_message_headers(&told, &all) != RD_KAFKA_RESP_ERR_NO_ERROR) return found;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  std::size_t size = 0;
+  for (std::size_t i = 0; rd_kafka_header_get_all(all, i, &name, &value, &size) == 0; ++i)
+    found.emplace_back(name, value == nullptr ? std::nullopt : std::optional(bytes(value, size)));
+  return found;
+}
+
+kafka_client::message copy_of(const rd_kafka_message_t& told) {
+  kafka_client::message found{bytes(told.payload, told.len)};
+  if (told.key != nullptr) found.key = bytes(told.key, told.key_len);
+  found.offset = told.offset;
+  found.partition = told.partition;
+  found.has_value = told.payload != nullptr;
+  found.headers = headers_of(told);
+  found.time_ms = rd_kafka_message_timestamp(&told, nullptr);
+  return found;
+}
+
+}  // namespace
+
+class kafka_client::impl {
+ public:
+  explicit impl(std::string brokers)
+      : addresses(std::move(brokers)),
+        producer(make(RD_KAFKA_PRODUCER, {{"bootstrap.servers", addresses},
+                                          {"linger.ms", "1"},
+                                          {"enable.idempotence", "true"},
+                                          {"compression.codec", "lz4"},
+                                          {"queue.buffering.max.messages", "2000000"}})) {}
+
+  [[nodiscard]] int partitions_of(const std::string& topic) const {
+    rd_kafka_topic_t* const local = rd_kafka_topic_new(producer.get(), topic.c_str(), nullptr);
+    const struct rd_kafka_metadata* told = nullptr;
+    const auto failure = rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms);
+    rd_kafka_topic_destroy(local);
+    check(failure, "metadata");
+    const int count = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
+    rd_kafka_metadata_destroy(told);
+    return count;
+  }
+
+  std::string addresses;
+  client producer;
+};
+
+kafka_client::kafka_client(std::string brokers) : impl_(std::make_unique<impl>(std::move(brokers))) {}
+kafka_client::~kafka_client() = default;
+
+void kafka_client::wait_for_brokers() const {
+  const struct rd_kafka_metadata* told = nullptr;
+  constexpr int start_ms = 60'000;
+  check(rd_kafka_metadata(impl_->producer.get(), 0, nullptr, &told, start_ms), "no broker answers");
+  rd_kafka_metadata_destroy(told);
+}
+
+void kafka_client::create_topic(const std::string& name, int partitions,
+                                const std::map<std::string, std::string>& settings_of_topic) {
+  std::array<char, 256> said{};
+  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(name.c_str(), partitions, 1, said.data(), said.size());
+  check(made != nullptr, said.data());
+  for (const auto& [property, value] : settings_of_topic)
+    check(rd_kafka_NewTopic_set_config(made, property.c_str(), value.c_str()), property);
+  rd_kafka_queue_t* const answers = rd_kafka_queue_new(impl_->producer.get());
+  rd_kafka_CreateTopics(impl_->producer.get(), &made, 1, nullptr, answers);
+  rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
+  rd_kafka_NewTopic_destroy(made);
+  auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
+  if (failed == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    std::size_t count = 0;
+    const auto* const results =
+        rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(told), &count);
+    if (count == 1) failed = rd_kafka_topic_result_error(results[0]);
+  }
+  if (told != nullptr) rd_kafka_event_destroy(told);
+  rd_kafka_queue_destroy(answers);
+  check(failed, "create " + name);
+}
+
+void kafka_client::produce(const std::string& topic, std::int32_t partition,
+                           const std::vector<message>& what) {
+  rd_kafka_t* const to = impl_->producer.get();
+  for (const message& each : what) {
+    for (;;) {
+      void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
+      const void* const key = each.key ? each.key->data() : nullptr;
+      rd_kafka_headers_t* const headers = headers_of(each);
+      const auto failure = rd_kafka_producev(
+          to, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
+          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, each.value.size()),
+          RD_KAFKA_V_KEY(key, each.key.value_or("").size()), RD_KAFKA_V_TIMESTAMP(each.time_ms),
+          RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+      if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
+      if (failure == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        rd_kafka_poll(to, 10);
+        continue;
+      }
+      check(failure, "produce");
+      break;
+    }
+  }
+  check(rd_kafka_flush(to, timeout_ms), "flush");
+}
+
+std::vector<kafka_client::message> kafka_client::read(const std::string& topic) const {
+  const client reader(make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", impl_->addresses},
+                                               {"group.id", "reader"},
+                                               {"enable.auto.commit", "false"},
+                                               {"enable.partition.eof", "true"},
+                                               {"auto.offset.reset", "earliest"},
+                                               {"fetch.wait.max.ms", "10"}}));
+  rd_kafka_poll_set_consumer(reader.get());
+  const int count = impl_->partitions_of(topic);
+  rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(count);
+  for (int i = 0; i < count; ++i)
+    rd_kafka_topic_partition_list_add(all, topic.c_str(), i)->offset = RD_KAFKA_OFFSET_BEGINNING;
+  check(rd_kafka_assign(reader.get(), all), "assign");
+  rd_kafka_topic_partition_list_destroy(all);
+
+  std::map<std::int32_t, std::vector<message>> found;
+  for (int ended = 0; ended < count;) {
+    rd_kafka_message_t* const told = rd_kafka_consumer_poll(reader.get(), timeout_ms);
+    check(told != nullptr, "nothing to read");
+    const auto failure = told->err;
+    if (failure == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+      ++ended;
+    else if (failure == RD_KAFKA_RESP_ERR_NO_ERROR)
+      found[told->partition].push_back(copy_of(*told));
+    rd_kafka_message_destroy(told);
+  }
+  rd_kafka_consumer_close(reader.get());
+  std::vector<message> flat;
+  for (const auto& [partition, messages] : found) flat.insert(flat.end(), messages.begin(), messages.end());
+  return flat;
+}
+
+std::map<std::int32_t, std::int64_t> kafka_client::committed(const std::string& group,
+                                                             const std::string& topic) const {
+  const client asker(make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", impl_->addresses}, {"group.id", group}}));
+  const int count = impl_->partitions_of(topic);
+  rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(count);
+  for (int i = 0; i < count; ++i) rd_kafka_topic_partition_list_add(all, topic.c_str(), i);
+  const auto failure = rd_kafka_committed(asker.get(), all, timeout_ms);
+  std::map<std::int32_t, std::int64_t> found;
+  for (int i = 0; i < count; ++i)
+    if (all->elems[i].offset >= 0) found[all->elems[i].partition] = all->elems[i].offset;
+  rd_kafka_topic_partition_list_destroy(all);
+  check(failure, "committed");
+  return found;
+}
+
+}  // namespace everseen::test

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace everseen::test {
+
+/// What tests do with a Kafka cluster, real or not, beside the code under test: fill its topics and read
+/// them. Threads: any.
+class kafka_client {
+ public:
+  /// @param brokers  host:port,host:port
+  explicit kafka_client(std::string brokers);
+  ~kafka_client();
+  kafka_client(const kafka_client&) = delete;
+  kafka_client& operator=(const kafka_client&) = delete;
+
+  struct message {
+    using header = std::pair<std::string, std::optional<std::string>>;
+    std::string value;
+    std::optional<std::string> key{};
+    std::int64_t offset = 0;
+    std::int32_t partition = 0;
+    bool has_value = true;
+    std::vector<header> headers{};
+    std::int64_t time_ms = 0;  ///< 0: the time of production
+  };
+  /// Waits until a broker answers.
+  void wait_for_brokers() const;
+  /// A topic of a real cluster; @param settings  of the topic, as in {"cleanup.policy", "compact"}
+  void create_topic(const std::string& name, int partitions,
+                    const std::map<std::string, std::string>& settings = {});
+  /// All are in the topic when it returns.
+  void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
+  /// The content of a topic, by partition and in order, without open and aborted transactions.
+  [[nodiscard]] std::vector<message> read(const std::string& topic) const;
+  /// A group's committed offsets, by partition; partitions without one are left out.
+  [[nodiscard]] std::map<std::int32_t, std::int64_t> committed(const std::string& group,
+                                                               const std::string& topic) const;
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace everseen::test
