@@ -23,7 +23,7 @@ namespace {
 namespace asio = boost::asio;
 
 /// How often the server checks whether to stop, and after how many of these checks it tends the filters.
-constexpr std::chrono::milliseconds glance{50};
+constexpr std::chrono::milliseconds stop_poll_interval{50};
 constexpr unsigned glances_a_look = 4;
 
 options completed(options o) {
@@ -113,7 +113,7 @@ class filter_server::runtime {
     for (const auto& each : listeners_) each->begin();
     if (!was_store_there_) all_.health().await_store(all_.settings().log);
     for (unsigned i = 0; !must_stop() && !all_.must_stop(); ++i) {
-      std::this_thread::sleep_for(glance);
+      std::this_thread::sleep_for(stop_poll_interval);
       if (i % glances_a_look != 0) continue;
       all_.filters().maintain();
       all_.workers().submit([this] {  // a load may be on a slow server

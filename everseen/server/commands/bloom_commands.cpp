@@ -29,12 +29,12 @@ void answer(call& c, const open_filter& f, const batched_keys& asked) {
   gathered.write_replies(c.all, c.reply);
 }
 
-void reserve(call& c) {
+void bloom_reserve(call& c) {
   c.all.filters().create(c.words[1], parse_reserve(c.words));
   c.reply.ok();
 }
 
-void add(call& c) {
+void bloom_add(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
   answer(c, c.all.filters().open_or_create(c.words[1], filter_registry::request{default_request(), {}, {}}),
          asked);
@@ -48,7 +48,7 @@ void insert(call& c) {
 }
 
 /// A missing filter contains nothing, as clients of RedisBloom expect.
-void check(call& c) {
+void bloom_check(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
   if (auto f = c.all.filters().open(c.words[1])) return answer(c, open_filter(std::move(f)), asked);
   if (asked.shape != reply_shape::one) c.reply.array(asked.keys.size());
@@ -101,9 +101,9 @@ std::span<const command> bloom_commands() {
   static constexpr command commands[] = {
       {"BF.ADD", 3, right::write, runs::on_worker, first_word, "bloom",
        "Adds a key to a filter, creates the filter if necessary, and returns whether the key was fresh",
-       "key item", add, one_to_add},
+       "key item", bloom_add, one_to_add},
       {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, "bloom",
-       "Returns whether a key was probably added to a filter", "key item", check, one_to_check},
+       "Returns whether a key was probably added to a filter", "key item", bloom_check, one_to_check},
       {"BF.INSERT", -4, right::write, runs::on_worker, first_word, "bloom",
        "Adds keys to a filter, and creates it with the given options if necessary",
        "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "
@@ -115,12 +115,12 @@ std::span<const command> bloom_commands() {
       {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
        "Adds keys to a filter, creates the filter if necessary, and returns for each key whether it was "
        "fresh",
-       "key item [item ...]", add, many_to_add},
+       "key item [item ...]", bloom_add, many_to_add},
       {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, "bloom",
-       "Returns for each key whether it was probably added to a filter", "key item [item ...]", check,
+       "Returns for each key whether it was probably added to a filter", "key item [item ...]", bloom_check,
        many_to_check},
       {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Creates a filter",
-       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", reserve},
+       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", bloom_reserve},
       {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom", "Returns a filter chunk by chunk",
        "key iterator", scan_dump},
   };

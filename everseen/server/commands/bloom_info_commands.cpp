@@ -16,7 +16,7 @@ namespace everseen::server {
 
 namespace {
 
-const refusal not_found{"ERR not found"};
+const refusal no_such_filter{"ERR not found"};
 
 void card(call& c) {
   const auto f = c.all.filters().peek(c.words[1]);
@@ -75,7 +75,7 @@ constexpr info_field info_fields[] = {
 void bloom_info(call& c) {
   if (c.words.size() > 3) throw wrong_arity(c.what.name);
   const auto f = c.all.filters().peek(c.words[1]);
-  if (!f) throw not_found;
+  if (!f) throw no_such_filter;
   if (c.words.size() == 2) {
     const filter_info now = f->handle.info();
     c.reply.map(std::size(info_fields));
@@ -109,7 +109,7 @@ std::string described(const spec& s, const layer_state& layer, std::size_t index
 /// A line for each layer, of each slice and partition.
 void debug(call& c) {
   const auto f = c.all.filters().peek(c.words[1]);
-  if (!f) throw not_found;
+  if (!f) throw no_such_filter;
   const filter_info now = f->handle.info();
   std::vector<std::string> lines = {fmt::format("size:{}", now.keys)};
   for (const partition_state& state : now.partitions) {

@@ -34,7 +34,7 @@ void auth(call& c) {
   c.reply.ok();
 }
 
-void hello(call& c) {
+void connection_hello(call& c) {
   wire::protocol version = c.from.version();
   std::size_t i = 1;
   if (c.words.size() > 1) {
@@ -100,7 +100,7 @@ void quit(call& c) {
   c.reply.ok();
 }
 
-void reset(call& c) {
+void connection_reset(call& c) {
   c.from.reset();
   c.reply.status("RESET");
 }
@@ -127,13 +127,13 @@ std::span<const command> connection_commands() {
       {"ECHO", 2, right::read, runs::at_once, no_keys, "connection", "Returns its argument", "message", echo},
       {"HELLO", -1, right::nothing, runs::at_once, no_keys, "connection",
        "Selects the version of the protocol", "[protover [AUTH username password] [SETNAME clientname]]",
-       hello, nullptr, true, false, true},
+       connection_hello, nullptr, true, false, true},
       {"PING", -1, right::read, runs::at_once, no_keys, "connection", "Answers PONG", "[message]", ping,
        nullptr, false, false, true},
       {"QUIT", -1, right::nothing, runs::at_once, no_keys, "connection", "Closes the connection", "", quit,
        nullptr, true, false, true},
       {"RESET", 1, right::nothing, runs::at_once, no_keys, "connection",
-       "Resets the connection to its initial state", "", reset, nullptr, true, false, true},
+       "Resets the connection to its initial state", "", connection_reset, nullptr, true, false, true},
       {"SELECT", 2, right::read, runs::at_once, no_keys, "connection", "Selects a database, 0 to 15", "index",
        select, nullptr, false, false, true},
   };

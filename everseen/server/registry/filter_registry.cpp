@@ -13,7 +13,7 @@ namespace everseen::server {
 
 namespace {
 
-constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();
 
 /// A filter whose destruction can be awaited: that of the object, not of the last shared_ptr.
 std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
@@ -40,7 +40,7 @@ filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const o
       redisbloom_layout_(o.redisbloom_layout),
       hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
       follows_room_(!o.max_memory_bytes && !traits_.is_memory),
-      room_(o.max_memory_bytes.value_or(traits_.room_bytes.value_or(no_limit))),
+      room_(o.max_memory_bytes.value_or(traits_.room_bytes.value_or(no_memory_limit))),
       listing_(*place_) {}
 
 std::shared_ptr<shared_filter> filter_registry::find(std::string_view key) const {

@@ -13,7 +13,7 @@ namespace everseen::server {
 
 namespace {
 
-constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t unlimited_bytes = std::numeric_limits<std::uint64_t>::max();
 
 /// How often filters that expired while closed are removed.
 constexpr std::chrono::seconds between_removals{10};
@@ -110,7 +110,7 @@ void filter_registry::maintain() {
     }
   if (follows_room_)
     if (const auto room = place_->traits().room_bytes)
-      room_.set_most(*room > no_limit - there ? no_limit : *room + there);
+      room_.set_most(*room > unlimited_bytes - there ? unlimited_bytes : *room + there);
   if (!has_expired || is_removing_.exchange(true)) return;
   removed_ = std::chrono::steady_clock::now();
   threads_.workers.submit([this] {

@@ -9,7 +9,7 @@ namespace {
 
 /// A caller fails immediately if an attempt failed this recently and another one is in progress.
 constexpr std::chrono::seconds remembered{60};
-constexpr std::chrono::milliseconds glance{2};
+constexpr std::chrono::milliseconds retry_poll_interval{2};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ single_flight::hold single_flight::take_or_fail(std::string_view name) {
   // Not lock(): a later caller may get it first, and wait through the next outage before this one.
   while (!mine.try_lock()) {
     rethrow_since(s, name, came);
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(retry_poll_interval);
   }
   rethrow_since(s, name, came);
   return mine;
