@@ -194,7 +194,7 @@ TEST(ClientStore, BatchBeforeItsTurnIsRefusedNotRiddenOut) {
   EXPECT_EQ(ask({"EVERSEEN.SESSION", "s"}), "nothing was refused");
   const auto began = std::chrono::steady_clock::now();
   EXPECT_THAT(ask({"EVERSEEN.ADD", "f", "SESSION", "s", "2", "DIGITS", "ITEMS", "a"}), HasSubstr("EARLY"));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 9s) << "an outage is ridden out for 10 s";
 }
 
 TEST(ClientStore, ServerThatTakesOnlyShortRequestsIsRefused) {

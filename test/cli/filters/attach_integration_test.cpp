@@ -193,7 +193,8 @@ TEST_F(Attach, DropRemovesFiltersThatCannotBeOpened) {
 
 TEST_F(Attach, ShardsAreOnTheServersOfTheUrl) {
   const redis_server other;
-  const std::string both = " --store redis://" + server_.address() + "," + other.address();
+  // A slow machine takes seconds to make strings of half a gibibyte.
+  const std::string both = " --store 'redis://" + server_.address() + "," + other.address() + "?timeout=2m'";
   EXPECT_THAT(
       on_redis("everseen attach c --as bkdr-php --bits 10Gi --sharded --key clicks --create 2>warnings" +
                both),

@@ -38,7 +38,7 @@ TEST(Outage, RefusedConnectionIsRetriedForAsLongAsTheUrlSays) {
   EXPECT_THAT(o.message, HasSubstr("refused"));
   EXPECT_FALSE(o.may_have_run);
   EXPECT_GE(clock::now() - begin, 300ms);
-  EXPECT_LT(clock::now() - begin, 2s);
+  EXPECT_LT(clock::now() - begin, 9s) << "the default is 10 s";
 }
 
 TEST(Outage, MissingUnixSocketIsReported) {

@@ -86,7 +86,7 @@ TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
   server.stop();
   const auto begin = clock::now();
   EXPECT_THAT(outage_of(s, repeatable({"PING"})).message, HasSubstr(server.address()));
-  EXPECT_LT(clock::now() - begin, 10s);
+  EXPECT_LT(clock::now() - begin, 50s);
   EXPECT_EQ(waiting->ends, 0);
 }
 

@@ -11,6 +11,7 @@
 
 #include "test/server/replies.hpp"
 #include "test/server/serving.hpp"
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -171,9 +172,9 @@ TEST_P(Transactions, WatchAtMost256Filters) {
 TEST(TransactionsOfAttachedFilters, CannotWatchThem) {
   redis_server redis;
   redis.run({"CONFIG", "SET", "appendonly", "yes"});
-  const program_result made = run_program(
-      {EVERSEEN_PROGRAM, "attach", "a", "--as", "gozero", "--bits", "1000000", "--key", "bits", "--create"},
-      {.environment = {{"EVERSEEN_STORE", redis.unix_url()}}});
+  const program_result made = run_program({test::everseen_program(), "attach", "a", "--as", "gozero",
+                                           "--bits", "1000000", "--key", "bits", "--create"},
+                                          {.environment = {{"EVERSEEN_STORE", redis.unix_url()}}});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const serving server(redis.unix_url());
   raw_client client(server.path());
@@ -258,13 +259,13 @@ TEST(TransactionsInAnOutage, DelayOneRequestOfAPipelineAndNotAll) {
   EXPECT_THAT(client.receive(7), StartsWith("-OUTAGE"));
   other.send("MULTI\r\nPING\r\nEXEC\r\n");
   EXPECT_EQ(other.receive(25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
-  EXPECT_LT(clock::now() - began, 8s);
+  EXPECT_LT(clock::now() - began, 18s) << "each of twenty would wait for a second";
 }
 
 // Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
 TEST(TransactionsInAnOutage, RetryThroughOneOutageAndNotOneForEachRequest) {
   redis_server redis;
-  serving server(redis.url("/?retry_for=1s&timeout=1s"));
+  serving server(redis.url("/?retry_for=4s&timeout=1s"));
   raw_client client(server.path());
   ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
   redis.stop();
@@ -275,9 +276,9 @@ TEST(TransactionsInAnOutage, RetryThroughOneOutageAndNotOneForEachRequest) {
   std::this_thread::sleep_for(100ms);
   other.send("BF.EXISTS a x\r\n");
   EXPECT_EQ(third.ask("PING\r\n", 7), "+PONG\r\n");
-  EXPECT_LT(clock::now() - began, 900ms) << "requests without a filter do not wait";
+  EXPECT_LT(clock::now() - began, 3500ms) << "requests without a filter do not wait";
   EXPECT_THAT(other.receive(8), StartsWith("-OUTAGE"));
-  EXPECT_LT(clock::now() - began, 5s);
+  EXPECT_LT(clock::now() - began, 16s) << "each of five would wait for four seconds";
   const std::string queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
   client.receive(queued.size());
   std::string said = client.receive(5);
