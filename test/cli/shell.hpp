@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/scratch_directory.hpp"
 
@@ -16,7 +17,7 @@ namespace everseen::test {
 class Shell : public testing::Test {
  protected:
   [[nodiscard]] program_setup setup(std::string input = {}) const {
-    const std::string programs = std::filesystem::path(EVERSEEN_PROGRAM).parent_path();
+    const std::string programs = std::filesystem::path(test::everseen_program()).parent_path();
     return {{{"EVERSEEN_STORE", "file:" + (directory() / "store").string()},
              {"HOME", directory()},
              {"XDG_DATA_HOME", ""},
@@ -45,7 +46,7 @@ class Shell : public testing::Test {
 
 /// The beginning of a command line whose everseen crashes when it first reaches a step.
 inline std::string dying_at(const std::string& step) {
-  const std::string programs = std::filesystem::path(EVERSEEN_DYING_PROGRAM).parent_path();
+  const std::string programs = std::filesystem::path(test::dying_program()).parent_path();
   return "export EVERSEEN_DIE_AT=" + step + ":1 PATH='" + programs + "':\"$PATH\"; ";
 }
 

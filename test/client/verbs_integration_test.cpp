@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/text_files.hpp"
 
@@ -21,7 +22,7 @@ using testing::StartsWith;
 class VerbsOverAServer : public testing::Test {
  protected:
   [[nodiscard]] program_result run(std::vector<std::string> words, const std::string& input = "") const {
-    words.insert(words.begin(), EVERSEEN_PROGRAM);
+    words.insert(words.begin(), test::everseen_program());
     words.insert(words.end(), {"--store", "everseen+unix:" + server_.path()});
     return test::run_program(words, {.input = input});
   }
@@ -68,7 +69,7 @@ TEST_F(VerbsOverAServer, ExportImportsAsTheSameFilter) {
 TEST(VerbsOverAServerWithUsers, WhoMayNotKnowTheSeedGetsNoWrongAnswer) {
   const serving server("mem:", {"--user", "root:r:admin", "--user", "writer:w:write"});
   const auto run = [&](std::vector<std::string> words, const std::string& user) {
-    words.insert(words.begin(), EVERSEEN_PROGRAM);
+    words.insert(words.begin(), test::everseen_program());
     words.insert(words.end(), {"--store", "everseen+unix:" + server.path() + user});
     return test::run_program(words);
   };

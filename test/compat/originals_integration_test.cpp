@@ -18,6 +18,7 @@
 #include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/base64.hpp"
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-const std::string peers = EVERSEEN_SOURCE_DIR "/test/compat/peers/";
+const std::string peers = test::source_directory() + "/test/compat/peers/";
 
 void write_file(const std::filesystem::path& path, std::span<const std::byte> content) {
   std::ofstream out(path, std::ios::binary);

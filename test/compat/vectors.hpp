@@ -8,11 +8,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/support/places.hpp"
+
 /// Results of the original programs, recorded in test/compat/data. Each file names the version that ran.
 namespace everseen::test {
 
 inline nlohmann::json vectors(const std::string& name) {
-  return nlohmann::json::parse(std::ifstream(EVERSEEN_SOURCE_DIR "/test/compat/data/" + name + ".json"));
+  return nlohmann::json::parse(
+      std::ifstream(test::source_directory() + "/test/compat/data/" + name + ".json"));
 }
 
 inline std::vector<std::byte> from_base64(std::string_view text) {

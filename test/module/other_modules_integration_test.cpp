@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "test/module/module_server.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -25,7 +26,7 @@ class OtherModules : public testing::Test {
     return test::raw_commands(server_.unix_path(), both).back();
   }
 
-  redis_server server_{joined(test::with_module(), {"--loadmodule", EVERSEEN_CALLING_MODULE})};
+  redis_server server_{joined(test::with_module(), {"--loadmodule", test::calling_module()})};
   std::string state_;
 };
 

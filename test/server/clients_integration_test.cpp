@@ -7,13 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 namespace {
 
 std::string source(const std::string& path) {
-  return std::string(EVERSEEN_SOURCE_DIR) + "/" + path;
+  return test::source_directory() + "/" + path;
 }
 
 /// The interpreter for which Debian has redis-py; another one may come first in PATH.

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -74,8 +75,8 @@ TEST(Serve, AcceptsARequestOfManyMegabytes) {
 std::string store_of_numbers(const scratch_directory& home) {
   std::string store = "file:" + (home.path() / "store").string();
   const program_result made =
-      run_program({EVERSEEN_PROGRAM, "create", "ids", "--as", "guava64", "--capacity", "100k", "--error-rate",
-                   "1e-12", "--funnel", "long", "--store", store});
+      run_program({test::everseen_program(), "create", "ids", "--as", "guava64", "--capacity", "100k",
+                   "--error-rate", "1e-12", "--funnel", "long", "--store", store});
   EXPECT_EQ(made.exit_code, 0) << made.err;
   return store;
 }
@@ -292,7 +293,8 @@ TEST(Serve, AcceptsOnlySmallRequestsBeforeAuthentication) {
 }
 
 TEST(Serve, DoesNotListenToTheNetworkWithoutAPassword) {
-  const auto result = run_program({EVERSEEN_PROGRAM, "serve", "--store", "mem:", "--listen", "0.0.0.0:0"});
+  const auto result =
+      run_program({test::everseen_program(), "serve", "--store", "mem:", "--listen", "0.0.0.0:0"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("give --password"));
 }
@@ -375,14 +377,15 @@ TEST(Serve, ForgetsNothingAcknowledgedWhenItIsKilled) {
 TEST(Serve, SharesFiltersInFilesWithTheProgram) {
   const scratch_directory files;
   const std::string store = "file:" + files.path().string();
-  ASSERT_EQ(run_program({EVERSEEN_PROGRAM, "create", "clicks", "--store", store, "-q"}).exit_code, 0);
-  ASSERT_EQ(run_program({EVERSEEN_PROGRAM, "add", "clicks", "alice", "--store", store, "-q"}).exit_code, 0);
+  ASSERT_EQ(run_program({test::everseen_program(), "create", "clicks", "--store", store, "-q"}).exit_code, 0);
+  ASSERT_EQ(
+      run_program({test::everseen_program(), "add", "clicks", "alice", "--store", store, "-q"}).exit_code, 0);
   serving server(store);
   EXPECT_EQ(server.cli({"BF.EXISTS", "clicks", "alice"}), "1");
   EXPECT_EQ(server.cli({"BF.ADD", "user:1", "bob"}), "1");
   EXPECT_EQ(server.cli({"DEL", "clicks"}), "1");
   EXPECT_EQ(server.stop().exit_code, 0);
-  EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "list", "--names", "--store", store}).out, "user:1\n");
+  EXPECT_EQ(run_program({test::everseen_program(), "list", "--names", "--store", store}).out, "user:1\n");
 }
 
 TEST(ServeInFrontOfRedis, BringsTheBloomCommandsToAServerWithoutModules) {
@@ -393,7 +396,7 @@ TEST(ServeInFrontOfRedis, BringsTheBloomCommandsToAServerWithoutModules) {
   EXPECT_EQ(server.cli({"BF.EXISTS", "f", "b"}), "1");
   EXPECT_EQ(server.cli({"BF.CARD", "f"}), "2");
   EXPECT_EQ(server.cli({"DBSIZE"}), "1");
-  EXPECT_EQ(run_program({EVERSEEN_PROGRAM, "check", "f", "a", "--store", redis.url()}).exit_code, 0);
+  EXPECT_EQ(run_program({test::everseen_program(), "check", "f", "a", "--store", redis.url()}).exit_code, 0);
 }
 
 TEST(Serve, SyncsAcknowledgedKeysWhereTheStoreIsConfiguredSo) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "test/server/raw_client.hpp"
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/scratch_directory.hpp"
 
@@ -26,8 +27,9 @@ class serving {
   }
 
   void start() {
-    std::vector<std::string> command = {EVERSEEN_PROGRAM, "serve",          "--store",  store_,
-                                        "--listen",       "unix:" + path(), "--listen", "127.0.0.1:0"};
+    std::vector<std::string> command = {
+        test::everseen_program(), "serve",    "--store",    store_, "--listen",
+        "unix:" + path(),         "--listen", "127.0.0.1:0"};
     command.insert(command.end(), more_.begin(), more_.end());
     program_.emplace(command);
     const std::size_t lines =

@@ -17,6 +17,7 @@
 
 #include "test/support/child_environment.hpp"
 #include "test/support/lasting_thread.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 
@@ -67,7 +68,7 @@ std::uint16_t free_port() {
 }
 
 std::vector<std::string> with_module() {
-  return {"--loadmodule", EVERSEEN_MODULE};
+  return {"--loadmodule", redis_module()};
 }
 
 redis_server::redis_server(options o) : options_(std::move(o)), port_(free_port()), bus_port_(free_port()) {
@@ -132,7 +133,7 @@ std::vector<std::string> redis_server::command_line() const {
   // The suites of stores also run with the module in every server (test/CMakeLists.txt).
   const bool has_it = std::ranges::find(options_.config, "--loadmodule") != options_.config.end();
   if (std::getenv("EVERSEEN_TEST_MODULE_EVERYWHERE") != nullptr && !has_it)
-    words.insert(words.end(), {"--loadmodule", EVERSEEN_MODULE});
+    words.insert(words.end(), {"--loadmodule", redis_module()});
   return words;
 }
 

@@ -8,6 +8,7 @@
 
 #include "test/cli/dedup/exact_dedup.hpp"
 #include "test/cli/shell.hpp"
+#include "test/support/places.hpp"
 #include "test/support/text_files.hpp"
 
 namespace everseen {
@@ -184,7 +185,7 @@ print(dedup.wait(), same)')"),
 }
 
 TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
-  test::running_program dedup({EVERSEEN_PROGRAM, "dedup"}, live());
+  test::running_program dedup({test::everseen_program(), "dedup"}, live());
   dedup.write("a\n");
   EXPECT_TRUE(dedup.waits_to_say("a\n", 10s));
   dedup.write("a\nb\nhalf a li");
@@ -241,7 +242,7 @@ TEST_P(DedupSignal, EndsAWaitingPipeAndKeepsPrintedLines) {
   // thread; ThreadSanitizer runs the handler only once it has the mutex, so not before the next line arrives.
   GTEST_SKIP() << "ThreadSanitizer holds signals back from a thread that waits for a mutex";
 #endif
-  test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--filter", "f"}, live());
+  test::running_program dedup({test::everseen_program(), "dedup", "--filter", "f"}, live());
   dedup.write("a\nb\n");
   ASSERT_TRUE(dedup.waits_to_say("b\n"));
   dedup.send(GetParam());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/shell.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen {
 namespace {
@@ -80,7 +81,7 @@ TEST_F(DedupFilter, NamedLikeAPathLeavesNothingOutsideItsStore) {
 TEST_F(DedupFilter, RefusesTheSecondOfTwoRunsOnOneFilterWithAdvice) {
   auto waiting = setup();
   waiting.piped_input = true;
-  test::running_program first({EVERSEEN_PROGRAM, "dedup", "--filter", "urls"}, waiting);
+  test::running_program first({test::everseen_program(), "dedup", "--filter", "urls"}, waiting);
   first.write("a\n");
   ASSERT_TRUE(first.waits_to_say("a\n"));
   EXPECT_THAT(sh("everseen dedup --filter urls", "b\n"),
@@ -238,7 +239,8 @@ TEST_F(DedupFilter, UsesTheClockWhereNoTimeIsGiven) {
 TEST_F(DedupFilter, LetsTheClockAdvanceWhileAPipeIsOpen) {
   auto live = setup();
   live.piped_input = true;
-  test::running_program dedup({EVERSEEN_PROGRAM, "dedup", "--window", "500ms", "--slices", "1"}, live);
+  test::running_program dedup({test::everseen_program(), "dedup", "--window", "500ms", "--slices", "1"},
+                              live);
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));
   std::this_thread::sleep_for(1100ms);

@@ -1,6 +1,7 @@
 // `everseen dedup --filter` with a filter on a Redis server: created filters and messages.
 
 #include "test/cli/shell.hpp"
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -80,9 +81,9 @@ TEST_F(DedupRedis, ReportsThatAnOldFilterHasEndedAndANewOneBegins) {
 TEST_F(DedupRedis, PassingReportsAFullServerAndNotAnUnavailableOne) {
   program_setup with_pipe = setup();
   with_pipe.piped_input = true;
-  running_program dedup(
-      {EVERSEEN_PROGRAM, "dedup", "--filter", "urls", "--store", server_.url(), "--on-outage", "pass"},
-      with_pipe);
+  running_program dedup({test::everseen_program(), "dedup", "--filter", "urls", "--store", server_.url(),
+                         "--on-outage", "pass"},
+                        with_pipe);
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));
   server_.run({"CONFIG", "SET", "maxmemory", "1"});

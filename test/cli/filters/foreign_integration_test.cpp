@@ -7,6 +7,7 @@
 
 #include "test/cli/shell.hpp"
 #include "test/compat/vectors.hpp"
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/samples/foreign_files.hpp"
 #include "test/support/text_files.hpp"
@@ -52,7 +53,7 @@ TEST_F(Foreign, FilterOfGuavaMatchesTheOneThatGuavaWrites) {
       given("echo " + name + " " + (how == "32" ? "0 " : "1 ") + funnel + " 900 0.01 >> cases");
       expected += name + " true " + (funnel == "int" || funnel == "long" ? "900" : "896") + "\n";
     }
-  const std::string peer = EVERSEEN_SOURCE_DIR "/test/compat/peers/GuavaPeer.java";
+  const std::string peer = test::source_directory() + "/test/compat/peers/GuavaPeer.java";
   EXPECT_THAT(sh("java -XX:TieredStopAtLevel=1 -cp /usr/share/java/guava.jar " + peer + " . 2>&1"),
               Prints(expected));
   EXPECT_THAT(sh("for f in *.theirs; do cmp $f ${f%.theirs}.ours; done"), Prints(IsEmpty()));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "test/cli/shell.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -44,7 +45,7 @@ TEST_F(Hash, MatchesGuavasFunnels) {
 }
 
 TEST_F(Hash, PrintsTheExampleOfTheDocument) {
-  std::ifstream document(EVERSEEN_SOURCE_DIR "/doc/hashing.md");
+  std::ifstream document(test::source_directory() + "/doc/hashing.md");
   const std::string prompt = "    $ ";
   std::map<std::string, std::string> shown;
   std::string command;

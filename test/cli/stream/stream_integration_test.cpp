@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "test/cli/shell.hpp"
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
@@ -44,7 +45,7 @@ class Stream : public Shell {
     on.environment["EVERSEEN_STORE"] = server_.url();
     on.environment["EVERSEEN_STOP_AT"] = point;
     on.environment["PATH"] =
-        std::filesystem::path(EVERSEEN_DYING_PROGRAM).parent_path().string() + ':' + on.environment["PATH"];
+        std::filesystem::path(test::dying_program()).parent_path().string() + ':' + on.environment["PATH"];
     auto program =
         std::make_unique<running_program>(std::vector<std::string>{"bash", "-c", "exec " + line}, on);
     EXPECT_TRUE(program->waits_to_stop());
@@ -571,7 +572,7 @@ TEST_F(Stream, WritesItsCountsAsJson) {
 
 /// The example of README, with a job and a server that are killed in the middle.
 TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
-  running_program example({"bash", EVERSEEN_SOURCE_DIR "/examples/clicks/run.sh", "120k"}, setup());
+  running_program example({"bash", test::source_directory() + "/examples/clicks/run.sh", "120k"}, setup());
   for (const char* what : {"everseen stream is process ", "redis-server is process "}) {
     wait_until([&] { return example.err().find("everseen stream is process ") != std::string::npos; },
                "the job of the example has begun");

@@ -11,6 +11,7 @@
 
 #include "everseen/core/format/end_record.hpp"
 
+#include "test/support/places.hpp"
 #include "test/support/samples/image_examples.hpp"
 
 namespace everseen {
@@ -19,7 +20,7 @@ namespace {
 using namespace test;
 
 std::string format_document() {
-  std::ifstream in(EVERSEEN_SOURCE_DIR "/doc/format.md");
+  std::ifstream in(test::source_directory() + "/doc/format.md");
   std::stringstream text;
   text << in.rdbuf();
   return text.str();

@@ -14,6 +14,7 @@
 
 #include "test/redis/attached/attached.hpp"
 #include "test/support/base64.hpp"
+#include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/text_files.hpp"
 
@@ -24,7 +25,7 @@ using compat::family;
 using test::redis_server;
 using ::testing::Each;
 
-const std::string peers = EVERSEEN_SOURCE_DIR "/test/compat/peers/";
+const std::string peers = test::source_directory() + "/test/compat/peers/";
 
 /// One digit for each key, as the peers print verdicts.
 std::string digits_of(const std::vector<verdict>& verdicts) {

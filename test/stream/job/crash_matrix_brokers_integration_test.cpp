@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/crash_matrix/crash_matrix_runs.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -16,7 +17,7 @@ struct BrokerMatrix : testing::Test {
   static inline const int certain_deaths = static_cast<int>(common_fault_points().size());
 
   static matrix_outcome survive(const std::vector<matrix_run>& runs) {
-    matrix_outcome outcome = run_side_by_side(EVERSEEN_DYING_PROGRAM, runs);
+    matrix_outcome outcome = run_side_by_side(test::dying_program(), runs);
     EXPECT_EQ(outcome.fault, "");
     return outcome;
   }

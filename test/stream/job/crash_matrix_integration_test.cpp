@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/crash_matrix/crash_matrix.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -19,7 +20,7 @@ class CrashMatrix : public testing::TestWithParam<std::pair<matrix_source, matri
 
   static matrix_outcome survives(const std::vector<disaster>& disasters, std::uint64_t seed) {
     const auto& [from, to] = GetParam();
-    const matrix_outcome outcome = run_matrix({EVERSEEN_DYING_PROGRAM, *store}, from, to, disasters, seed);
+    const matrix_outcome outcome = run_matrix({test::dying_program(), *store}, from, to, disasters, seed);
     EXPECT_EQ(outcome.fault, "") << "seed " << seed;
     return outcome;
   }

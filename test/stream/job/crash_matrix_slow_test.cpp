@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/crash_matrix/crash_matrix_runs.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -26,7 +27,7 @@ TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) runs.push_back(random_run(GetParam(), seed));
   // Pairs without waiting times keep both cores busy by themselves.
   const std::size_t lanes = GetParam().from_name == "kafka" ? 12 : 3;
-  const matrix_outcome outcome = run_side_by_side(EVERSEEN_DYING_PROGRAM, runs, lanes);
+  const matrix_outcome outcome = run_side_by_side(test::dying_program(), runs, lanes);
   std::cout << GetParam().name() << ": " << count << " runs from seed " << first << ", " << to_string(outcome)
             << '\n';
   EXPECT_EQ(outcome.fault, "");

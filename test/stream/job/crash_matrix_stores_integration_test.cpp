@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "test/support/crash_matrix/crash_matrix.hpp"
+#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -23,7 +24,7 @@ struct StoreMatrix : testing::Test {
   matrix_outcome survives(redis_server& killed, const std::string& url, const matrix_sink& to,
                           const std::vector<disaster>& disasters) {
     const bool in_window = ++seed % 2 == 0;
-    matrix_stage on{EVERSEEN_DYING_PROGRAM, killed, url};
+    matrix_stage on{test::dying_program(), killed, url};
     if (in_window) {
       on.clicks = {std::chrono::minutes(40), true};
       on.words = {"--window", "10m", "--slices", "10"};

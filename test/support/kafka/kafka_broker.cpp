@@ -5,13 +5,14 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 
 namespace {
 
-const std::filesystem::path kafka_jars = EVERSEEN_PEERS "/kafka";
+const std::filesystem::path kafka_jars = source_directory() + "/build/peers/kafka";  // by ./dev peers
 
 std::vector<std::string> java(const std::string& main_class, const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {"java", "-Xmx512m", "-cp", (kafka_jars / "*").string(), main_class};
