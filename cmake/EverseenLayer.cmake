@@ -24,9 +24,6 @@ function(everseen_layer name)
     target_link_libraries(${target} PRIVATE everseen_flags)
     if(layer_COLD)
       everseen_compile_quickly(${target})
-      everseen_precompile(${target} cold <fmt/format.h> "${PROJECT_SOURCE_DIR}/everseen/text/json.hpp")
-    else()
-      everseen_precompile(${target} hot)
     endif()
     set(scope PUBLIC)
   else()
@@ -64,8 +61,6 @@ function(everseen_select_kernels sources_variable)
     set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS
       "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mbmi;-mbmi2;-mprefer-vector-width=512;\
 -Wno-uninitialized;-Wno-maybe-uninitialized")
-    # A precompiled header is compiled for every CPU.
-    set_source_files_properties(${avx2} ${avx512} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   else()
     list(FILTER sources EXCLUDE REGEX "_avx(2|512)\\.cpp$")
   endif()

@@ -18,11 +18,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(everseen_flags INTERFACE
     -Wno-array-bounds -Wno-maybe-uninitialized -Wno-stringop-overflow)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # They compare names of one file with those of another that is compiled with it. The preset dev has these warnings.
+  target_compile_options(everseen_flags INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(EVERSEEN_WERROR)
   target_compile_options(everseen_flags INTERFACE -Werror)
 endif()
 
-# A third-party library (hiredis) requires it, and files that share a precompiled header must agree.
+# A third-party library (hiredis) requires it; the same everywhere, so that off_t has one size.
 target_compile_definitions(everseen_flags INTERFACE _FILE_OFFSET_BITS=64)
 
 if(EVERSEEN_ASSERTS)
@@ -51,32 +55,13 @@ function(everseen_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
 
-# everseen_precompile(<target> <family> [<header>...])
-#
-# Reads the headers of the standard library that nearly every file includes, and the named ones, once a family of
-# targets instead of once a file. The first target of a family makes them for the others: their compile options must be
-# the same. Sources nevertheless include what they use: the preset `dev` compiles them without this.
-function(everseen_precompile target family)
-  get_property(first GLOBAL PROPERTY EVERSEEN_PRECOMPILED_${family})
-  if(first)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-    return()
-  endif()
-  set_property(GLOBAL PROPERTY EVERSEEN_PRECOMPILED_${family} ${target})
-  target_precompile_headers(${target} PRIVATE
-    <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <span>
-    <string> <string_view> <thread> <utility> <vector> ${ARGN})
-endfunction()
-
 # Affects only the speed of the build, so never a requirement, and not imposed on a project that includes this one.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(EVERSEEN_CCACHE ccache)
   if(EVERSEEN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # One cache for every checkout: paths below the checkout count relative to the build folder. The first two
-    # variables are for files that use precompiled headers.
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${EVERSEEN_CCACHE}")
-    add_compile_options("$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>")
+    # One cache for every checkout: paths below the checkout count relative to the build folder.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      "${EVERSEEN_CCACHE}")
   endif()
   # Objects do not depend on where the checkout is.
   add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
