@@ -2,8 +2,8 @@
 
 #include <string>
 
-/// Paths of this checkout and its build, for tests. One generated source holds them, so that all other objects are the
-/// same in every checkout and come from one compiler cache.
+/// Paths of this checkout and its build, for tests. One generated source holds them, so that all other
+/// objects are the same in every checkout and come from one compiler cache.
 namespace everseen::test {
 
 [[nodiscard]] std::string source_directory();
