@@ -12,10 +12,9 @@ template <typename Error>
 std::string message_of(const std::function<void()>& run) {
   try {
     run();
-  } catch (const Error& e) {
-    return e.what();
   } catch (const error& e) {
-    return std::string("another kind of error: ") + e.what();
+    return dynamic_cast<const Error*>(&e) != nullptr ? e.what()
+                                                     : std::string("another kind of error: ") + e.what();
   }
   return "nothing was thrown";
 }
