@@ -120,14 +120,35 @@ class field_reader::json {
     for (auto each : object) {
       simdjson::ondemand::field field;
       if (const auto bad = std::move(each).get(field)) return bad;
-      for (node& n : at.below)
-        if (n.stamp != stamp_ && field.key().unsafe_is_equal(n.name)) {
-          if (const auto bad = take(n, field.value())) return bad;
-          break;
-        }
+      if (node* const named = find(at, field))
+        if (const auto bad = take(*named, field.value())) return bad;
       if (left_ == 0) break;
     }
     return simdjson::SUCCESS;
+  }
+
+  /// The node below with the name of a field, unless an earlier field had the name.
+  [[gnu::always_inline]] node* find(node& at, simdjson::ondemand::field& field) {
+    const char* const written = field.key().raw();  // ends with a quotation mark
+    for (node& n : at.below) {
+      if (n.stamp == stamp_) continue;
+      std::size_t same = 0;
+      while (same < n.name.size() && written[same] == n.name[same] && !is_special(written[same])) ++same;
+      if (written[same] == '\\') return find_unescaped(at, field);
+      if (written[same] == '"' && same == n.name.size()) return &n;
+    }
+    return nullptr;
+  }
+
+  static bool is_special(char c) noexcept { return c == '"' || c == '\\'; }
+
+  /// Called once a field: the parser has room to unescape each string of a document once.
+  [[gnu::noinline]] node* find_unescaped(node& at, simdjson::ondemand::field& field) {
+    std::string_view name;
+    if (field.unescaped_key().get(name) != simdjson::SUCCESS) return nullptr;  // half of a surrogate pair
+    for (node& n : at.below)
+      if (n.stamp != stamp_ && n.name == name) return &n;
+    return nullptr;
   }
 
   simdjson::error_code walk_array(node& at, simdjson::simdjson_result<simdjson::ondemand::array> found) {

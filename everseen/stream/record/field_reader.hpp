@@ -17,8 +17,9 @@ namespace everseen {
 /// A JSON string gives its unescaped bytes; a number, a boolean or null gives its text, so 1 and "1" are one
 /// value, 1 and 1.0 are two, and null is `null`; an object or array gives its unchanged text. Only the path
 /// to the value and a string, number or literal there are validated, not the rest of the document, which must
-/// still be UTF-8. Names are compared as written, so /ab does not find {"a\u0062": 1}. A pointer that leads
-/// through a number or a string finds nothing; of duplicate names in an object the first counts.
+/// still be UTF-8. Names are compared unescaped, so /ab finds {"a\u0062": 1}. A pointer that leads through a
+/// number or a string finds nothing; of equal names in an object the first counts, as nothing is read behind
+/// the last wanted value.
 ///
 /// A quoted field of CSV gives the text between its quotes, with doubled quotes as one. All quotes of such a
 /// record are validated: if one is in the wrong place, the record may have been cut in the wrong place.

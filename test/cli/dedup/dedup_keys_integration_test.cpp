@@ -54,6 +54,16 @@ TEST_F(DedupKeys, ComparesTheJsonValueThatAPointerNames) {
               Prints("{\"ids\":[1,2]}\n"));
 }
 
+TEST_F(DedupKeys, FindsNamesThatAreWrittenWithEscapes) {
+  const std::string input =
+      "{\"\\u7528\":\"a\",\"\\u65f6\":1700000000}\n{\"\xe6\x97\xb6\":1700000001,\"\xe7\x94\xa8\":\"a\"}\n";
+  const std::string first = input.substr(0, input.find('\n') + 1);
+  EXPECT_THAT(sh("everseen dedup --key-json /\xe7\x94\xa8", input), Prints(first));
+  EXPECT_THAT(sh("everseen dedup --key /\xe7\x94\xa8 --missing-key drop", input), Prints(first));
+  EXPECT_THAT(sh("everseen dedup --key /\xe7\x94\xa8 --window 10m --time-json /\xe6\x97\xb6", input),
+              Prints(first));
+}
+
 // Promise: a quoted field of CSV may have delimiters, line breaks and doubled quotes in it (dedup, Keys and
 // records).
 TEST_F(DedupKeys, ComparesQuotedFieldsOfCsv) {

@@ -53,6 +53,15 @@ TEST(EventRule, FindsFieldsInObjectsAndArraysAtAnyDepth) {
               ElementsAre("7\x1fq\x1ftrue"));
 }
 
+TEST(EventRule, FindsNamesThatAreWrittenWithEscapes) {
+  const event_shape shape{
+      {pointer_rule("/\xe7\x94\xa8")},
+      pointer_rule("/\xe6\x97\xb6"),
+      {{{"time", pointer_rule("/\xe6\x97\xb6"), minutes(10)}, {"site", pointer_rule("/s/\xe7\xab\x99")}}}};
+  EXPECT_THAT(read(shape, R"({"s":{"\u7ad9":"news"},"\u7528":"a","\u65f6":"2025-01-01T00:17:03.500Z"})"),
+              ElementsAre("a", "0\t2025-01-01T00:10:00Z\tnews"));
+}
+
 TEST(EventRule, UsesTheFirstOfARepeatedName) {
   EXPECT_THAT(read({{pointer_rule("/a/b")}, {}, {}}, R"({"a":{"c":1},"a":{"b":2}})"),
               ElementsAre("has no key"));

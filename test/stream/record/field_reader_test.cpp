@@ -104,6 +104,42 @@ TEST(FieldReader, UnescapesJsonPointers) {
   EXPECT_EQ(value(json_rule("/a b"), R"({"a b":5})"), "5");
 }
 
+// Promise: names of members are compared as they read, however they are written (dedup, Keys and records).
+TEST(FieldReader, FindsNamesThatAreWrittenWithEscapes) {
+  EXPECT_EQ(value(json_rule("/\xe7\x94\xa8"), R"({"\u7528":1})"), "1");
+  EXPECT_EQ(value(json_rule("/\xe7\x94\xa8"), "{\"\xe7\x94\xa8\":1}"), "1");
+  EXPECT_EQ(value(json_rule("/\xf0\x9f\x98\x80"), R"({"\ud83d\ude00":2})"), "2");
+  EXPECT_EQ(value(json_rule("/ab"), R"({"a":0,"a\u0062":3})"), "3");
+  EXPECT_EQ(value(json_rule("/a~1b"), R"({"x":"\/","a\/b":4})"), "4") << "as PHP writes it";
+  EXPECT_EQ(value(json_rule("/a\"b"), R"({"a\"b":5})"), "5");
+  EXPECT_EQ(value(json_rule("/a\\b"), R"({"a\\b":6})"), "6");
+  EXPECT_EQ(value(json_rule("/a\nb"), R"({"a\nb":7})"), "7");
+  EXPECT_EQ(value(json_rule("/u/\xc3\xa9/1/id"), R"({"u":{"\u00e9":[0,{"\u0069d":"deep"}]}})"), "deep");
+  EXPECT_EQ(value(json_rule("/id"), R"({"\ud800":1,"\x":2,"id":8})"), "8") << "names that are no text";
+}
+
+TEST(FieldReader, TakesNoBytesOfADocumentForAName) {
+  EXPECT_EQ(value(json_rule(R"(/a\u0062)"), R"({"a\u0062":1})"), std::nullopt) << "the name is ab";
+  EXPECT_EQ(value(json_rule(R"(/x":"b)"), R"({"x":"b"})"), std::nullopt);
+  EXPECT_EQ(value(json_rule(R"(/x":"b)"), R"({"x\":\"b":1})"), "1");
+}
+
+TEST(FieldReader, FindsSeveralNamesThatAreWrittenWithEscapes) {
+  field_reader reader({json_rule("/\xc3\xa9"), json_rule("/id"), json_rule("/o/\xc3\xa9")});
+  const padded record(R"({"o":{"n":"\n","\u00e9":"c"},"\u0069\u0064":"b","\u00e9":"a\u00e9"})");
+  const auto values = reader.read(record.record());
+  ASSERT_TRUE(values);
+  EXPECT_EQ((*values)[0], "a\xc3\xa9");
+  EXPECT_EQ((*values)[1], "b");
+  EXPECT_EQ((*values)[2], "c");
+}
+
+// Promise: of two equal names in an object the first counts (dedup, Keys and records).
+TEST(FieldReader, TakesTheFirstOfEqualNames) {
+  EXPECT_EQ(value(json_rule("/id"), R"({"id":1,"id":2})"), "1");
+  EXPECT_EQ(value(json_rule("/id"), R"({"\u0069d":1,"id":2})"), "1");
+}
+
 TEST(FieldReader, RefusesInvalidJsonPointers) {
   for (const char* pointer : {"", "a", "a/b", "/~", "/a~", "/~2", "/a/~x/b"})
     EXPECT_THROW(field_reader({json_rule(pointer)}), parameter_error) << pointer;
