@@ -74,7 +74,12 @@ file_source::block file_source::read_block() {
   block text{std::make_shared_for_overwrite<char[]>(room + block_reader::padding), carry_.size()};
   std::copy(carry_.begin(), carry_.end(), text.bytes.get());
   while (text.size < room) {
-    const std::size_t got = input_.read({text.bytes.get() + text.size, room - text.size});
+    std::size_t got = 0;
+    try {
+      got = input_.read({text.bytes.get() + text.size, room - text.size});
+    } catch (const format_error&) {  // it is thrown again, after the records before the damage
+      if (text.size == carry_.size()) throw;
+    }
     if (got == 0) break;
     end_the_last_one(text);
     text.size += got;

@@ -112,7 +112,7 @@ std::size_t resumable_input::read(std::span<char> into) {
   do got = ::read(number_, into.data(), into.size());
   while (got < 0 && errno == EINTR);
   if (got < 0 && errno != EAGAIN) throw disk_error("read", name_, errno);
-  if (got == 0 && decompressed_) decompressed_->must_be_whole();
+  if (got == 0 && decompressed_) decompressed_->must_be_whole(read_to_);
   const auto count = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
   remember({into.data(), count});
   return count;

@@ -159,6 +159,7 @@ void block_reader::rewind() {
     if (::lseek(in.source(), in.begin, SEEK_SET) < 0) cannot("read again", in.path, errno);
     in.decompressed.reset();
     in.is_examined = false;
+    in.bytes_read = 0;
   }
   current_ = 0;
   carry_.clear();
@@ -252,7 +253,8 @@ std::size_t block_reader::read_some(char* to, std::size_t room) {
   for (;;) {
     while (while_waiting_ && !readable_within(100)) while_waiting_();
     const ssize_t got = ::read(in.number(), to, room);
-    if (got == 0 && in.decompressed) in.decompressed->must_be_whole();
+    if (got == 0 && in.decompressed) in.decompressed->must_be_whole(in.bytes_read);
+    if (got >= 0) in.bytes_read += static_cast<std::uint64_t>(got);
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EAGAIN)  // standard input may be shared with a program that made it non-blocking
       static_cast<void>(readable_within(100));

@@ -107,6 +107,7 @@ class block_reader {
     std::unique_ptr<decompression> decompressed{};
     bool is_examined = false;  // for compression
     bool regular = false;
+    std::uint64_t bytes_read = 0;
     std::int64_t begin = 0;  // for a regular file: standard input may start in the middle of one
     [[nodiscard]] int source() const noexcept;  // what was opened
     [[nodiscard]] int number() const noexcept;  // what is read

@@ -10,16 +10,19 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/disk.hpp"
+#include "everseen/stream/record/bad_record.hpp"
 
 namespace everseen {
 
@@ -102,15 +105,25 @@ const format* format_of(int from, const std::function<void()>& waiting) {
   }
 }
 
-/// The environment of a child process: its standard input and output. It does not receive signals of the
-/// terminal, which the parent handles.
+/// Variables with options that could make a program pass over input in silence: XZ_OPT=--single-stream.
+constexpr std::array<std::string_view, 5> options_of_programs = {
+    "GZIP=", "BZIP=", "BZIP2=", "XZ_OPT=", "XZ_DEFAULTS="};
+
+/// The environment of a child process: its standard input, output and error. It does not receive signals of
+/// the terminal, which the parent handles.
 class spawning {
  public:
-  spawning(int input, int output) {
+  spawning(int input, int output, int messages) {
+    for (char** variable = ::environ; *variable != nullptr; ++variable)
+      if (std::ranges::none_of(options_of_programs, [&](std::string_view name) {
+            return std::string_view(*variable).starts_with(name);
+          }))
+        variables_.push_back(*variable);
+    variables_.push_back(nullptr);
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_adddup2(&files_, input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&files_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files_, messages, STDERR_FILENO);
     posix_spawnattr_init(&attributes_);
     sigset_t all;
     sigfillset(&all);
@@ -132,10 +145,11 @@ class spawning {
   [[nodiscard]] int start(const char* program, pid_t& child) {
     std::string name = program, option = "-dc";
     char* const words[] = {name.data(), option.data(), nullptr};
-    return ::posix_spawnp(&child, program, &files_, &attributes_, words, ::environ);
+    return ::posix_spawnp(&child, program, &files_, &attributes_, words, variables_.data());
   }
 
  private:
+  std::vector<char*> variables_;
   posix_spawn_file_actions_t files_{};
   posix_spawnattr_t attributes_{};
 };
@@ -159,7 +173,9 @@ decompression::decompression(const char* program, int from, std::string name)
   if (::pipe2(ends, O_CLOEXEC) != 0) throw disk_error("decompress", name_, errno);
   decompressed_ = descriptor(ends[0]);
   const descriptor writer(ends[1]);
-  if (const int fault = spawning(from, writer.get()).start(program_, child_); fault != 0) {
+  messages_ = descriptor(::memfd_create("messages", MFD_CLOEXEC));
+  if (!messages_) throw disk_error("decompress", name_, errno);
+  if (const int fault = spawning(from, writer.get(), messages_.get()).start(program_, child_); fault != 0) {
     child_ = 0;
     throw storage_error(name_ + " is compressed, and " + program_ + " cannot be started: " +
                             std::strerror(fault) + "; install it, or decompress the input",
@@ -174,17 +190,30 @@ decompression::~decompression() {
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-void decompression::must_be_whole() {
-  if (child_ == 0) return;
+void decompression::must_be_whole(std::uint64_t text_bytes) {
   int status = 0;
-  while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) continue;
-  child_ = 0;
-  constexpr int gzip_warns = 2;  // of zeros behind the last member
-  const bool only_warns =
-      std::string_view(program_) == "gzip" && WIFEXITED(status) && WEXITSTATUS(status) == gzip_warns;
-  if (only_warns || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
-  throw format_error(name_ + " is cut off or damaged: " + program_ + " could not decompress all of it (" +
-                     program_ + " -t says more)");
+  while (child_ != 0 && ::waitpid(child_, &status, 0) < 0 && errno == EINTR) continue;
+  const std::string words = message();
+  if (std::exchange(child_, 0) != 0)
+    // bzip2 passes over other bytes behind its last stream, says so, and ends with 0.
+    is_whole_ = WIFEXITED(status) && WEXITSTATUS(status) == 0 && words.find("garbage") == std::string::npos;
+  if (is_whole_) return;
+  throw format_error(name_ + " is cut off or damaged, or other bytes follow its compressed part: after " +
+                     std::to_string(text_bytes) + " bytes of text, " + program_ + " ended" +
+                     (words.empty() ? std::string() : " with " + quoted_text(words)) +
+                     "; what is not compressed must be read by itself");
+}
+
+/// The first line that the program has written, without its name.
+std::string decompression::message() const {
+  std::array<char, 1024> bytes;
+  const ssize_t got = ::pread(messages_.get(), bytes.data(), bytes.size(), 0);
+  std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  constexpr std::string_view breaks = "\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(breaks), text.size()));
+  text = text.substr(0, text.find_first_of(breaks));
+  if (text.starts_with(std::string(program_) + ": ")) text.remove_prefix(std::strlen(program_) + 2);
+  return std::string(text);
 }
 
 }  // namespace everseen

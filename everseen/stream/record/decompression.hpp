@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,16 +36,22 @@ class decompression {
   /// To read from, until it ends.
   [[nodiscard]] int number() const noexcept { return decompressed_.get(); }
 
-  /// Called at the end.    @throws format_error  the input is cut off, or damaged
-  void must_be_whole();
+  /// Called at the end, and again after an exception.
+  /// @param text_bytes  what was read from number()
+  /// @throws format_error  the input is cut off or damaged, or other bytes follow the last member or frame
+  void must_be_whole(std::uint64_t text_bytes);
 
  private:
   decompression(const char* program, int from, std::string name);
 
+  [[nodiscard]] std::string message() const;
+
   const char* program_;
   std::string name_;
   descriptor decompressed_;
-  pid_t child_ = 0;  // 0: it was waited for
+  descriptor messages_;  // what the program writes to its standard error
+  pid_t child_ = 0;      // 0: it was waited for
+  bool is_whole_ = true;
 };
 
 }  // namespace everseen

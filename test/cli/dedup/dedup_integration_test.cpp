@@ -211,7 +211,12 @@ TEST_F(Dedup, DecompressesItsInput) {
   EXPECT_THAT(sh("everseen dedup --no-decompress ids.gz > raw && od -An -tx1 -N2 raw"),
               test::Prints(" 1f 8b\n"));
   EXPECT_THAT(sh("head -c 1000 ids.gz | everseen dedup > some"),
-              test::Complains(4, "standard input is cut off or damaged", "gzip"));
+              test::Complains(4, "standard input is cut off or damaged", "gzip", "unexpected end of file"));
+  for (const std::string program : {"gzip", "bzip2", "xz", "zstd", "lz4"})
+    EXPECT_THAT(sh("(printf 'a\n' | " + program + " -c; printf 'c\n') | everseen dedup"),
+                AllOf(test::Complains(4, "standard input", "after 2 bytes of text", program),
+                      testing::Field(&test::program_result::out, "a\n")))
+        << program;
 }
 
 // Promise: dedup -o replaces a file only once all went well, also one that it reads (dedup, The output).

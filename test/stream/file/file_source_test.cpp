@@ -156,6 +156,30 @@ TEST_F(FileSource, ContinuesInACompressedFile) {
   EXPECT_THROW(file_source(path(), {.follow = true}), parameter_error);
 }
 
+// Promise: what follows the compressed part of an input is an error, unless it is compressed, too (streams,
+// Files).
+TEST_F(FileSource, ReturnsTheRecordsOfACompressedFileBeforeItRefusesWhatFollows) {
+  for (const std::string program : {"gzip", "zstd", "bzip2", "xz", "lz4"}) {
+    reached_.clear();
+    ASSERT_EQ(std::system(("(printf 'a\nb\n' | " + program + " -c; printf 'c\n') > " + path()).c_str()), 0);
+    wait_ = milliseconds(1'000);  // for a program
+    file_source from(path());
+    source_batch batch;
+    std::size_t records = 0;
+    std::string fault;
+    try {
+      for (auto got = source::state::records; got != source::state::ended;)
+        if ((got = from.next(batch, wait_)) == source::state::records) records += batch.records.size();
+    } catch (const format_error& e) {
+      fault = e.what();
+    }
+    EXPECT_EQ(records, 2U) << program;
+    EXPECT_THAT(fault,
+                testing::AllOf(HasSubstr(path()), HasSubstr("after 4 bytes of text"), HasSubstr(program)));
+    EXPECT_THROW((void)from.next(batch, wait_), format_error) << "again, with " << program;
+  }
+}
+
 TEST_F(FileSource, RefusesAnEndBetweenQuotes) {
   write("1,a\n2,\"b\n3,c\n");
   try {

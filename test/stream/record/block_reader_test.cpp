@@ -522,6 +522,59 @@ TEST_P(Compressed, TruncatedIsAnError) {
   EXPECT_TRUE(lines().starts_with(before));
 }
 
+/// The text that is read before an error, and the error; empty if there was none.
+std::pair<std::string, std::string> text_and_error(block_reader& reader) {
+  std::string text;
+  block b;
+  try {
+    while (reader.next(b)) text += b.text();
+  } catch (const format_error& e) {
+    return {text, e.what()};
+  }
+  return {text, ""};
+}
+
+// Promise: what follows the compressed part of an input is an error, unless it is compressed, too (dedup,
+// Keys and records).
+TEST_P(Compressed, FollowedByOtherBytesIsAnError) {
+  const std::string member = compressed_by(GetParam(), "a\nb\n", files_);
+  const std::string other = compressed_by(GetParam() == "bzip2" ? "xz" : "bzip2", "c\n", files_);
+  for (const std::string& rest :
+       {std::string("c\n"), std::string("c"), std::string("\n"), other, std::string(20'000, 'x'),
+        std::string(300, '\0') + "c\n", member.substr(0, 1), member.substr(0, 3),
+        member.substr(0, member.size() - 1)}) {
+    const std::string path = files_.make(member + rest);
+    block_reader reader({path}, {}, 4096);
+    const auto [text, error] = text_and_error(reader);
+    EXPECT_TRUE(text.starts_with("a\nb\n")) << text;
+    EXPECT_THAT(error, testing::AllOf(HasSubstr(path), HasSubstr("bytes of text"), HasSubstr(GetParam())))
+        << rest.size() << " bytes follow";
+    EXPECT_EQ(text_and_error(reader).second, error) << "again";
+  }
+}
+
+// gzip and xz allow padding; nothing of the text is lost.
+TEST_P(Compressed, FollowedByZerosIsWholeOrAnError) {
+  const std::string path = files_.make(compressed_by(GetParam(), "a\nb\n", files_) + std::string(1024, '\0'));
+  block_reader reader({path}, {}, 4096);
+  const auto [text, error] = text_and_error(reader);
+  EXPECT_EQ(text, "a\nb\n");
+  EXPECT_EQ(error.empty(), GetParam() == "gzip" || GetParam() == "xz") << error;
+}
+
+TEST_P(Compressed, IsReadWholeWhateverOptionsTheEnvironmentHasForItsProgram) {
+  const std::string member = compressed_by(GetParam(), "a\n", files_);
+  for (const char* name : {"GZIP", "BZIP2", "BZIP"}) ::setenv(name, "-q", 1);
+  for (const char* name : {"XZ_OPT", "XZ_DEFAULTS"}) ::setenv(name, "--single-stream", 1);
+  files_.make(member + member);
+  files_.make(member + "c\n");
+  block_reader whole({files_.paths().front()}, {}, 4096);
+  EXPECT_EQ(text_and_error(whole), (std::pair<std::string, std::string>("a\na\n", "")));
+  block_reader more({files_.paths().back()}, {}, 4096);
+  EXPECT_NE(text_and_error(more).second, "");
+  for (const char* name : {"GZIP", "BZIP2", "BZIP", "XZ_OPT", "XZ_DEFAULTS"}) ::unsetenv(name);
+}
+
 TEST_P(Compressed, IsReadUnchangedOnRequest) {
   std::string bytes = packed();
   if (bytes.back() != '\n') bytes += '\n';
