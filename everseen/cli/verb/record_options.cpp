@@ -8,7 +8,7 @@
 
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/header_names.hpp"
 #include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -105,29 +105,8 @@ void must_have_effect(const record_options& given, bool also_fields) {
 
 field_words words_of(const record_options& given, std::string_view header) {
   field_words fields{given.delimiter_or_default(), {}, given.csv};
-  if (given.header) fields.names = names_in(header, fields);
+  if (given.header) fields.names = header_names(header, given.format(), "the input");
   return fields;
-}
-
-std::vector<std::string> names_in(std::string_view line, const field_words& fields) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto count = static_cast<unsigned>(std::ranges::count(line, fields.delimiter)) + 1;
-  std::vector<field_rule> all;
-  for (unsigned number = 1; number <= count; ++number)
-    all.push_back({field_rule::kind::delimited, number, fields.delimiter, {}, fields.quoted});
-  field_reader reader(all);
-  const auto values = reader.read(line);
-  if (!values) throw format_error("the first line of the input " + std::string(to_string(values.error())));
-  std::vector<std::string> names;
-  for (std::string_view name : *values) {
-    if (name.data() == nullptr) break;  // delimiters between quotes were counted, too
-    const bool has_quotes = !fields.quoted && name.size() > 1 && name.front() == '"' && name.back() == '"';
-    if (has_quotes) name = name.substr(1, name.size() - 2);
-    names.emplace_back(name);
-  }
-  return names;
 }
 
 namespace {

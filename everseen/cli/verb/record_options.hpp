@@ -30,7 +30,7 @@ struct record_options {
   bool drop_without_key = false;  ///< lines without a key, where a verb does not say more about them
 
   [[nodiscard]] record_format format() const noexcept {
-    return {zero ? '\0' : '\n', csv, header, !no_decompress};
+    return {zero ? '\0' : '\n', csv, header, !no_decompress, delimiter_or_default()};
   }
   [[nodiscard]] char delimiter_or_default() const noexcept { return delimiter.value_or(csv ? ',' : '\t'); }
 };
@@ -52,12 +52,8 @@ struct field_words {
   bool quoted = false;
 };
 /// @param header  the first line of the input, if it names the fields
+/// @throws format_error  it is not CSV, as the options say
 [[nodiscard]] field_words words_of(const record_options& given, std::string_view header);
-
-/// The names in a header line, without quotation marks, a byte order mark at the beginning, and a carriage
-/// return at the end.
-/// @param fields  without names    @throws format_error  the line is not CSV, as the fields are
-[[nodiscard]] std::vector<std::string> names_in(std::string_view line, const field_words& fields);
 
 /// A typed field: a JSON pointer, the number of a delimited field, or its name.
 /// @throws parameter_error

@@ -13,6 +13,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/bad_record.hpp"
+#include "everseen/stream/record/header_names.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
@@ -93,10 +94,13 @@ block_reader::block_reader(std::vector<std::string> paths, record_format format,
 }
 
 const std::string& block_reader::header() {
-  if (!header_) {
-    header_ = take_header();
-    at_header_ = false;
+  while (!header_ && current_ < inputs_.size()) {
+    if (auto line = take_header())
+      set_header(std::move(*line));
+    else
+      begin_next_input();
   }
+  if (!header_) header_.emplace();
   return *header_;
 }
 
@@ -117,7 +121,9 @@ bool block_reader::next(block& into) {
 }
 
 /// Reads the first record of the current input; what was read behind it begins the next block.
-std::string block_reader::take_header() {
+/// @return nothing  the input is empty
+std::optional<std::string> block_reader::take_header() {
+  at_header_ = false;
   constexpr std::size_t at_a_time = std::size_t{64} << 10;
   constexpr std::size_t longest = std::size_t{1} << 20;
   std::string all;
@@ -132,6 +138,7 @@ std::string block_reader::take_header() {
       return all.substr(0, end);
     }
     if (got == 0 && ends_in_quotes(all, format_)) refuse_open_quotes(all);
+    if (got == 0 && all.empty()) return std::nullopt;
     if (got == 0) return all;
     if (all.size() > longest)
       throw format_error("the first line of " + inputs_[current_].path +
@@ -139,15 +146,32 @@ std::string block_reader::take_header() {
   }
 }
 
+void block_reader::set_header(std::string line) {
+  field_names_ = header_names(line, format_, inputs_[current_].path);
+  header_ = std::move(line);
+  header_from_ = current_;
+}
+
 void block_reader::pass_header() {
   if (current_ == inputs_.size()) return;
-  const std::string own = take_header();
-  at_header_ = false;
-  if (!header_) header_ = own;
-  const auto names = [](std::string_view line) { return line.substr(0, line.size() - line.ends_with('\r')); };
-  if (names(own) != names(*header_) && !own.empty())
-    throw format_error("the first line of " + inputs_[current_].path + " names other fields than that of " +
-                       inputs_.front().path + "; read it by itself");
+  auto line = take_header();
+  if (line && !field_names_.empty())
+    must_name_the_same_fields(*line);
+  else if (line)
+    set_header(std::move(*line));
+}
+
+void block_reader::must_name_the_same_fields(std::string_view line) const {
+  const auto names = header_names(line, format_, inputs_[current_].path);
+  if (names == field_names_) return;
+  const auto listed = [](const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& name : all) text += (text.empty() ? "" : ", ") + name;
+    return quoted_text(text);
+  };
+  throw format_error("the first line of " + inputs_[current_].path + " names other fields than that of " +
+                     inputs_[header_from_].path + ": " + listed(names) + ", not " + listed(field_names_) +
+                     "; read it by itself");
 }
 
 bool block_reader::can_rewind() const noexcept {
@@ -221,10 +245,13 @@ bool block_reader::readable_within(int milliseconds) const noexcept {
 
 void block_reader::end_of_input(block& into) {
   must_not_end_in_quotes(into);
-  inputs_[current_].decompressed.reset();
   if (into.size_ > 0 && into.data()[into.size_ - 1] != format_.separator)
     into.data()[into.size_++] = format_.separator;
-  ++current_;
+  begin_next_input();
+}
+
+void block_reader::begin_next_input() {
+  inputs_[current_++].decompressed.reset();
   at_header_ = format_.header;
 }
 

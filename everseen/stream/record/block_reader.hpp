@@ -63,8 +63,8 @@ class block_reader {
   /// next().
   void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
 
-  /// The first record of the first input, if the format says that it names the fields; waits for it. Empty if
-  /// that input is empty. The others must begin with the same one.
+  /// The first record of the first input that is not empty, if the format says that it names the fields;
+  /// waits for it. Empty if all inputs are. The others must begin with the same names.
   /// @pre next() was not called before    @throws storage_error  reading failed
   /// @throws format_error  it has more than a mebibyte
   [[nodiscard]] const std::string& header();
@@ -73,8 +73,8 @@ class block_reader {
   /// first; the next call throws. After an exception, all later calls throw it again.
   /// @return false at the end of the input
   /// @throws storage_error  reading failed, or a record exceeds max_record_bytes
-  /// @throws format_error   an input ends between quotes, is compressed and damaged, or begins with another
-  ///         header than the first one's
+  /// @throws format_error   an input ends between quotes, is compressed and damaged, or begins with other
+  ///         names of fields than the one that header() is of
   [[nodiscard]] bool next(block& into);
 
   /// Begins with blocks of this size, each twice as long as the last, up to that of the constructor.
@@ -119,12 +119,15 @@ class block_reader {
   [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
   std::size_t read_some(char* to, std::size_t room);
   void end_of_input(block& into);
+  void begin_next_input();
   void must_not_end_in_quotes(block& into);
   [[noreturn]] void refuse_open_quotes(std::string_view record) const;
   /// Ends the block after its last whole record and keeps the rest for the next block. False if it has none.
   bool cut(block& into);
-  [[nodiscard]] std::string take_header();
+  [[nodiscard]] std::optional<std::string> take_header();
+  void set_header(std::string line);
   void pass_header();
+  void must_name_the_same_fields(std::string_view line) const;
 
   std::vector<input> inputs_;
   std::size_t current_ = 0;
@@ -138,7 +141,9 @@ class block_reader {
   std::function<void()> while_waiting_;
   std::function<void(std::string_view)> on_first_block_;
   std::optional<std::string> header_;
-  bool at_header_;  // the current input begins with one, which was not read yet
+  std::vector<std::string> field_names_;  // in the header
+  std::size_t header_from_ = 0;           // the input that it is of
+  bool at_header_;                        // the current input begins with one, which was not read yet
 };
 
 }  // namespace everseen

@@ -12,6 +12,7 @@ struct record_format {
   bool header = false;
   /// Input that begins as gzip, zstd, bzip2, xz or lz4 files do is decompressed first.
   bool decompress = true;
+  char delimiter = '\t';  ///< between the names of fields in a header
 };
 
 }  // namespace everseen

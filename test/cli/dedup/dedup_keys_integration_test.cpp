@@ -96,6 +96,19 @@ TEST_F(DedupKeys, FindsFieldsByTheNamesInTheFirstLine) {
               Prints("id,user\n1,a\n3,b\n"));
 }
 
+TEST_F(DedupKeys, ReadsCsvFilesWhoseHeadersAreWrittenDifferently) {
+  given(
+      "printf '' > a; printf '\\xef\\xbb\\xbf\"id\",user\\r\\n1,x\\r\\n' > b; printf "
+      "'id,\"user\"\\n2,x\\n3,y\\n' > c");
+  EXPECT_THAT(sh("everseen dedup --csv --header --key user a b c"),
+              Prints("\xef\xbb\xbf\"id\",user\r\n1,x\r\n3,y\n"));
+  EXPECT_THAT(sh("everseen dedup --csv --header --key user -c a b c"),
+              Prints("\xef\xbb\xbf\"id\",user\r\n      2 1,x\r\n      1 3,y\n"));
+  EXPECT_THAT(sh("everseen dedup --csv --header --key user a a"), Complains(2, "no first line"));
+  EXPECT_THAT(sh("printf 'user,id\\n' > d; everseen dedup --csv --header --key user a c d"),
+              Complains(4, "d names other fields than that of c", "'user, id'", "'id, user'"));
+}
+
 TEST_F(DedupKeys, NamesFileAndRecordOfInvalidCsvQuotes) {
   EXPECT_THAT(sh("printf '1,a\\n2,5\" pipe\"\\n3,b\\n' > f; everseen dedup --csv --key 2 f"),
               AllOf(testing::Field(&test::program_result::out, "1,a\n"),

@@ -383,8 +383,50 @@ TEST(BlockReader, ReadsTheFirstLineOfEachFileAsItsHeader) {
   }
 }
 
+// Promise: the header is that of the first file that has one (dedup, Keys and records).
+TEST(BlockReader, TakesTheHeaderFromTheFirstFileThatHasOne) {
+  test::text_files files;
+  files.make("");
+  files.make("");
+  files.make("id,name\n1,a\n");
+  files.make("");
+  files.make("id,name\n2,b\n");
+  block_reader reader(files.paths(), with_header, 100);
+  EXPECT_EQ(reader.header(), "id,name");
+  EXPECT_EQ(joined(blocks(reader)), "1,a\n2,b\n");
+  reader.rewind();
+  EXPECT_EQ(joined(blocks(reader)), "1,a\n2,b\n");
+  block_reader unasked(files.paths(), with_header, 100);
+  EXPECT_EQ(joined(blocks(unasked)), "1,a\n2,b\n");
+  block_reader empty({files.paths()[0], files.paths()[1]}, with_header, 100);
+  EXPECT_EQ(empty.header(), "");
+  EXPECT_EQ(joined(blocks(empty)), "");
+}
+
+// Promise: the names of fields are compared without quotation marks and byte order marks (dedup, Keys and
+// records).
+TEST(BlockReader, ComparesTheNamesOfFieldsAsTheyRead) {
+  const record_format csv{'\n', true, true, true, ','};
+  test::text_files files;
+  files.make("id,\"full \"\"name\"\"\"\n1,a\n");
+  files.make("\xef\xbb\xbfid,\"full \"\"name\"\"\"\n2,b\n");
+  files.make("\xef\xbb\xbf\"id\",\"full \"\"name\"\"\"\r\n3,c\r\n");
+  block_reader reader(files.paths(), csv, 100);
+  EXPECT_EQ(joined(blocks(reader)), "1,a\n2,b\n3,c\r\n");
+  files.make("\"id,full \"\"name\"\"\"\n4,d\n");
+  block_reader other(files.paths(), csv, 100);
+  EXPECT_THROW((void)blocks(other), format_error) << "one field";
+  const record_format tabs{'\n', false, true};
+  test::text_files of_tabs;
+  of_tabs.make("id\tname\n1\ta\n");
+  of_tabs.make("\"id\"\t\"name\"\r\n2\tb\n");
+  block_reader quoted(of_tabs.paths(), tabs, 100);
+  EXPECT_EQ(joined(blocks(quoted)), "1\ta\n2\tb\n");
+}
+
 TEST(BlockReader, RefusesAFileWithOtherFieldNames) {
   test::text_files files;
+  files.make("");
   files.make("id,name\n1,a\n");
   files.make("name,id\nb,2\n");
   block_reader reader(files.paths(), with_header, 100);
@@ -395,14 +437,16 @@ TEST(BlockReader, RefusesAFileWithOtherFieldNames) {
     (void)reader.next(b);
     ADD_FAILURE();
   } catch (const format_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("first line of " + files.paths()[1] + " names other fields"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("first line of " + files.paths()[2] + " names other fields than that of " +
+                          files.paths()[1] + ": 'name,id', not 'id,name'"));
   }
 }
 
 TEST(BlockReader, ReadsAHeaderOfSeveralLinesBetweenQuotes) {
   test::text_files files;
   files.make("id,\"the\nname\"\n1,a\n");
-  block_reader reader(files.paths(), {'\n', true, true}, 100);
+  block_reader reader(files.paths(), {'\n', true, true, true, ','}, 100);
   EXPECT_EQ(reader.header(), "id,\"the\nname\"");
   EXPECT_EQ(joined(blocks(reader)), "1,a\n");
 }
