@@ -106,6 +106,12 @@ class client_connection : public connection, public std::enable_shared_from_this
     });
   }
 
+  /// Whether bytes of the client have arrived that were not read yet.
+  [[nodiscard]] bool has_unread() {
+    boost::system::error_code ignored;
+    return lowest(stream_).available(ignored) > 0;
+  }
+
   /// Ends it in order: everything is answered, and further input is not read.
   void part() {
     wrote_ = clock::now();

@@ -64,10 +64,11 @@ class resp_connection final : public client_connection<Stream> {
   }
 
  private:
-  [[nodiscard]] bool has_drained(connection::clock::time_point now) const {
+  /// On a loaded machine the clock may be looked at before a request that has arrived is read.
+  [[nodiscard]] bool has_drained(connection::clock::time_point now) {
     if (!is_draining_ || is_finishing_ || is_writing()) return false;
-    return now - std::max({heard(), base::wrote(), drain_began_}) > quiet ||
-           now - drain_began_ > longest_drain;
+    const bool is_quiet = now - std::max({heard(), base::wrote(), drain_began_}) > quiet;
+    return (is_quiet && !base::has_unread()) || now - drain_began_ > longest_drain;
   }
 
   [[nodiscard]] std::chrono::seconds idle_timeout() const {
