@@ -25,15 +25,21 @@ class Judge : public Shell {
     std::ifstream in(directory() / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  /// By the first differing line alone: the differences between two long texts would fill the memory.
+  void expect_same(const std::string& one, const std::string& other) const {
+    EXPECT_THAT(sh("cmp " + one + " " + other), Prints(IsEmpty()));
+  }
   void SetUp() override { server_.run({"CONFIG", "SET", "appendonly", "yes"}); }
 
   redis_server server_;
 };
 
 TEST_F(Judge, ByClientsPrintsTheSameAsARunInMemory) {
-  given("everseen gen words --count 200000 > words; everseen dedup words > in-memory");
-  EXPECT_THAT(on_redis("everseen dedup --filter f --judge client words > shared"), Prints(IsEmpty()));
-  EXPECT_EQ(contents("shared"), contents("in-memory"));
+  // Each filter has a seed of its own, and so its own false positives: here there are none.
+  given("everseen gen words --count 200000 > words; everseen dedup --error-rate 1e-12 words > in-memory");
+  EXPECT_THAT(on_redis("everseen dedup --filter f --error-rate 1e-12 --judge client words > shared"),
+              Prints(IsEmpty()));
+  expect_same("shared", "in-memory");
   EXPECT_THAT(on_redis("everseen dedup --filter f words"), Prints(IsEmpty())) << "all are known";
   EXPECT_THAT(on_redis("everseen list"), Prints(HasSubstr("f ")));
   EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nkeys ")));
@@ -43,12 +49,12 @@ TEST_F(Judge, ByClientsTwoProcessesPrintEachLineOnceBetweenThem) {
   given(
       "everseen gen ids --count 100k --range 1..50k > ids; split --number r/2 ids half.; sort -u ids > "
       "exact");
-  given("everseen create f --judge client --capacity 50k -q --store " + server_.url());
+  given("everseen create f --judge client --capacity 50k --error-rate 1e-12 -q --store " + server_.url());
   EXPECT_THAT(
       on_redis("everseen dedup --filter f half.aa > once.aa & everseen dedup --filter f half.ab > once.ab && "
                "wait $! && sort once.aa once.ab > once"),
       Prints(IsEmpty()));
-  EXPECT_EQ(contents("once"), contents("exact"));
+  expect_same("once", "exact");
 }
 
 TEST_F(Judge, ByClientsStreamCountsEachEventOnce) {
