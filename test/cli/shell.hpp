@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -61,25 +59,12 @@ auto Complains(int exit_code, Words... words) {
                      AllOf(StartsWith("everseen: "), MatchesRegex("[^\n]*\n"), HasSubstr(words)...)));
 }
 
-/// Standard error without the lines that say that an answer takes a while, as it may on a loaded machine.
-inline std::string without_waits(const std::string& err) {
-  std::string kept;
-  for (std::size_t at = 0; at < err.size();) {
-    const std::size_t end = std::min(err.find('\n', at), err.size() - 1) + 1;
-    const std::string line = err.substr(at, end - at);
-    if (!line.starts_with("everseen: waiting: ")) kept += line;
-    at = end;
-  }
-  return kept;
-}
-
 /// The program succeeded without a message, and printed this.
 template <typename Matcher>
 auto Prints(Matcher text, int exit_code = 0) {
   using namespace testing;
   return AllOf(Field("exit_code", &program_result::exit_code, exit_code),
-               Field("err", &program_result::err, ResultOf(without_waits, "")),
-               Field("out", &program_result::out, text));
+               Field("err", &program_result::err, ""), Field("out", &program_result::out, text));
 }
 
 inline void PrintTo(const program_result& r, std::ostream* out) {
