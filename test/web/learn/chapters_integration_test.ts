@@ -40,6 +40,28 @@ learning("choosing a size: ten times fewer errors cost 4.8 bits a word", async (
   assert.ok(Math.abs((await bits()) - first - 4.8) < 0.2);
 });
 
+/** How many horizontal lines a plot has, counted beside its vertical axis, where no curve is. */
+function linesOf(plot: Element): number {
+  const canvas = plot.querySelector("canvas")!;
+  const scale = canvas.width / canvas.clientWidth;
+  const [place, inner] = [canvas, plot.querySelector(".u-over")!].map((part) => part.getBoundingClientRect());
+  const column = Math.round((inner.left - place.left + 4) * scale);
+  const { data } = canvas.getContext("2d")!.getImageData(column, 0, 1, Math.round((inner.bottom - place.top + 2) * scale));
+  const drawn = Array.from({ length: data.length / 4 }, (_, i) => data[4 * i + 3] > 0);
+  return drawn.filter((on, i) => on && !drawn[i - 1]).length;
+}
+
+for (const [language, caption] of [["en", "Each line down has a tenth"], ["zh", "每下降一条线，错误就少到十分之一"]] as const)
+  learning(
+    `choosing a size: the plot has a line for each tenth that its caption speaks of (${language})`,
+    async (page) => {
+      const panel = page.locator(".panel.size");
+      assert.ok((await panel.locator(".hint").last().innerText()).includes(caption));
+      assert.equal(await panel.locator(".plot").evaluate(linesOf), 13); // from 1 to 10⁻¹²
+    },
+    { language },
+  );
+
 learning("how many probes: one press selects the best", async (page) => {
   const panel = page.locator(".panel.probes");
   assert.equal(await panel.locator("[data-fact=rate]").innerText(), chance((1 - Math.exp(-2 / 10)) ** 2));

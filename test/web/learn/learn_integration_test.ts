@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 
 import { add, bitsOf, chanceNow, probesOf, witnesses } from "page/bloom/row";
 import type { Row } from "page/bloom/row";
-import { firstWords } from "page/text/words";
+import { firstWords, sampleWords } from "page/text/words";
 import { chance, hex32 } from "page/ui/format";
 
 import { field, slider, Visitor } from "../support/browser";
@@ -115,6 +115,36 @@ learning("a word that fools the row is found, and called a false positive", asyn
   assert.match(await page.locator(".play .answer").innerText(), /never added\. This is a false positive/);
 });
 
+learning("each search for a word that fools the row finds another one, until all were found", async (page) => {
+  const known = [...sampleWords.en, ...sampleWords.zh];
+  const fooling = known.filter((word) => !firstWords.en.includes(word) && witnesses(word, rowOf()).length === 0);
+  assert.ok(fooling.length > 5);
+  const found: string[] = [];
+  for (let i = 0; i < fooling.length; ++i) {
+    await page.getByRole("button", { name: "Find a word that fools it" }).click();
+    found.push(await page.inputValue("#ask-word"));
+  }
+  assert.deepEqual([...found].sort(), [...fooling].sort());
+  await page.fill("#ask-word", "b");
+  await page.getByRole("button", { name: "Find a word that fools it" }).click();
+  assert.equal(await page.inputValue("#ask-word"), found[0]);
+});
+
+learning("reports on request that no other word fools the row", async (page) => {
+  await field(page, "Probes per word").fill("6");
+  // The most bits at which one word alone fools the row.
+  const shape = [...Array(64).keys()].reverse().map((size) => ({ ...rowOf(), size, probes: 6 }));
+  const known = [...sampleWords.en, ...sampleWords.zh];
+  const fooling = (row: Row): string[] => known.filter((word) => !row.words.includes(word) && witnesses(word, row).length === 0);
+  const row = shape.find((each) => each.size >= 4 && fooling(each).length === 1)!;
+  await field(page, "Bits in the row").fill(String(row.size));
+  await page.getByRole("button", { name: "Find a word that fools it" }).click();
+  assert.equal(await page.inputValue("#ask-word"), fooling(row)[0]);
+  assert.equal(await page.getByText("No other word").count(), 0);
+  await page.getByRole("button", { name: "Find a word that fools it" }).click();
+  await page.locator(".play .answer").filter({ hasText: /false positive.*No other word that this page knows fools the row\./s }).waitFor();
+});
+
 learning("reports on request that no word fools the row", async (page) => {
   await page.getByRole("button", { name: "Remove all words" }).click();
   await field(page, "Bits in the row").fill("61");
@@ -173,6 +203,35 @@ for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, lang
       assert.deepEqual(below, []);
     },
     look,
+  );
+
+/** The widest empty strip between the fields and the lamps, in pixels. Runs in the page. */
+function emptyStrip(): number {
+  const parts = document.querySelectorAll(".play .ask-and-add :is(button, p), .play .hashes :is(b, code, span), .play .bits i");
+  const boxes = [...parts].map((part) => part.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+  let filled = boxes[0].bottom;
+  return boxes.reduce((widest, { top, bottom }) => {
+    const strip = top - filled;
+    filled = Math.max(filled, bottom);
+    return Math.max(widest, strip);
+  }, 0);
+}
+
+for (const width of [360, 1200])
+  learning(
+    `before the first word is typed, cards stand where its hash values will be (${width})`,
+    async (page) => {
+      for (const isEmpty of [false, true]) {
+        if (isEmpty) await page.getByRole("button", { name: "Remove all words" }).click();
+        assert.deepEqual(
+          (await page.locator(".hash").allInnerTexts()).map((card) => card.split(/\s*\n\s*/)),
+          ["FNV-1a", "Murmur3"].map((name) => [name, "hash value", "mod 15 = ?"]),
+        );
+        await page.getByRole("list", { name: "The hash values of the word that you type appear here." }).waitFor();
+        if (width > 720) assert.ok((await page.evaluate(emptyStrip)) < 70, `${await page.evaluate(emptyStrip)} pixels are empty`);
+      }
+    },
+    { width },
   );
 
 for (const width of [360, 1200])

@@ -19,6 +19,21 @@ watching("reports that a key cannot be explained because the server does not ans
   await page.locator(".explain .problem").filter({ hasText: "The server does not answer" }).waitFor();
 });
 
+for (const [language, words] of [["en", "It cannot be explained: "], ["zh", "无法解释： "]] as const)
+  watching(
+    `reports why the server does not explain a key (${language})`,
+    async (page, server) => {
+      await server.cli("BF.ADD", "clicks", "alice");
+      await page.locator("#explain-key").fill("alice");
+      // The page must not notice yet that the filter is gone.
+      await page.route(/\/api\/v1\/(stats|filters[^/]*|filters\/clicks)$/, () => undefined);
+      await server.cli("DEL", "clicks");
+      await page.locator("#explain-key").press("Enter");
+      await page.locator(".explain .problem").filter({ hasText: new RegExp(`^${words}there is no filter`) }).waitFor();
+    },
+    { look: { language } },
+  );
+
 test("distinguishes damaged filters from unavailable ones, and shows the others", async () => {
   const home = await mkdtemp(path.join(tmpdir(), "everseen-watch-"));
   for (const name of ["away", "bad", "good"]) await printed(program, ["create", name, "--capacity", "1000", "--store", `file:${home}`]);

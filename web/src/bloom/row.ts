@@ -11,8 +11,6 @@ export interface Row {
 export interface Probe {
   hash: number; // 32 bits
   position: number;
-  /** How many times Murmur3 is added to FNV-1a; undefined for the two hashes themselves. */
-  steps?: number;
 }
 
 /**
@@ -23,9 +21,8 @@ export function probesOf(word: string, row: Pick<Row, "size" | "probes">): Probe
   const first = fnv1a(word);
   const second = murmur3(word);
   return Array.from({ length: row.probes }, (_, i) => {
-    const steps = i < 2 ? undefined : i - 1;
     const hash = i === 0 ? first : i === 1 ? second : (first + Math.imul(i - 1, second)) >>> 0;
-    return { hash, position: hash % row.size, steps };
+    return { hash, position: hash % row.size };
   });
 }
 

@@ -6,11 +6,13 @@ import { positionsOf } from "./use_row";
 /**
  * What the row says of a word, and which bits said so; for certain, since the page knows the set.
  * @param idle  what is said without a word
+ * @param note  what is said besides, or instead of `idle`
  */
-export function RowAnswer({ word, row, idle }: { word: string; row: Row; idle: string }) {
+export function RowAnswer({ word, row, idle, note }: { word: string; row: Row; idle: string; note: string }) {
   return (
     <div class="answer" role="status" data-verdict={verdictOf(word, row)}>
-      {word === "" ? <p class="hint">{idle}</p> : <Verdict word={word} row={row} />}
+      {word !== "" && <Verdict word={word} row={row} />}
+      {(word === "" || note) && <p class="hint">{note || idle}</p>}
     </div>
   );
 }

@@ -5,28 +5,29 @@ import { columnsOf } from "./columns";
 
 interface RowHashesProps {
   word: string;
+  /** Of the word; none without a word. */
   probes: readonly Probe[];
+  /** How many probes a word has. */
+  count: number;
   size: number;
 }
 
-/** A card a probe: which hash, its value, and the position that is left of it. */
-export function RowHashes({ word, probes, size }: RowHashesProps) {
+/** A card a probe: which hash, its value, and the position that is left of it. Without a word, the cards wait for one. */
+export function RowHashes({ word, probes, count, size }: RowHashesProps) {
   const { learn } = useText();
   const text = learn.row;
-  if (!word) return <p class="hashes idle">{text.hashesIdle}</p>;
-  const name = (probe: Probe, i: number): string =>
-    probe.steps === undefined ? (i === 0 ? "FNV-1a" : "Murmur3") : text.sum(probe.steps);
+  const name = (i: number): string => (i < 2 ? ["FNV-1a", "Murmur3"][i] : text.sum(i - 1));
   return (
     <ul
-      class="hashes"
-      aria-label={text.hashesLabel(word)}
-      style={{ "--wide": columnsOf(probes.length, 6), "--narrow": columnsOf(probes.length, 2) }}
+      class={word ? "hashes" : "hashes idle"}
+      aria-label={word ? text.hashesLabel(word) : text.hashesIdle}
+      style={{ "--wide": columnsOf(count, 6), "--narrow": columnsOf(count, 2) }}
     >
-      {probes.map((probe, i) => (
+      {Array.from({ length: count }, (_, i) => (
         <li key={i} class="hash" data-probe={i}>
-          <b>{name(probe, i)}</b>
-          <code>{hex32(probe.hash)}</code>
-          <span>{text.picks(size, probe.position)}</span>
+          <b>{name(i)}</b>
+          <code>{word ? hex32(probes[i].hash) : text.noHash}</code>
+          <span>{text.picks(size, word ? String(probes[i].position) : "?")}</span>
         </li>
       ))}
     </ul>

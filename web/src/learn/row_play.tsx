@@ -47,7 +47,7 @@ function Stage({ state: { row, word, mode } }: { state: RowState }) {
   useRowInView();
   return (
     <div class="stage" ref={stage}>
-      <RowHashes word={word} probes={probes} size={row.size} />
+      <RowHashes word={word} probes={probes} count={row.probes} size={row.size} />
       <RowBits row={row} probes={probes} mode={mode} />
       <Wires stage={stage} probes={probes} redraw={`${word} ${row.size} ${row.probes} ${mode} ${language}`} />
     </div>

@@ -20,8 +20,8 @@ export interface RowState {
   /** The word whose probes are shown; that which was just added, while nothing is typed. */
   word: string;
   news: string;
-  /** No word was found that fools the row. */
-  unfooled: boolean;
+  /** What there is to say about the search for a word that fools the row: that there is none, or no other. */
+  foolNote: string;
   addWord: (word: string) => void;
   addAny: () => void;
   fool: () => void;
@@ -41,14 +41,15 @@ export function useRow(): RowState {
   const [mode, setMode] = useState<Mode>("ask");
   const [lastAdded, setLastAdded] = useState("");
   const [news, setNews] = useState("");
-  const [unfooled, setUnfooled] = useState(false);
+  const [foolNote, setFoolNote] = useState("");
+  const [lastFooling, setLastFooling] = useState("");
 
   const type = (where: Mode, value: string): void => {
     setMode(where);
     setTyped({ ...typed, [where]: value });
     setLastAdded("");
     setNews("");
-    setUnfooled(false);
+    setFoolNote("");
   };
   const addWord = (word: string): void => {
     if (!word) return;
@@ -64,9 +65,14 @@ export function useRow(): RowState {
   };
   const fool = (): void => {
     const all = [...sampleWords[language], ...sampleWords[language === "en" ? "zh" : "en"]];
-    const fooling = all.find((sample) => !row.words.includes(sample) && witnesses(sample, row).length === 0);
-    type("ask", fooling ?? "");
-    setUnfooled(!fooling);
+    // Each press goes on behind the word before, so that it finds another one.
+    const start = all.indexOf(lastFooling) + 1;
+    const order = [...all.slice(start), ...all.slice(0, start)];
+    const fooling = order.find((sample) => !row.words.includes(sample) && witnesses(sample, row).length === 0) ?? "";
+    type("ask", fooling);
+    setLastFooling(fooling);
+    if (!fooling) setFoolNote(text.fooledNot);
+    else if (fooling === lastFooling && fooling === typed.ask) setFoolNote(text.fooledOnly);
   };
   const empty = (): void => {
     setRow({ ...row, words: [] });
@@ -75,5 +81,5 @@ export function useRow(): RowState {
   };
   const word = typed[mode] || (mode === "add" ? lastAdded : "");
   const reshape = (part: Partial<Row>): void => setRow({ ...row, ...part });
-  return { row, reshape, typed, type, mode, setMode, word, news, unfooled, addWord, addAny, fool, empty };
+  return { row, reshape, typed, type, mode, setMode, word, news, foolNote, addWord, addAny, fool, empty };
 }

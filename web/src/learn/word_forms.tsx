@@ -53,7 +53,7 @@ export function AskForm({ state }: { state: RowState }) {
     <div class="word-form">
       <label for="ask-word">{text.askLabel}</label>
       <WordField placeholder={text.askPlaceholder} {...fieldOf(state, "ask")} />
-      <RowAnswer word={state.typed.ask} row={state.row} idle={state.unfooled ? text.fooledNot : text.askIdle} />
+      <RowAnswer word={state.typed.ask} row={state.row} idle={text.askIdle} note={state.foolNote} />
       <div class="small-buttons">
         <button type="button" class="quiet" onClick={state.fool} disabled={state.row.words.length === 0}>
           {text.fool}

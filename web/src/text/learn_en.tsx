@@ -22,6 +22,7 @@ export const learn = {
     askPlaceholder: "any word",
     fool: "Find a word that fools it",
     fooledNot: "No word that this page knows fools the row yet. Add more words.",
+    fooledOnly: "No other word that this page knows fools the row.",
     set: "Words in it",
     setEmpty: "none yet",
     askFor: (word: string) => `Ask for “${word}”`,
@@ -47,8 +48,9 @@ export const learn = {
     rowLabel: (on: number, size: number) => `The row: ${on} of ${size} bits on`,
     hashesLabel: (word: string) => `Hash values of “${word}”`,
     hashesIdle: "The hash values of the word that you type appear here.",
+    noHash: "hash value",
     sum: (steps: number) => (steps === 1 ? "FNV-1a + Murmur3" : `FNV-1a + ${steps} · Murmur3`),
-    picks: (size: number, position: number) => `mod ${size} = ${position}`,
+    picks: (size: number, position: string) => `mod ${size} = ${position}`,
     chance: "Chance of a wrong answer now",
     chanceWhy: (on: number, size: number, probes: number) =>
       `${on} of ${size} bits are on. A word that was never added finds ${probes === 1 ? "its bit" : `all ${probes} of its bits`} on with a chance of (${on}/${size})${power(probes)}.`,
@@ -81,7 +83,7 @@ export const learn = {
     hashSet: "set of 64-bit hashes",
     plain: "the words themselves, 20 bytes each",
     compare: "Memory",
-    curve: "Error rate against bits per word. Each step down has a tenth of the wrong answers.",
+    curve: "Error rate against bits per word. Each line down has a tenth of the wrong answers.",
     bitsAxis: "bits per word",
   },
 

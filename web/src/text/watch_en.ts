@@ -78,6 +78,7 @@ export const watch = {
   explainLabel: "Key",
   explainButton: "Explain",
   explainText: "See bit by bit why a key is fresh or seen. This adds nothing.",
+  notExplained: "It cannot be explained:",
   bitsAreHidden: "Only administrators see the bits, as they reveal something of the filter's secret.",
   says: { fresh: "Fresh: certainly not added.", seen: "Seen: probably added.", late: "Late: older than the window.", unknown: "Unknown: the store did not answer." },
   digest: "digest",

@@ -78,6 +78,7 @@ export const watch: WatchText = {
   explainLabel: "键",
   explainButton: "解释",
   explainText: "逐个比特说明一个键为什么是新的或见过的。这不会添加任何东西。",
+  notExplained: "无法解释：",
   bitsAreHidden: "只有管理员能看到比特，因为它们会透露过滤器的秘密。",
   says: { fresh: "新的：肯定没有添加过。", seen: "见过：很可能添加过。", late: "过期：比窗口更早。", unknown: "未知：存储没有回答。" },
   digest: "摘要",

@@ -74,6 +74,11 @@ export function timeOfDay(ms: number, language: Language): string {
   return new Date(ms).toLocaleTimeString(language === "zh" ? "zh-CN" : "en-GB");
 }
 
+/** What begins somewhere in a sentence, as a sentence of its own. */
+export function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?。]$/.test(words) ? "" : "."}`;
+}
+
 /** 75 -> 1:15 */
 export function clock(seconds: number): string {
   const whole = Math.round(seconds);

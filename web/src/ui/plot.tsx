@@ -41,12 +41,16 @@ function colorOf(name: string): string {
 
 const font = '12px "Atkinson Hyperlegible Next Variable", "PingFang SC", "Noto Sans CJK SC", sans-serif';
 
-/** On a log axis only powers of ten have a line and a name, and of these no more than there is room for. */
+/** On a log axis each power of ten has a line, and no other number has one: from line to line it is always ten times as much. */
 function powersBetween(min: number, max: number): number[] {
   const [low, high] = [Math.ceil(Math.log10(min) - 1e-9), Math.floor(Math.log10(max) + 1e-9)];
-  const every = Math.max(1, Math.ceil((high - low) / 6));
-  const exponents = Array.from({ length: high - low + 1 }, (_, i) => low + i);
-  return exponents.filter((exponent) => exponent % every === 0).map((exponent) => 10 ** exponent);
+  return Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+}
+
+/** The powers that get a name: no more than there is room for. The others are null. */
+function namedPowers(powers: readonly number[]): (number | null)[] {
+  const every = Math.max(1, Math.ceil((powers.length - 1) / 6));
+  return powers.map((power) => (Math.round(Math.log10(power)) % every === 0 ? power : null));
 }
 
 function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
@@ -63,9 +67,9 @@ function axisOptions(axis: Axis | undefined, side: "x" | "y"): uPlot.Axis {
     gap: 6,
     size: side === "x" ? 28 : 56,
     ...(side === "x" ? { space: 72 } : {}),
-    ...(format ? { values: (_: uPlot, splits: number[]) => splits.map((value) => format(value)) } : {}),
+    ...(format ? { values: (_: uPlot, splits: number[]) => splits.map((value: number | null) => (value === null ? "" : format(value))) } : {}),
     ...(axis?.log
-      ? { splits: (_: uPlot, __: number, min: number, max: number) => powersBetween(min, max), filter: (_: uPlot, s: number[]) => s }
+      ? { splits: (_: uPlot, __: number, min: number, max: number) => powersBetween(min, max), filter: (_: uPlot, s: number[]) => namedPowers(s) }
       : {}),
   };
 }

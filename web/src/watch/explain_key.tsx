@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 
 import { Away, explain } from "../api";
 import type { Explanation, ExplainedPart, FilterInfo } from "../api";
-import { count, timeOfDay } from "../ui/format";
+import { count, sentence, timeOfDay } from "../ui/format";
+import { Problem } from "../ui/problem";
 import { useSettings, useText } from "../ui/settings";
 import { WordForm } from "../ui/word_form";
 
@@ -19,14 +20,14 @@ export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null
   const { watch: text } = useText();
   const [key, setKey] = useState("");
   const [answer, setAnswer] = useState<Explanation | null>(null);
-  const [problem, setProblem] = useState("");
+  const [problem, setProblem] = useState<Error | null>(null);
   const ask = async (): Promise<void> => {
     try {
       setAnswer(await explain(url, key));
-      setProblem("");
+      setProblem(null);
     } catch (error) {
       setAnswer(null);
-      setProblem(error instanceof Away ? text.away : (error as Error).message);
+      setProblem(error as Error);
     }
   };
   return (
@@ -43,7 +44,8 @@ export function ExplainKey({ url, info }: { url: string; info: FilterInfo | null
         disabled={key === ""}
       />
       <div role="status">
-        {problem && <p class="problem">{problem}</p>}
+        {problem instanceof Away && <p class="problem">{text.away}</p>}
+        {problem && !(problem instanceof Away) && <Problem words={text.notExplained} detail={problem.message} />}
         {answer && <Answer answer={answer} begins={beginnings(info)} />}
       </div>
     </section>
@@ -59,7 +61,7 @@ function Answer({ answer, begins }: { answer: Explanation; begins: ReadonlyMap<n
       <div class="answer" data-verdict={answer.verdict === "fresh" ? "no" : "maybe"}>
         <p>
           <strong>{text.says[answer.verdict]}</strong> {/* The server speaks English; the bits below say the same. */}
-          {language === "en" && answer.reason && `${answer.reason}.`}
+          {language === "en" && answer.reason && sentence(answer.reason)}
         </p>
         {answer.digest && (
           <p class="digest">
