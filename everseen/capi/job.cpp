@@ -41,6 +41,7 @@ void claim(everseen_job& job, std::string_view source, std::span<const everseen_
     throw parameter_error("the positions of events must ascend");
   if (positions.back() >= max_settled)
     throw parameter_error("an event has a position of more than 2^64 - 3, which could not be settled");
+  job.filter.must_accept(times);
   std::uint64_t settled = 0;
   {
     const std::scoped_lock alone(job.lock);

@@ -28,6 +28,7 @@ everseen_status judge(const everseen_filter* f, std::size_t count, const std::in
     if constexpr (requires { key.validate(count); }) key.validate(count);
     const std::vector<event_time> all = times_of(f->has_window, {times, times_count}, count);
     const std::span<const event_time> when = all;
+    f->filter.must_accept(when);  // before the first of several batches
     std::vector<std::string_view> keys(std::min(count, keys_at_once));
     std::optional<batch_failure> failure;
     for (std::size_t from = 0; from < count; from += keys.size()) {

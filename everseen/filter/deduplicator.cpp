@@ -87,6 +87,7 @@ void deduplicator::require_sense(const progress& p, const events& some, std::siz
   const bool windowed = filter_.get_spec().window.has_value();
   if (windowed && some.times.size() != 1 && some.times.size() != n)
     throw parameter_error("the filter has a window; give one time for all events, or one per event");
+  filter_.must_accept(some.times);
   if (some.counts.of_event.size() != n * some.counts.per_event)
     throw parameter_error("give each event as many counters as the others");
 }

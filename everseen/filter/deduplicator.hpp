@@ -74,8 +74,8 @@ class deduplicator {
   ///
   /// After a failure, act on none of the events; claim the same ones again.
   /// @param out  one verdict per event    @pre begin(source)
-  /// @throws parameter_error  the filter cannot take a key, the number of verdicts or times is wrong, or
-  ///   positions do not ascend; nothing was claimed
+  /// @throws parameter_error  the filter cannot take a key, the number of verdicts or times is wrong,
+  ///   positions do not ascend, or a time is too far ahead (filter::must_accept); nothing was claimed
   [[nodiscard]] batch_result claim(std::string_view source, const events& some, std::span<verdict> out);
 
   /// A text that records that all events claimed so far are processed. Store it in the transaction that acts

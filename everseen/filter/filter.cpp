@@ -5,6 +5,7 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/scatter.hpp"
@@ -26,15 +27,18 @@ scratch& thread_scratch() {
   return mine;
 }
 
-void check_sizes(const spec& s, std::size_t keys, std::size_t verdicts, std::size_t times) {
+void check_batch(const filter& f, std::size_t keys, std::size_t verdicts,
+                 std::span<const event_time> key_times) {
+  const std::size_t times = key_times.size();
   if (verdicts != keys)
     throw parameter_error("room for " + std::to_string(verdicts) + " verdicts of " + std::to_string(keys) +
                           " keys; pass one per key");
   if (times > 1 && times != keys)
     throw parameter_error(std::to_string(times) + " times for " + std::to_string(keys) +
                           " keys; pass one for all or one per key");
-  if (s.window && times == 0 && keys > 0)
+  if (f.get_spec().window && times == 0 && keys > 0)
     throw parameter_error("the filter has a window; pass the time of the keys");
+  f.must_accept(key_times);
 }
 
 /// Merges the outcome of one chunk into that of the earlier chunks. The first failure is reported, unless a
@@ -73,13 +77,13 @@ std::span<const event_time> times_of_chunk(std::span<const event_time> times, st
 }
 
 template <typename Judge>
-batch_result judge_digests(const stored_filter& f, std::span<const digest> digests,
+batch_result judge_digests(const filter& f, std::span<const digest> digests,
                            std::span<const event_time> times, std::span<verdict> out, Judge judge) {
-  check_sizes(f.get_spec(), digests.size(), out.size(), times.size());
+  check_batch(f, digests.size(), out.size(), times);
   scatter& sorted = thread_scratch().sorted;
   return for_each_chunk(out, [&](std::size_t from, std::size_t count) {
     const auto batches = sorted.sort(digests.subspan(from, count), times_of_chunk(times, from, count),
-                                     f.batch_partitions(), out.subspan(from, count));
+                                     f.stored().batch_partitions(), out.subspan(from, count));
     batch_result judged = judge(batches);
     sorted.gather();
     return judged;
@@ -88,7 +92,7 @@ batch_result judge_digests(const stored_filter& f, std::span<const digest> diges
 
 template <typename Judge>
 batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge judge) {
-  check_sizes(f.get_spec(), all.keys.size(), all.out.size(), all.times.size());
+  check_batch(f, all.keys.size(), all.out.size(), all.times);
   scratch& mine = thread_scratch();
   fitting_keys& fitting = mine.fitting;
   scatter& sorted = mine.sorted;
@@ -107,21 +111,26 @@ batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge j
 
 }  // namespace
 
-filter::filter(std::string name, std::shared_ptr<stored_filter> stored)
+filter::filter(std::string name, std::shared_ptr<stored_filter> stored, time_source clock)
     : name_(std::move(name)),
       stored_(std::move(stored)),
-      hash_(get_spec().hash, get_spec().seed, get_spec().foreign.funnel) {}
+      hash_(get_spec().hash, get_spec().seed, get_spec().foreign.funnel),
+      clock_(std::move(clock)) {}
+
+void filter::must_accept(std::span<const event_time> times) const {
+  if (const auto& window = get_spec().window) window::must_not_be_ahead(*window, times, clock_());
+}
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,
                                  std::span<const event_time> times) {
   must_not_want_keys();
-  return judge_digests(*stored_, digests, times, out, [&](auto batches) { return stored_->add(batches); });
+  return judge_digests(*this, digests, times, out, [&](auto batches) { return stored_->add(batches); });
 }
 
 batch_result filter::may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                          std::span<const event_time> times) const {
   must_not_want_keys();
-  return judge_digests(*stored_, digests, times, out,
+  return judge_digests(*this, digests, times, out,
                        [&](auto batches) { return std::as_const(*stored_).check(batches); });
 }
 
@@ -147,7 +156,7 @@ namespace {
 /// Judges a batch of one, which needs no scratch memory.
 template <typename Call>
 verdict judge_one(const filter& f, std::string_view key, std::span<const event_time> times, Call call) {
-  check_sizes(f.get_spec(), 1, 1, times.size());
+  check_batch(f, 1, 1, times);
   const digest d = f.hash()(key);
   verdict out = verdict::unknown;
   const partition_batch batch = {

@@ -15,6 +15,7 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/key_range.hpp"
 #include "everseen/store/port/store.hpp"
+#include "everseen/store/port/time_source.hpp"
 
 namespace everseen {
 
@@ -41,10 +42,13 @@ struct filter_info {
 /// same key, exactly one gets `fresh`. A key is any sequence of bytes, of any length, including zero.
 ///
 /// A filter with a window needs the time of each key, or one time for a whole batch. No function takes it
-/// from the clock: a call without a time is a parameter_error.
+/// from the clock: a call without a time is a parameter_error. So is a call with a time more than one window
+/// ahead of the clock, of which no key is judged: one such time would make the keys of today late, for
+/// everybody (window::must_not_be_ahead).
 class filter {
  public:
-  filter(std::string name, std::shared_ptr<stored_filter> stored);
+  /// @param clock  for the rule about times ahead; simulations and tests pass their own
+  filter(std::string name, std::shared_ptr<stored_filter> stored, time_source clock = wall_clock);
 
   /// Adds a key and returns whether it was fresh.
   /// @param when  the time of the key: required with a window, else ignored
@@ -116,6 +120,11 @@ class filter {
     return hash_.refusal_of(key);
   }
 
+  /// The rule about times ahead of the clock, for callers that judge keys through stored() or a ledger.
+  /// Without a window, times have no effect and pass.
+  /// @throws parameter_error  a time is too far ahead
+  void must_accept(std::span<const event_time> times) const;
+
   /// The current state of the filter.
   /// @throws storage_error, backend_error, format_error
   /// Cost: one look-up per partition, on servers a round trip each; only attached filters read bits.
@@ -135,6 +144,7 @@ class filter {
   std::string name_;
   std::shared_ptr<stored_filter> stored_;
   hasher hash_;
+  time_source clock_;
 };
 
 /// Creates a filter in the store at `store_url` (see open_store).

@@ -31,6 +31,7 @@ public final class FirstVisit {
 
   /** A filter that any number of threads may use concurrently. */
   public static final class Filter implements AutoCloseable {
+    private static final byte FRESH = 0, LATE = 2; // older than the window: neither judged nor added
     private static final Everseen LIBRARY = Native.load("libeverseen.so.0", Everseen.class);
     private final Pointer filter;
 
@@ -53,7 +54,10 @@ public final class FirstVisit {
       check(LIBRARY.everseen_add_offsets64(filter, bytes.toByteArray(), offsets, new NativeLong(keys.size()), null,
           new NativeLong(0), verdicts));
       boolean[] fresh = new boolean[verdicts.length];
-      for (int i = 0; i < verdicts.length; i++) fresh[i] = verdicts[i] == 0;
+      for (int i = 0; i < verdicts.length; i++) {
+        if (verdicts[i] == LATE) throw new IllegalStateException("a key is older than the window of the filter");
+        fresh[i] = verdicts[i] == FRESH;
+      }
       return fresh;
     }
 

@@ -18,6 +18,10 @@ final class Error extends \RuntimeException {}
 
 final class Filter
 {
+    private const FRESH = 0;
+    private const SEEN = 1;
+    private const LATE = 2;
+
     private static ?\FFI $library = null;
 
     private function __construct(private ?\FFI\CData $filter) {}
@@ -56,13 +60,18 @@ final class Filter
     /** Whether a key was probably added before. false is certain. */
     public function contains(string $key): bool
     {
-        return !$this->judge([$key], 'everseen_check_offsets64')[0];
+        return $this->judge([$key], 'everseen_check_offsets64')[0] === self::SEEN;
     }
 
-    /** @param string[] $keys  @return bool[] whether each was fresh */
+    /**
+     * @param string[] $keys  @return bool[] whether each was fresh
+     * @throws Error  also if a filter with a window has moved beyond this clock, and so neither judges nor adds
+     */
     public function addMany(array $keys): array
     {
-        return $this->judge($keys, 'everseen_add_offsets64');
+        $verdicts = $this->judge($keys, 'everseen_add_offsets64');
+        if (in_array(self::LATE, $verdicts, true)) throw new Error('a key is older than the window of the filter');
+        return array_map(fn(int $verdict) => $verdict === self::FRESH, $verdicts);
     }
 
     public function close(): void
@@ -76,6 +85,7 @@ final class Filter
         $this->close();
     }
 
+    /** @return int[] a verdict for each key */
     private function judge(array $keys, string $function): array
     {
         if ($this->filter === null) throw new Error('the filter is closed');
@@ -89,9 +99,7 @@ final class Filter
         \FFI::memcpy($offsets, pack('q*', ...$ends), 8 * ($count + 1));
         $verdicts = $library->new("uint8_t[$count]");
         self::check($library->$function($this->filter, $bytes, $offsets, $count, null, 0, $verdicts));
-        $fresh = [];
-        foreach (unpack('C*', \FFI::string($verdicts, $count)) as $verdict) $fresh[] = $verdict === 0;
-        return $fresh;
+        return array_values(unpack('C*', \FFI::string($verdicts, $count)));
     }
 
     private static function check(int $status): void

@@ -161,6 +161,30 @@ static void forgets_keys_with_a_window(const char* url) {
   everseen_close(f);
 }
 
+/* One wrong time, such as seconds * 1000 * 1000, must not close the window for everybody. */
+static void refuses_times_far_ahead(const char* url) {
+  everseen_filter* f = NULL;
+  everseen_job* job = NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.window_ms = 60000;
+  CHECK(everseen_create(url, "ahead", &options, &f) == EVERSEEN_OK);
+  const everseen_slice keys[2] = {{"a", 1}, {"b", 1}};
+  const int64_t ahead[2] = {0, 1700000000000000};
+  const uint64_t positions[2] = {1, 2};
+  uint8_t verdicts[2];
+  CHECK(everseen_add_slices(f, keys, 2, ahead, 2, verdicts) == EVERSEEN_INVALID);
+  CHECK(strstr(everseen_last_error(), "1700000000000000 ms is too far ahead of the clock") != NULL);
+  CHECK(verdicts[0] == EVERSEEN_UNKNOWN && verdicts[1] == EVERSEEN_UNKNOWN);
+  CHECK(everseen_check_slices(f, keys, 2, ahead + 1, 1, verdicts) == EVERSEEN_INVALID);
+  CHECK(everseen_open_job(f, "count", "", &job) == EVERSEEN_OK);
+  CHECK(everseen_claim(job, "clicks/0", keys, positions, 2, ahead, 2, verdicts, NULL) == EVERSEEN_INVALID);
+  CHECK(verdicts[0] == EVERSEEN_UNKNOWN);
+  everseen_close_job(job);
+  CHECK(everseen_add_slices(f, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH);
+  everseen_close(f);
+}
+
 static void says_what_is_wrong(const char* url) {
   everseen_filter* f = (everseen_filter*)&failures;
   everseen_options options = EVERSEEN_OPTIONS_INIT;
@@ -294,6 +318,7 @@ int main(int count, char** words) {
   if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
   if (strcmp(url, "mem:") != 0) compares_what_is_asked_for_alone(url);
   forgets_keys_with_a_window(url);
+  refuses_times_far_ahead(url);
   says_what_is_wrong(url);
   gives_each_key_to_one_of_many_threads(url);
   gives_events_of_a_job_their_verdicts_until_it_settles(url);

@@ -1,5 +1,8 @@
 #include "everseen/filter/deduplicator.hpp"
 
+#include <array>
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -91,6 +94,21 @@ TEST_F(Deduplicator, RefusesTheTokenOfAnother) {
                   (void)events->begin("log", "everseen-1 clicks count " + std::string(position) + " log");
                 }),
                 HasSubstr("has no position"));
+}
+
+TEST_F(Deduplicator, RefusesTimesFarAheadAndClaimsNothing) {
+  (void)store_->create("w", make_spec({.capacity = 1'000, .window = window_spec{std::chrono::minutes(1)}}));
+  deduplicator events(filter("w", store_->open("w", access::write)), "count");
+  events.begin("log");
+  const std::array<std::string_view, 2> keys = {"a", "b"};
+  const std::array<std::uint64_t, 2> positions = {0, 1};
+  const std::array times = {wall_clock(), wall_clock() + std::chrono::minutes(2)};
+  std::array<verdict, 2> out{};
+  EXPECT_THAT(refusal([&] {
+                (void)events.claim("log", {keys, positions, times}, out);
+              }),
+              HasSubstr("too far ahead of the clock"));
+  EXPECT_EQ(events.of().info().keys, 0U);
 }
 
 TEST_F(Deduplicator, RefusesInvalidArguments) {

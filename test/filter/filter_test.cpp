@@ -1,6 +1,8 @@
 #include "everseen/filter/filter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -375,6 +377,44 @@ TEST(Filter, ThrowsTheErrorOfASingleKey) {
   filter f("f", std::make_shared<failing_filter>(memory_store().create("f", test::errorless(10)), 1));
   EXPECT_THROW(f.add("a"), storage_error);
   EXPECT_EQ(f.add("a"), fresh) << "retrying is safe";
+}
+
+// ---- times ahead of the clock
+
+// Promise: one time more than one window ahead of the clock is an error and changes nothing (dedup, Times in
+// the future).
+TEST(Filter, RefusesTimesFurtherAheadOfTheClockThanItsWindow) {
+  const auto ten_minutes = window_spec{std::chrono::minutes(10)};
+  filter f = create("mem:", "f", {.capacity = 1000, .window = ten_minutes});
+  const event_time now = wall_clock();
+  const std::array times = {now, now + std::chrono::minutes(11)};
+  const std::array<std::string_view, 2> keys = {"a", "b"};
+  std::array<verdict, 2> out{};
+  EXPECT_THROW((void)f.add(keys, out, times), parameter_error);
+  EXPECT_THROW((void)f.may_contain(keys, out, times), parameter_error);
+  const std::array<digest, 2> digests = {f.hash()("a"), f.hash()("b")};
+  EXPECT_THROW((void)f.add_digests(digests, out, times), parameter_error);
+  EXPECT_THROW((void)f.may_contain_digests(digests, out, times), parameter_error);
+  EXPECT_THROW((void)f.add("a", event_time::max()), parameter_error);
+  EXPECT_THROW((void)f.may_contain("a", times[1]), parameter_error);
+  EXPECT_EQ(f.info().keys, 0U) << "not even the keys of today are added";
+  EXPECT_EQ(f.add("a", now), fresh);
+  EXPECT_EQ(f.add("b", now + std::chrono::minutes(10)), fresh) << "within the window";
+  EXPECT_EQ(f.add("a", now), seen) << "which does not make the present late";
+}
+
+TEST(Filter, FollowsAClockOfItsOwner) {
+  memory_store place;
+  const event_time start{};
+  filter f("f", place.create("f", place.plan({.window = window_spec{std::chrono::seconds(10)}})),
+           [start] { return start; });
+  EXPECT_EQ(f.add("a", start + std::chrono::seconds(10)), fresh);
+  EXPECT_THROW((void)f.add("a", start + std::chrono::seconds(11)), parameter_error);
+}
+
+TEST(Filter, WithoutAWindowTakesAnyTime) {
+  filter f = create("mem:", "f", {.capacity = 1000});
+  EXPECT_EQ(f.add("a", event_time::max()), fresh);
 }
 
 // ---- reports

@@ -129,6 +129,17 @@ class Contract(unittest.TestCase):
             for when, verdict in [(1700000000000, "seen"), (1, "late")]:
                 self.assertEqual(check(s, "GET", FILTERS + f"/w/keys/a?time_ms={when}", 200)["verdict"], verdict)
 
+    # Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup, Times in the future).
+    def test_times_far_ahead_are_refused(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m"})
+            for path in ["/w/add", "/w/check"]:
+                told = check(s, "POST", FILTERS + path, 400, {"keys": ["a"], "time_ms": 2524608000000}, reason="bad_parameter")
+                self.assertIn("2050-01-01T00:00:00.000Z is too far ahead of the clock", told["detail"])
+                check(s, "POST", FILTERS + path + "?time_ms=2524608000000", 400, "a\n", reason="bad_parameter", Content_Type="text/plain")
+            check(s, "GET", FILTERS + "/w/keys/a?time_ms=2524608000000", 400, reason="bad_parameter")
+            self.assertEqual(check(s, "POST", FILTERS + "/w/add", 200, {"keys": ["a"]})["verdicts"], ["fresh"])
+
     def test_keys_may_be_sent_one_per_line(self):
         def lines(s, path, status, text, kind="text/plain", **more):
             return check(s, "POST", FILTERS + path, status, text, Content_Type=kind, **more)

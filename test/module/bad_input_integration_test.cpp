@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::add_keys;
 using test::random_digests;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string packed(std::size_t keys, std::uint64_t seed = 1) {
@@ -341,17 +342,17 @@ TEST_F(Rights, OnAllKeysThatLeadToAFilterAreNeeded) {
 TEST_F(Rights, OnExpiringKeysAreNeededToEndASlice) {
   const auto filter = filter_at(
       server_, "w", {.capacity = 100, .error_rate = 1e-9, .window = window_spec{600s, 10}, .partitions = 1});
-  run({"EVERSEEN.ADDKEYS", "everseen:w", "alice"});
+  const auto now = window::slice_at({600s, 10}, wall_clock());
+  const auto keys = random_digests(7).take(1);
+  ASSERT_EQ(add_keys(*filter, keys, window::start_of({600s, 10}, now - 1000)).result->fresh, 1U);
   const std::string state = state_of(server_, "w");
-  const auto today = filter->state(0).slices.at(0).index;
-  const std::string later = std::to_string(today + 1000);
+  const std::string later = std::to_string(now);
   give({state, state + ":t:*", state + ":" + later + ".0"});
   const std::string before = content(server_);
   EXPECT_THAT(as_eve({"EVERSEEN.ADD", state, state + ":t:eve", run({"HGET", state, "epoch"}), later, sequence,
                       "600000", packed(3)}),
               StartsWith("-NOPERM"));
   EXPECT_EQ(content(server_), before);
-  EXPECT_EQ(run({"EVERSEEN.CHECKKEYS", "everseen:w", "alice"}), "1");
 }
 
 // The first segment has room for some keys, and the user may not create the second.
@@ -417,16 +418,28 @@ TEST_F(Slices, OutOfTheRangeOfTimeAreRefused) {
   EXPECT_EQ(content(server_), before);
 }
 
-TEST_F(Slices, AtTheExtremesOfTimeAreValid) {
-  const auto first = window::slice_at(window, event_time::min()),
-             last = window::slice_at(window, event_time::max());
+TEST_F(Slices, AtTheBeginningOfTimeAreValid) {
+  const auto first = window::slice_at(window, event_time::min());
   EXPECT_EQ(add_in(first, packed(3)), "000");
   EXPECT_EQ(add_in(first, packed(3)), "111");
   EXPECT_EQ(add_in(0, packed(3)), "000");
   EXPECT_EQ(add_in(first, packed(3)), "222") << "late";
   EXPECT_EQ(check_in(first, packed(3)), "222");
-  EXPECT_EQ(add_in(last, packed(3)), "000");
-  EXPECT_EQ(check_in(last, packed(4)), "1110");
+}
+
+// Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup,
+// Times in the future).
+TEST_F(Slices, MoreThanAWindowAheadOfTheServersClockAreRefused) {
+  const auto now = window::slice_at(window, wall_clock());
+  ASSERT_EQ(add_in(now, packed(3)), "000");
+  const std::string before = content(server_);
+  for (const auto slice : {now + 12, now + 1'000'000, window::slice_at(window, event_time::max())}) {
+    EXPECT_THAT(add_in(slice, packed(3, 50)), HasSubstr("ahead of the clock")) << slice;
+    EXPECT_THAT(check_in(slice, packed(3)), HasSubstr("ahead of the clock")) << slice;
+  }
+  EXPECT_THAT(add_in(now, packed(2), std::string("\0\14", 2)), HasSubstr("ahead of the clock"));
+  EXPECT_EQ(content(server_), before);
+  EXPECT_EQ(add_in(now + 9, packed(3)), "111") << "times within the window are taken";
 }
 
 TEST_F(Slices, OfOneCallMayDiffer) {
@@ -444,8 +457,8 @@ TEST_F(Slices, InvalidSlicesAreRefused) {
   const std::string before = content(server_);
   for (const std::size_t bytes : {1, 2, 4, 300})
     EXPECT_THAT(add_in(50, packed(3), std::string(bytes, '\0')), StartsWith("-ERR offsets are a byte"));
-  const auto last = window::slice_at(window, event_time::max());
-  EXPECT_THAT(add_in(last, packed(3), std::string("\0\0\1", 3)), StartsWith("-ERR no time"));
+  const auto before_all = window::slice_at(window, event_time::min()) - 1;
+  EXPECT_THAT(add_in(before_all, packed(3), std::string("\1\1\0", 3)), StartsWith("-ERR no time"));
   EXPECT_THAT(add_in(std::numeric_limits<window::slice_index>::max(), packed(1), "\xff"),
               StartsWith("-ERR no time"));
   EXPECT_EQ(content(server_), before);

@@ -9,14 +9,16 @@
 #include "everseen/cli/filters/info_json.hpp"
 #include "everseen/cli/filters/info_sums.hpp"
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
 #include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/spec/time_text.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/store/port/time_source.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -81,9 +83,24 @@ std::string fill_in_words(double fill) {
 
 void print_slices(const filter_info& info, printer& out) {
   out.print("\n{:<26}{:>16}{:>14}{:>8}\n", "slice from", "keys", "memory", "fill");
-  for (const auto& [index, sum] : slices_of(info))
-    out.print("{:<26}{:>16}{:>14}{:>7.1f}%\n", format_event_time(begin_of(*info.spec.window, index)),
-              format_count(sum.keys), format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill());
+  for (const auto& [index, sum] : slices_of(info)) {
+    const event_time begin = window::start_of(*info.spec.window, index);
+    out.print("{:<26}{:>16}{:>14}{:>7.1f}%{}\n", format_event_time(begin), format_count(sum.keys),
+              format_bytes(static_cast<double>(sum.bytes)), 100 * sum.fill(),
+              begin > wall_clock() ? "  in the future" : "");
+  }
+}
+
+/// A slice that makes the keys of today late: until its time, the filter is of no use.
+std::optional<std::string> warning_of_future(const filter_info& info) {
+  const slices all = slices_of(info);
+  if (!info.spec.window || all.empty()) return {};
+  const event_time newest = window::start_of(*info.spec.window, all.rbegin()->first);
+  if (newest <= window::latest_accepted(*info.spec.window, wall_clock())) return {};
+  return fmt::format(
+      "a key had the time {}, so keys are late until {}; to empty the filter: everseen reset {}",
+      format_event_time(newest), format_event_time(newest - info.spec.window->width),
+      name_argument(info.name));
 }
 
 void print_text(const filter_info& info, const filter_facts& known, const std::optional<predecessor>& older,
@@ -144,13 +161,14 @@ exit_code run_info(const info_arguments& o, printer& out) {
   const filter_facts known = place->facts(o.name);
   const auto older = asked.stored().path().asks_first;
   const bool has_jobs = place->traits().offers_jobs && !place->jobs(o.name).empty();
-  const auto about = has_jobs ? store::concern::jobs : store::concern::keys;
+  auto warnings = place->warnings(has_jobs ? store::concern::jobs : store::concern::keys);
+  if (auto future = warning_of_future(info)) warnings.insert(warnings.begin(), *std::move(future));
   if (o.json) {
-    print_info_json(info, known, older, place->warnings(about), out);
+    print_info_json(info, known, older, warnings, out);
   } else {
     print_text(info, known, older, out);
     out.flush();
-    warn_of(*place, about);
+    print_warnings(warnings);
   }
   return exit_code::done;
 }

@@ -1,9 +1,9 @@
 #include "everseen/cli/filters/info_json.hpp"
 
 #include "everseen/cli/filters/info_sums.hpp"
-#include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/name_options.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/spec/time_text.hpp"
 #include "everseen/text/json.hpp"
 
 namespace everseen::cli {
@@ -61,7 +61,7 @@ void print_info_json(const filter_info& info, const filter_facts& known,
   if (info.spec.window) {
     json["slices"] = nlohmann::ordered_json::array();
     for (const auto& [index, sum] : slices_of(info))
-      json["slices"].push_back({{"begins", format_event_time(begin_of(*info.spec.window, index))},
+      json["slices"].push_back({{"begins", format_event_time(window::start_of(*info.spec.window, index))},
                                 {"keys", sum.keys},
                                 {"bytes", sum.bytes},
                                 {"segments", sum.segments}});

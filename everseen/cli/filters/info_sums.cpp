@@ -22,10 +22,6 @@ slice_sum total_of(const filter_info& info) {
   return total;
 }
 
-event_time begin_of(const window_spec& w, window::slice_index index) {
-  return event_time(w.slice_width() * index);
-}
-
 part part_of(const filter_info& info, std::uint32_t number) {
   part p;
   partition_state state = info.partitions[number];

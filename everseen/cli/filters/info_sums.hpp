@@ -5,6 +5,7 @@
 #include <map>
 
 #include "everseen/core/partition/partition_state.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/filter/filter.hpp"
 
 /// What `everseen info` shows of a filter's segments.
@@ -33,7 +34,6 @@ using slices = std::map<window::slice_index, slice_sum>;
 
 [[nodiscard]] slices slices_of(const filter_info& info);
 [[nodiscard]] slice_sum total_of(const filter_info& info);
-[[nodiscard]] event_time begin_of(const window_spec& w, window::slice_index index);
 
 /// One partition over all its slices.
 struct part {

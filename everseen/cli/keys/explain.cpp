@@ -4,12 +4,13 @@
 
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
 #include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/spec/time_text.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/report/explanation.hpp"
 #include "everseen/report/explanation_json.hpp"
 #include "everseen/text/json.hpp"
@@ -48,8 +49,7 @@ void print_bits(const explained_segment& s, printer& out) {
 
 void print_segment(const explained_segment& s, const spec& of, printer& out) {
   out.write("\n");
-  if (of.window)
-    out.print("slice from {}, ", format_event_time(event_time(of.window->slice_width() * s.id.slice)));
+  if (of.window) out.print("slice from {}, ", format_event_time(window::start_of(*of.window, s.id.slice)));
   out.print("layer {}: {}, {} of {} keys, {} of {} bits set\n", s.id.layer, to_string(s.layer.shape.layout),
             format_count(s.layer.keys), format_count(s.layer.capacity), s.set_bits(), s.bits.size());
   print_bits(s, out);

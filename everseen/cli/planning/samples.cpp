@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/core/spec/time_text.hpp"
 
 namespace everseen::cli {
 

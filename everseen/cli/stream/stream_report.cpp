@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/terminal/time_format.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/spec/time_text.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/core/spec/time_text.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

@@ -83,9 +83,12 @@ void must_have_room(const store& where, const spec& s) {
       format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "everseen: warning: {}\n", warning);
+}
+
 void warn_of(const store& place, store::concern about) {
-  for (const std::string& warning : place.warnings(about))
-    fmt::print(stderr, "everseen: warning: {}\n", warning);
+  print_warnings(place.warnings(about));
 }
 
 bool confirmed(const std::string& question) {

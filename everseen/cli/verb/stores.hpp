@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "everseen/cli/verb/verb.hpp"
 #include "everseen/core/base/error.hpp"
@@ -41,6 +42,7 @@ void add_store_url(option_set& known, store_choice& target);
 
 /// @throws parameter_error  the store knows that a new filter can never fit
 void must_have_room(const store& where, const spec& s);
+void print_warnings(const std::vector<std::string>& warnings);
 /// Prints a store's warnings on standard error.    @throws  as store::warnings
 void warn_of(const store& place, store::concern about = store::concern::keys);
 

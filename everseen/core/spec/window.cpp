@@ -1,6 +1,11 @@
 #include "everseen/core/spec/window.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <string>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/time_text.hpp"
 
 namespace everseen::window {
 
@@ -21,6 +26,22 @@ slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
   constexpr slice_index first = std::numeric_limits<slice_index>::min();
   const auto slices = static_cast<slice_index>(w.slices);
   return newest < first + slices ? first : newest - slices;  // with 1 ms slices, `first` is the start of time
+}
+
+event_time latest_accepted(const window_spec& w, event_time clock) noexcept {
+  return clock > event_time::max() - w.width ? event_time::max() : clock + w.width;
+}
+
+void must_not_be_ahead(const window_spec& w, std::span<const event_time> times, event_time clock) {
+  const event_time latest = latest_accepted(w, clock);
+  event_time newest = event_time::min();
+  for (const event_time t : times) newest = std::max(newest, t);
+  if (newest <= latest) return;
+  throw parameter_error(
+      "the time " + format_event_time(newest) +
+      " is too far ahead of the clock: this filter takes times up to " + format_event_time(latest) +
+      ", one window from now, since a later one would make the keys of today late; check the "
+      "unit of the time (ms since 1970) and the clock; no key was judged");
 }
 
 std::uint32_t live_slices(const window_spec& w) noexcept {

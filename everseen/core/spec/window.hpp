@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "everseen/core/spec/spec.hpp"
 
@@ -23,6 +24,13 @@ inline constexpr slice_index timeless = 0;
 
 /// The oldest live slice when `newest` is the newest.
 [[nodiscard]] slice_index oldest_live(const window_spec& w, slice_index newest) noexcept;
+
+/// The latest time of a key that a filter takes: one window after the clock. Then no accepted time makes the
+/// present late; a later one would expire every slice, for everybody who shares the filter.
+[[nodiscard]] event_time latest_accepted(const window_spec& w, event_time clock) noexcept;
+
+/// @throws parameter_error  a time is after latest_accepted(); names the time and what may be wrong
+void must_not_be_ahead(const window_spec& w, std::span<const event_time> times, event_time clock);
 
 /// The number of slices that can be live simultaneously; they share the error rate.
 [[nodiscard]] std::uint32_t live_slices(const window_spec& w) noexcept;

@@ -5,6 +5,7 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/percent.hpp"
+#include "everseen/core/spec/window.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/report/attached.hpp"
 #include "everseen/text/json.hpp"
@@ -37,7 +38,8 @@ json layer_json(std::size_t number, const layer_state& l) {
 json slice_json(const spec& s, const slice_state& slice) {
   auto layers = json::array();
   for (std::size_t i = 0; i < slice.layers.size(); ++i) layers.push_back(layer_json(i, slice.layers[i]));
-  const json begins = s.window ? json((s.window->slice_width() * slice.index).count()) : json();
+  const json begins =
+      s.window ? json(window::start_of(*s.window, slice.index).time_since_epoch().count()) : json();
   return {{"slice", slice.index}, {"begins_ms", begins}, {"layers", std::move(layers)}};
 }
 

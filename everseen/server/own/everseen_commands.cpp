@@ -79,6 +79,7 @@ bool answer(call& c, const asked_keys& asked, question q, wire::reply_writer& to
   const std::array<event_time, 1> clock = {service::now()};
   std::span<const event_time> times = asked.times;
   if (times.empty() && f->has_window()) times = clock;
+  f->handle.must_accept(times);
   const bool is_full = is_refused(c.all.filters(), q, batch);
   if (!is_full) judge(f->counted(), q, batch, times);
   if (batch.is_stale) c.all.filters().forget(f);

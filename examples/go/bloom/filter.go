@@ -22,6 +22,9 @@ type Filter struct {
 	filter *C.everseen_filter
 }
 
+// ErrLate says that a key was neither judged nor added: the filter has a window, which has moved beyond this clock.
+var ErrLate = errors.New("everseen: a key is older than the window of the filter")
+
 // Open opens the filter of this name, or creates it. An existing filter must have this capacity and
 // errorRate; 0 means the default for a new filter, and any value for an existing one.
 func Open(url, name string, capacity uint64, errorRate float64) (*Filter, error) {
@@ -70,6 +73,9 @@ func (f *Filter) AddMany(ctx context.Context, keys [][]byte) ([]bool, error) {
 	fresh := make([]bool, len(keys))
 	for i := range verdicts {
 		fresh[i] = verdicts[i] == C.EVERSEEN_FRESH
+		if verdicts[i] == C.EVERSEEN_LATE && err == nil {
+			err = ErrLate
+		}
 	}
 	return fresh, err
 }

@@ -124,6 +124,23 @@ TEST_F(Filters, WithAWindowShowTheirSlices) {
   EXPECT_EQ(slices[1]["keys"], 1);
 }
 
+// Promise: info names slices of the future, which make the keys of today late (dedup, Times in the future).
+TEST_F(Filters, WithASliceInTheFutureSayWhatToDo) {
+  given(
+      "printf '2050-01-01T00:00:00Z,a\\n' | everseen dedup --filter f --window 10m --key 2 --time 1 "
+      "--delimiter , "
+      "--max-ahead 36500d > out && everseen add f b");
+  const auto shown = sh("everseen info f");
+  EXPECT_THAT(shown.out, HasSubstr("2050-01-01T00:00:00.000Z"));
+  EXPECT_THAT(shown.out, HasSubstr("in the future"));
+  EXPECT_THAT(shown.err, HasSubstr("keys are late until 2049-12-31T23:50:00.000Z"));
+  EXPECT_THAT(shown.err, HasSubstr("everseen reset f"));
+  EXPECT_THAT(json("everseen info f --json")["warnings"][0].get<std::string>(),
+              HasSubstr("everseen reset f"));
+  EXPECT_THAT(sh("everseen add f b"), Prints("0 fresh, 0 seen, 1 late\n"));
+  EXPECT_THAT(sh("everseen reset f -y > out && everseen add f b && everseen info f").err, IsEmpty());
+}
+
 TEST_F(Filters, AreListed) {
   given("everseen create b && everseen create a --capacity 10k && everseen add a -q x y");
   EXPECT_THAT(sh("everseen list --names"), Prints("a\nb\n"));

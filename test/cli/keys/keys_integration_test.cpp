@@ -153,6 +153,16 @@ TEST_F(Keys, AddedBeforeTheReaderExitsAreKept) {
   EXPECT_THAT(sh("everseen check f 1"), Prints("seen\t1\n"));
 }
 
+// Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup,
+// Times in the future).
+TEST_F(Keys, OfTheFarFutureAreRefused) {
+  given("everseen create w --window 10m && everseen add w -q a");
+  EXPECT_THAT(sh("everseen add w --time 2050-01-01T00:00:00Z b"),
+              Complains(2, "2050-01-01T00:00:00.000Z is too far ahead of the clock"));
+  EXPECT_THAT(sh("everseen check w --time 2050-01-01T00:00:00Z a"), Complains(2, "too far ahead"));
+  EXPECT_THAT(sh("everseen add w a b"), Prints("1 fresh, 1 seen\n"));
+}
+
 TEST_F(Keys, AreNotAddedByTwoProcessesConcurrently) {
   given("everseen create f");
   program_setup piped = setup();

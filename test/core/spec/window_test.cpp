@@ -1,8 +1,12 @@
 #include "everseen/core/spec/window.hpp"
 
+#include <array>
 #include <limits>
+#include <string>
 
 #include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
 
 namespace everseen {
 namespace {
@@ -75,6 +79,35 @@ TEST(Window, BothEndsOfThatPromiseAreReached) {
   };
   EXPECT_EQ(remembered(0), 16);  // at the beginning of its slice: a width and a slice
   EXPECT_EQ(remembered(3), 13);  // at its end: a width and the last millisecond
+}
+
+// Promise: a time more than one window ahead of the clock is an error and changes nothing (dedup, Times in
+// the future).
+TEST(Window, AcceptsTimesUpToOneWindowAheadOfTheClock) {
+  const window_spec w{1000ms, 10};
+  EXPECT_EQ(window::latest_accepted(w, at(5'000)), at(6'000));
+  const std::array times = {at(10), at(6'000), event_time::min()};
+  EXPECT_NO_THROW(window::must_not_be_ahead(w, times, at(5'000)));
+  EXPECT_THROW(window::must_not_be_ahead(w, times, at(4'999)), parameter_error);
+  EXPECT_NO_THROW(window::must_not_be_ahead(w, {}, event_time::min()));
+}
+
+TEST(Window, NothingIsAheadOfAClockAtTheEndOfTime) {
+  const window_spec w{1000ms, 10};
+  const std::array times = {event_time::max()};
+  EXPECT_EQ(window::latest_accepted(w, event_time::max() - 1ms), event_time::max());
+  EXPECT_NO_THROW(window::must_not_be_ahead(w, times, event_time::max() - 1ms));
+}
+
+TEST(Window, AnErrorAboutATimeAheadNamesItAndTheLatestOne) {
+  const std::array times = {at(2'524'608'000'000)};
+  try {
+    window::must_not_be_ahead({600'000ms, 10}, times, at(1'764'072'000'000));
+    FAIL();
+  } catch (const parameter_error& e) {
+    EXPECT_NE(std::string(e.what()).find("2050-01-01T00:00:00.000Z"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("2025-11-25T12:10:00.000Z"), std::string::npos) << e.what();
+  }
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 namespace everseen::test {
 namespace {
 
+using testing::HasSubstr;
+
 class Words : public testing::Test {
  protected:
   void plays(std::string_view transcript) { play(client_, transcript); }
@@ -20,6 +22,21 @@ class Words : public testing::Test {
   serving server_{};
   raw_client client_{server_.path()};
 };
+
+// Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup,
+// Times in the future).
+TEST_F(Words, TimesFarAheadAreRefused) {
+  EXPECT_EQ(ask(client_, "EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000").text, "OK");
+  for (const std::string request :
+       {"EVERSEEN.ADD w TIME 2524608000000 ITEMS a", "EVERSEEN.CHECK w TIME 2524608000000 ITEMS a"})
+    EXPECT_THAT(ask(client_, request).text,
+                HasSubstr("ERR the time 2050-01-01T00:00:00.000Z is too far ahead of the clock"))
+        << request;
+  client_.send("*6\r\n$12\r\nEVERSEEN.ADD\r\n$1\r\nw\r\n$5\r\nTIMES\r\n$8\r\n" + std::string(7, '\0') +
+               "\x7f\r\n$5\r\nITEMS\r\n$1\r\na\r\n");
+  EXPECT_THAT(receive_reply(client_).text, HasSubstr("is too far ahead of the clock"));
+  EXPECT_EQ(ask(client_, "EVERSEEN.ADD w ITEMS a").parts.at(0).text, "fresh");
+}
 
 // Promise: words that a command does not have are refused, and nothing is run (operations, Bloom commands).
 TEST_F(Words, RequestWithAnUnknownWordRunsNothing) {

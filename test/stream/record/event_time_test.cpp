@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/core/spec/time_text.hpp"
+
 namespace everseen {
 namespace {
 
@@ -97,6 +99,16 @@ TEST(EventTime, RefusesEveryPrefixOfATime) {
   for (const std::string whole : {"2023-11-14T22:13:20.5+01:00", "2023-11-14 22:13:20Z"})
     for (std::size_t length = 5; length < whole.size(); ++length)
       EXPECT_EQ(ms(whole.substr(0, length)), std::nullopt) << whole.substr(0, length);
+}
+
+TEST(EventTime, ReadsWhatIsPrinted) {
+  for (const auto* text :
+       {"2023-11-14T22:13:20.500Z", "1970-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z",
+        "2024-02-29T12:00:00.001Z", "0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"}) {
+    const auto time = parse_event_time(text);
+    ASSERT_TRUE(time) << text;
+    EXPECT_EQ(format_event_time(*time), text);
+  }
 }
 
 TEST(EventTime, RefusesGarbage) {

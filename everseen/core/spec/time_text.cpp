@@ -1,8 +1,8 @@
-#include "everseen/cli/terminal/time_format.hpp"
+#include "everseen/core/spec/time_text.hpp"
 
 #include <chrono>
 
-namespace everseen::cli {
+namespace everseen {
 
 namespace {
 
@@ -28,9 +28,13 @@ char* write_event_time(event_time time, char* out) noexcept {
 }
 
 std::string format_event_time(event_time time) {
+  using namespace std::chrono;
+  constexpr event_time first = sys_days(year(0) / January / 1);
+  constexpr event_time end = sys_days(year(9999) / December / 31) + days(1);
+  if (time < first || time >= end) return std::to_string(time.time_since_epoch().count()) + " ms";
   std::string text(event_time_chars, ' ');
   write_event_time(time, text.data());
   return text;
 }
 
-}  // namespace everseen::cli
+}  // namespace everseen
