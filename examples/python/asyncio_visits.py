@@ -22,7 +22,7 @@ class Gathered:
         self.judging = None
 
     async def add(self, key):
-        """Adds a key. True: it was certainly not added before."""
+        """Adds a key. True: it was certainly not added before. False: it probably was. None: it is older than the window."""
         answer = asyncio.get_running_loop().create_future()
         self.waiting.append((key, answer))
         if self.judging is None:
@@ -43,7 +43,7 @@ class Gathered:
                 if verdict == everseen.UNKNOWN:
                     answer.set_exception(failure)
                 else:
-                    answer.set_result(verdict == everseen.FRESH)
+                    answer.set_result(None if verdict == everseen.LATE else verdict == everseen.FRESH)
         self.judging = None
 
 

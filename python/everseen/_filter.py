@@ -12,6 +12,7 @@ from ._types import Key, Keys, Time, Times, Verdicts, array_of, judge, milliseco
 
 #: Verdicts, one byte for each key of a batch.
 FRESH, SEEN, LATE, UNKNOWN = 0, 1, 2, 3
+_ANSWERS = {FRESH: True, SEEN: False, LATE: None}
 
 
 class Filter:
@@ -27,10 +28,11 @@ class Filter:
         self.url = url
         self.name = name
 
-    def add(self, key: Key, *, time: Optional[Time] = None) -> bool:
-        """Adds a key. True: it was certainly not added before; False: it probably was, or is late."""
+    def add(self, key: Key, *, time: Optional[Time] = None) -> Optional[bool]:
+        """Adds a key. True: it was certainly not added before; False: it probably was; None: it is late, that is, older
+        than the filter's window, so it was neither judged nor added."""
         times = None if time is None else milliseconds(time)
-        return self._own().judge_list((key,), True, times)[0] == FRESH
+        return _ANSWERS[self._own().judge_list((key,), True, times)[0]]
 
     def __contains__(self, key: Key) -> bool:
         """Whether a key was probably added before. False is certain. Adds nothing."""
@@ -43,8 +45,10 @@ class Filter:
         keys: a list or another iterable; a numpy array of fixed-width strings (S, U), integers, objects, or bytes in
         two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings
         or binary. Arrow and S arrays are not copied.
-        time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970; the
-        current time if it is left out.
+        time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970, or an
+        array or Series of them or of datetime64; the current time if it is left out. A datetime without a zone is of
+        this machine's zone, and datetime64 of UTC, as everywhere in Python and numpy. InvalidError: a number is not in
+        seconds, or a time is more than one window ahead of the clock; no key is judged then.
 
         Returns a numpy array of uint8, or a bytearray where numpy is missing. Raises Error; see Error.verdicts.
         """
@@ -55,7 +59,8 @@ class Filter:
         return array_of(judge(self._own(), keys, False, time))
 
     def fresh(self, keys: Keys, *, time: Optional[Times] = None) -> Any:
-        """Adds keys and returns which were fresh: a numpy array of bool, or a list where numpy is missing.
+        """Adds keys and returns which were fresh: a numpy array of bool, or a list where numpy is missing. Late keys are
+        not among them; where they matter, see add_many().
 
             frame[seen_urls.fresh(frame.url)]
         """

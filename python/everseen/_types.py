@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import datetime
+import math
 from typing import Any, Iterable, Optional, Protocol, Union
 
 from . import _everseen
@@ -73,29 +74,67 @@ def array_of(verdicts: bytearray) -> Verdicts:
     return numpy.frombuffer(verdicts, dtype=numpy.uint8)
 
 
+#: Seconds since 1970 of the years that a datetime can have: a number outside of them has another unit.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+
+
+def _refusal(seconds: object) -> InvalidError:
+    unit = ""
+    for name, per_second in (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9)):
+        if abs(float(seconds)) <= _LAST_SECOND * per_second and not unit:  # type: ignore[arg-type]
+            unit = f"; is it in {name}? divide by {per_second:,.0f}, or"
+    return InvalidError(f"the time {seconds} is not in seconds since 1970{unit or ';'} give a datetime, or "
+                        "numpy.datetime64, which has its unit")
+
+
 def _millisecond(time: Time) -> int:
-    seconds = time.timestamp() if isinstance(time, datetime.datetime) else time
-    return int(seconds * 1000)
+    if isinstance(time, (str, bytes)):
+        raise TypeError(f"the time {time!r} is a text; convert it, as by datetime.datetime.fromisoformat()")
+    if isinstance(time, datetime.datetime):
+        seconds = time.timestamp()
+    elif getattr(getattr(time, "dtype", None), "kind", "") == "M":  # numpy.datetime64
+        return milliseconds(time)[0]
+    elif hasattr(time, "__float__"):  # also numpy's numbers
+        seconds = float(time)
+    else:
+        raise TypeError(f"a time of type {type(time).__name__}; give seconds since 1970, or a datetime")
+    if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
+        raise _refusal(time)
+    return round(seconds * 1000)
 
 
 def milliseconds(time: Times) -> array.array[int]:
     """Times in ms since 1970, as the module in C expects them."""
-    if isinstance(time, (int, float, datetime.datetime)):
-        return array.array("q", [_millisecond(time)])
+    if isinstance(time, (str, bytes, int, float, datetime.datetime)):
+        return array.array("q", [_millisecond(time)])  # type: ignore[arg-type]
     some: Any = time
     if hasattr(some, "to_numpy"):
         some = some.to_numpy()
-    if hasattr(some, "dtype") and some.dtype.kind == "M":
-        return array.array("q", some.astype("datetime64[ms]").astype("int64").tobytes())
-    return array.array("q", [_millisecond(t) for t in some])
+    if not hasattr(some, "dtype") or some.dtype.kind not in "Miuf":
+        return array.array("q", [_millisecond(t) for t in some])
+    import numpy
+
+    if some.dtype.kind == "M":
+        years = some.astype("datetime64[Y]").astype("int64") + 1970
+        if numpy.isnat(some).any() or ((years < 1) | (years > 9999)).any():
+            raise InvalidError("a time of these is missing (NaT), or not of the years 1 to 9999")
+        in_ms = some.astype("datetime64[ms]").astype("int64")
+    else:
+        wrong = ~((some >= _FIRST_SECOND) & (some <= _LAST_SECOND))  # also NaN
+        if wrong.any():
+            raise _refusal(some[wrong].flat[0] if some.ndim else some)
+        exact = some.astype("float64" if some.dtype.kind == "f" else "int64") * 1000
+        in_ms = numpy.rint(exact).astype("int64")
+    return array.array("q", in_ms.tobytes())
 
 
 def duration(time: Optional[Duration]) -> Optional[int]:
     """A duration in ms."""
     if time is None:
         return None
+    if isinstance(time, (str, bytes)):
+        raise TypeError(f"the duration {time!r} is a text; give seconds, or a datetime.timedelta")
     seconds = time.total_seconds() if isinstance(time, datetime.timedelta) else time
-    in_ms = int(seconds * 1000)
-    if in_ms < 1:
+    if not 0.001 <= seconds < math.inf:
         raise InvalidError(f"a duration of {time}; it must be at least a millisecond")
-    return in_ms
+    return int(seconds * 1000)

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import enum
+import math
 import os
 import pickle
 import random
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import everseen
@@ -169,6 +171,76 @@ class Filters(unittest.TestCase):
         with self.assertRaisesRegex(everseen.InvalidError, "2 times for 3 keys"):
             f.add_many(["a", "b", "c"], time=[1, 2])
 
+    def test_add_answers_late_otherwise_than_seen(self):
+        f = self.made(window=60)
+        self.assertIs(f.add("a", time=1_700_000_000), True)
+        self.assertIs(f.add("a", time=1_700_000_000), False)
+        self.assertIs(f.add("b", time=1_600_000_000), None)
+        self.assertEqual(list(f.add_many(["b"], time=1_700_000_000)), [FRESH])
+
+    # Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup, Times in the future).
+    def test_times_ahead_or_of_another_unit_are_refused_and_change_nothing(self):
+        f = self.made(window=60)
+        now = time.time()
+        for wrong, what in ((now + 3600, "too far ahead of the clock"), (now * 1e3, "milliseconds"),
+                            (int(now * 1e3), "milliseconds"), (int(now * 1e6), "microseconds"),
+                            (time.time_ns(), "nanoseconds"), (10**30, "give a datetime"), (math.inf, "give a datetime"),
+                            (math.nan, "give a datetime"), (-now * 1e3, "milliseconds")):
+            for times in (wrong, [wrong], [now, wrong]):
+                with self.assertRaisesRegex(everseen.InvalidError, what, msg=f"{times}"):
+                    f.add_many(["a", "b"][:len(times) if isinstance(times, list) else 2], time=times)
+            with self.assertRaisesRegex(everseen.InvalidError, what):
+                f.add("a", time=wrong)
+            with self.assertRaisesRegex(everseen.InvalidError, what):
+                f.check_many(["a"], time=wrong)
+            with f.job("count") as job, self.assertRaisesRegex(everseen.InvalidError, what):
+                job.claim("clicks/0", ["a"], [1], time=wrong)
+        for wrong in ("2025-01-01", b"2025", ["2025-01-01"], [None], datetime.date(2025, 1, 1)):
+            with self.assertRaises(TypeError, msg=f"{wrong}"):
+                f.add_many(["a"], time=wrong)
+        self.assertEqual(list(f.add_many(["a", "b"])), [FRESH, FRESH])
+
+    def test_a_time_is_rounded_to_milliseconds_whatever_its_type(self):
+        f = self.made(window=0.002, slices=2)
+        moment = datetime.datetime(2025, 1, 1, 0, 0, 0, 123_000, tzinfo=datetime.timezone.utc)
+        self.assertIs(f.add("a", time=moment), True)
+        self.assertIs(f.add("a", time=moment.timestamp()), False)
+        self.assertIs(f.add("a", time=-0.0015), None)
+
+    @unittest.skipUnless(numpy, "numpy is missing")
+    def test_times_of_numpy_have_their_units(self):
+        f = self.made(window=60)
+        seconds = numpy.array([1_700_000_000, 1_700_000_060])
+        self.assertEqual(f.add_many(["a", "b"], time=seconds).tolist(), [FRESH, FRESH])
+        for unit in ("s", "ms", "us", "ns"):
+            same = seconds.astype("datetime64[s]").astype(f"datetime64[{unit}]")
+            self.assertEqual(f.add_many(["a", "b"], time=same).tolist(), [SEEN, SEEN], unit)
+            self.assertIs(f.add("a", time=same[0]), False)
+            self.assertEqual(f.add_many(["a", "b"], time=list(same)).tolist(), [SEEN, SEEN], unit)
+        for same in (seconds.astype("u8"), seconds.astype("f8"), seconds[0], seconds.astype("O")):
+            self.assertEqual(f.add_many(["a", "a"], time=same).tolist()[0], SEEN)
+        for wrong, what in ((seconds * 10**3, "milliseconds"), (seconds * 10**6, "microseconds"),
+                            (seconds * 10**9, "nanoseconds"), (seconds[0] * 10**9, "nanoseconds"),
+                            (seconds * 1e9, "nanoseconds"), (numpy.array([1.0, numpy.nan]), "seconds"),
+                            (numpy.array([2**63 - 1, -2**63]), "seconds"), (numpy.array([2**64 - 1, 0], "u8"), "seconds"),
+                            (numpy.array(["2025-01-01", "NaT"], "M8[s]"), "NaT"),
+                            (numpy.array([2**62, 0]).astype("M8[s]"), "9999")):
+            with self.assertRaisesRegex(everseen.InvalidError, what, msg=f"{wrong}"):
+                f.add_many(["x", "y"], time=wrong)
+        self.assertEqual(f.add_many(["x", "y"], time=seconds).tolist(), [FRESH, FRESH])
+
+    @unittest.skipUnless(pandas, "pandas is missing")
+    def test_times_of_pandas_columns(self):
+        f = self.made(window=60)
+        moments = pandas.Series(pandas.to_datetime([1_700_000_000_500, 1_700_000_060_500], unit="ms"))
+        self.assertEqual(f.add_many(["a", "b"], time=moments).tolist(), [FRESH, FRESH])
+        for same in (moments.dt.tz_localize("UTC"), moments.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"), list(moments)):
+            self.assertEqual(f.add_many(["a", "b"], time=same).tolist(), [SEEN, SEEN])
+        nanoseconds = moments.astype("datetime64[ns]").astype("int64")
+        for wrong, what in ((nanoseconds, "nanoseconds"), (moments.where([True, False]), "NaT")):
+            with self.assertRaisesRegex(everseen.InvalidError, what):
+                f.add_many(["a", "b"], time=wrong)
+
     def test_a_full_filter_reports_the_keys_without_room(self):
         f = self.made(capacity=100, growth="refuse")
         with self.assertRaisesRegex(everseen.FullError, "full") as caught:
@@ -181,7 +253,8 @@ class Filters(unittest.TestCase):
     def test_each_kind_of_error_has_a_class(self):
         with self.assertRaisesRegex(everseen.InvalidError, "nowhere"):
             everseen.open("nowhere:", "f")
-        for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}):
+        for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}, {"window": 0.0009},
+                      {"window": math.nan}, {"lifetime": math.inf}):
             with self.assertRaises(everseen.InvalidError):
                 everseen.open(URL, "f", **wrong)
         for name, wrong in (("capacity", (-1, 0, 2**48 + 1, 2**64 + 5)), ("slices", (-1, 0, 1001, 2**32 + 10)),
@@ -192,8 +265,9 @@ class Filters(unittest.TestCase):
                     everseen.open(URL, "f", **options)
         with self.assertRaisesRegex(everseen.InvalidError, "slices divide a window"):
             everseen.open(URL, "f", slices=24)
-        with self.assertRaises(TypeError):
-            everseen.open(URL, "f", capacity=1e6)
+        for wrong in ({"capacity": 1e6}, {"window": "10m"}):
+            with self.assertRaises(TypeError):
+                everseen.open(URL, "f", **wrong)
         with self.assertRaises(everseen.BackendError):
             everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
 

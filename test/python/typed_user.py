@@ -7,7 +7,7 @@ import everseen
 
 clicks = everseen.open("mem:", "clicks", capacity=10_000, window=datetime.timedelta(minutes=1), growth="refuse")
 assert_type(clicks, everseen.Filter)
-assert_type(clicks.add("event 1", time=datetime.datetime.now()), bool)
+assert_type(clicks.add("event 1", time=datetime.datetime.now()), Optional[bool])
 assert_type("event 1" in clicks, bool)
 verdicts: everseen.Verdicts = clicks.add_many(["a", b"b", 3], time=[1.5, 2, 3])
 print(sum(v == everseen.FRESH for v in verdicts))
