@@ -145,6 +145,21 @@ def in_this_process():
     measure(rows, keys)
 
 
+def integers():
+    """What an integer costs beside its digits as bytes."""
+    numbers = [i % (KEYS // 2) * 97 for i in range(KEYS)]
+    rows = [("everseen, a list of bytes", by_batches, [b"%d" % i for i in numbers], KEYS),
+            ("everseen, a list of int", by_batches, numbers, KEYS)]
+    try:
+        import numpy
+        rows += [(f"everseen, a numpy array of {kind}", by_batches, numpy.array(numbers, dtype=kind), KEYS)
+                 for kind in ("int64", "uint64", "int32")]
+        rows.append(("everseen, a numpy array of S", by_batches, numpy.array([b"%d" % i for i in numbers]), KEYS))
+    except ImportError:
+        pass
+    measure(rows, numbers)
+
+
 def on_servers():
     keys = keys_of(KEYS // 4)
     program = pathlib.Path(everseen.__file__).parent.parent.parent / "everseen"
@@ -169,4 +184,5 @@ def keys_of(count):
 
 if __name__ == "__main__":
     in_this_process()
+    integers()
     on_servers()

@@ -205,6 +205,19 @@ EVERSEEN_API everseen_status everseen_check_fixed(const everseen_filter* filter,
                                                   size_t width, size_t count, const int64_t* times,
                                                   size_t times_count, uint8_t* verdicts);
 
+/* Integers. The key is the number's decimal digits, as %lld and %llu of printf write them: 42 and the text "42"
+ * are one key, on every store and in every language. */
+EVERSEEN_API everseen_status everseen_add_int64(everseen_filter* filter, const int64_t* keys, size_t count,
+                                                const int64_t* times, size_t times_count, uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_check_int64(const everseen_filter* filter, const int64_t* keys,
+                                                  size_t count, const int64_t* times, size_t times_count,
+                                                  uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_add_uint64(everseen_filter* filter, const uint64_t* keys, size_t count,
+                                                 const int64_t* times, size_t times_count, uint8_t* verdicts);
+EVERSEEN_API everseen_status everseen_check_uint64(const everseen_filter* filter, const uint64_t* keys,
+                                                   size_t count, const int64_t* times, size_t times_count,
+                                                   uint8_t* verdicts);
+
 /* ---- jobs ---- */
 
 /* A job performs an effect once for each fresh event, even if processes crash: it claims events, performs

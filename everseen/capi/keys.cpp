@@ -1,7 +1,12 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "everseen/capi/handles.hpp"
 
@@ -102,6 +107,30 @@ auto fixed(const void* bytes, std::size_t width) {
   };
 }
 
+/// The decimal digits of integers. They are written where those of the key `keys_at_once` before were:
+/// judge() asks for no more keys than that before it uses them.
+template <typename Integer>
+class decimal {
+ public:
+  explicit decimal(const Integer* keys) noexcept : keys_(keys) {}
+
+  void validate(std::size_t count) {
+    must_not_be_null(keys_, "keys");
+    texts_.resize(std::min(count, keys_at_once));
+  }
+  std::string_view operator()(std::size_t i) {
+    auto& text = texts_[i % texts_.size()];
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), keys_[i]).ptr};
+  }
+
+ private:
+  // The sign, and one digit more than those that the type holds of any number.
+  using text = std::array<char, std::numeric_limits<Integer>::digits10 + 2>;
+
+  const Integer* keys_;
+  std::vector<text> texts_;
+};
+
 }  // namespace
 }  // namespace everseen::capi
 
@@ -150,4 +179,24 @@ everseen_status everseen_check_fixed(const everseen_filter* filter, const void* 
                                      size_t count, const int64_t* times, size_t times_count,
                                      uint8_t* verdicts) {
   return capi::check(filter, count, times, times_count, verdicts, capi::fixed(bytes, width));
+}
+
+everseen_status everseen_add_int64(everseen_filter* filter, const int64_t* keys, size_t count,
+                                   const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::decimal<int64_t>(keys));
+}
+
+everseen_status everseen_check_int64(const everseen_filter* filter, const int64_t* keys, size_t count,
+                                     const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::decimal<int64_t>(keys));
+}
+
+everseen_status everseen_add_uint64(everseen_filter* filter, const uint64_t* keys, size_t count,
+                                    const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::add(filter, count, times, times_count, verdicts, capi::decimal<uint64_t>(keys));
+}
+
+everseen_status everseen_check_uint64(const everseen_filter* filter, const uint64_t* keys, size_t count,
+                                      const int64_t* times, size_t times_count, uint8_t* verdicts) {
+  return capi::check(filter, count, times, times_count, verdicts, capi::decimal<uint64_t>(keys));
 }

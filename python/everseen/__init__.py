@@ -12,7 +12,8 @@
 To get a Filter: open(), create(), open_existing(), memory(). To use it: add(), add_many(), fresh(), `key in filter`,
 check_many(). For events that take effect once, even across crashes: Filter.job(). Without a named filter: dedup().
 
-Keys are bytes, str (as UTF-8) or int (as decimal digits, as Redis clients send them). Batches are many times faster
+Keys are bytes, str (as UTF-8) or int (as decimal digits, as Redis clients send them: 42 and "42" are one key; also as
+arrays of numpy and Arrow). Batches are many times faster
 than single keys, and run without the GIL: use threads for several at the same time.
 
 asyncio: await asyncio.to_thread(clicks.add_many, keys). The event loop continues while a server is asked, or
@@ -26,18 +27,19 @@ URL (10 s), as in "redis://localhost?retry_for=1s", and then raises BackendError
 
 from __future__ import annotations
 
-from typing import Callable, Iterable, Iterator, Literal, Optional, TypeVar
+from typing import Any, Callable, Iterable, Iterator, Literal, Optional, TypeVar
 
 from . import _everseen
 from ._errors import (BackendError, DamagedError, Error, FullError, InvalidError, NameTakenError, NotFoundError,
                       StorageError)
-from ._filter import FRESH, LATE, SEEN, UNKNOWN, Filter, Job
-from ._types import (ArrowArray as ArrowArray, Duration as Duration, Key as Key, Keys as Keys, Time as Time,
-                     Times as Times, Verdicts as Verdicts, duration as _duration, judge as _judge)
+from ._filter import FRESH, LATE, MISSING, SEEN, UNKNOWN, Filter, Job
+from ._types import (ArrowArray as ArrowArray, Duration as Duration, Key as Key, Keys as Keys,
+                     Missing as Missing, MissingOrPass as MissingOrPass, Time as Time, Times as Times,
+                     Verdicts as Verdicts, choice as _choice, duration as _duration)
 
 __all__ = [
     "open", "open_existing", "create", "drop", "memory", "dedup", "Filter", "Job",
-    "FRESH", "SEEN", "LATE", "UNKNOWN",
+    "FRESH", "SEEN", "LATE", "UNKNOWN", "MISSING",
     "Error", "InvalidError", "NotFoundError", "NameTakenError", "FullError", "StorageError", "BackendError",
     "DamagedError",
 ]
@@ -108,13 +110,16 @@ def drop(url: str, name: str) -> None:
 
 
 def dedup(items: Iterable[_Item], key: Optional[Callable[[_Item], Key]] = None, *, filter: Optional[Filter] = None,
-          batch: Optional[int] = None, capacity: int = 1_000_000, error_rate: float = 1e-6) -> Iterator[_Item]:
+          batch: Optional[int] = None, missing: MissingOrPass = "fail", capacity: int = 1_000_000,
+          error_rate: float = 1e-6) -> Iterator[_Item]:
     """Yields each item the first time that its key occurs, in order.
 
     key: the key of an item; by default the item itself.
     filter: remembers the keys, across runs and processes; by default a new one in memory.
     batch: how many items are read ahead and judged together; by default 1 with a filter, so that only keys of
         requested items are added, and 1024 without. On a server, larger batches are many times faster.
+    missing: of keys that are None, NaN or pandas.NA: "fail": an InvalidError; "drop": their items are left out; "pass":
+        their items are yielded, each of them.
     capacity, error_rate: of the new filter; it grows when it is full.
     """
     own = filter is None
@@ -126,9 +131,9 @@ def dedup(items: Iterable[_Item], key: Optional[Callable[[_Item], Key]] = None, 
             block = [item for _, item in zip(range(size), iterator)]
             if not block:
                 return
-            keys: list[object] = [key(item) for item in block] if key else list(block)
-            for item, verdict in zip(block, _judge(opened._own(), keys, True, None)):
-                if verdict == FRESH:
+            keys: list[Any] = [key(item) for item in block] if key else list(block)
+            for item, is_fresh in zip(block, opened.fresh(keys, missing=missing)):
+                if is_fresh:
                     yield item
     finally:
         if own:
@@ -145,12 +150,6 @@ def _made(how: str, url: str, name: str, capacity: Optional[int] = None, error_r
                             _choice("hash", hash, (None, "xxh3", "siphash")),
                             _choice("judge", judge, ("default", "server", "client")), _duration(lifetime))
     return Filter(opened, url, name)
-
-
-def _choice(what: str, value: Optional[str], choices: tuple[Optional[str], ...]) -> int:
-    if value not in choices:
-        raise InvalidError(f"{what}={value!r}; choose one of {', '.join(map(repr, choices))}")
-    return choices.index(value)
 
 
 for _public in (ArrowArray, Filter, Job, Error, InvalidError, NotFoundError, NameTakenError, FullError, StorageError,

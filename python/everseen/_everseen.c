@@ -1,4 +1,5 @@
 /* The Python module everseen._everseen. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "_everseen.h"
@@ -16,6 +17,15 @@ PyObject* raise_status(everseen_status status, PyObject* verdicts) {
   return NULL;
 }
 
+PyObject* raise_invalid(const char* format, ...) {
+  PyObject* const type = PyTuple_GetItem(error_types, EVERSEEN_INVALID);
+  va_list arguments;
+  va_start(arguments, format);
+  if (type) PyErr_FormatV(type, format, arguments);
+  va_end(arguments);
+  return NULL;
+}
+
 bool number_of(PyObject* given, parameter wanted, uint64_t* into) {
   PyObject* number = PyNumber_Index(given);
   if (!number) return false;
@@ -23,10 +33,9 @@ bool number_of(PyObject* given, parameter wanted, uint64_t* into) {
   const bool is_beyond = PyErr_Occurred() != NULL; /* OverflowError */
   PyErr_Clear();
   const bool fits = !is_beyond && *into >= wanted.least && *into <= wanted.most;
-  PyObject* const type = PyTuple_GetItem(error_types, EVERSEEN_INVALID);
-  if (!fits && type)
-    PyErr_Format(type, "%s=%S; it must be %llu to %llu", wanted.name, number, (unsigned long long)wanted.least,
-                 (unsigned long long)wanted.most);
+  if (!fits)
+    raise_invalid("%s=%S; it must be %llu to %llu", wanted.name, number, (unsigned long long)wanted.least,
+                  (unsigned long long)wanted.most);
   Py_DECREF(number);
   return fits;
 }

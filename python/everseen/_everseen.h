@@ -33,42 +33,61 @@ typedef struct {
 /* The number of an argument.    Returns false with InvalidError or TypeError set. */
 bool number_of(PyObject* given, parameter wanted, uint64_t* into);
 
+/* Raises an InvalidError with this message. */
+PyObject* raise_invalid(const char* format, ...);
+
 /* Makes the type of filters.    Returns false with an exception set. */
 bool make_filter_type(void);
 
 /* ---- batches ---- */
 
-enum layout { as_slices, as_offsets32, as_offsets64, as_fixed };
+enum layout { as_slices, as_offsets32, as_offsets64, as_fixed, as_int64, as_uint64 };
 
+/* Keys, some of which may be missing: None, NaN, pandas.NA, a null of Arrow. */
 typedef struct {
   enum layout layout;
-  size_t count;
+  size_t count; /* also of missing keys */
   const everseen_slice* slices;
-  const void* bytes;
+  const void* bytes; /* also integers, which are aligned */
   const void* offsets;
   size_t width;
-  const int64_t* times;
-  size_t times_count;
+  const uint8_t* missing; /* a byte for each key, not 0 if it is missing; null: no key is */
 } batch;
 
-/* Judges a batch. times: None, or a buffer of 64-bit integers.    Returns a bytearray of verdicts. */
-PyObject* run(filter_object* self, batch* b, bool adds, PyObject* times);
+/* How a batch is judged: the last arguments of each method that judges. */
+typedef struct {
+  int adds;
+  int drops;       /* missing keys are left out and have the verdict MISSING; otherwise they are an error */
+  PyObject* times; /* None, or a buffer of 64-bit integers */
+} manner;
 
-/* Keys of a sequence as slices.    slices is null, with an exception set, if one is no key. */
+enum { MISSING = EVERSEEN_UNKNOWN + 1 };
+
+/* Judges a batch.    Returns a bytearray of verdicts. */
+PyObject* run(filter_object* self, const batch* b, manner how);
+
+/* Keys of a sequence.    is_valid is false, with an exception set, if one is no key. */
 typedef struct {
   PyObject* keys; /* a tuple, which keeps them whatever other threads do to a list */
   PyObject* made; /* a list of what was made of integers */
   Py_ssize_t count;
-  everseen_slice* slices;
-} key_slices;
+  bool is_valid;
+  everseen_slice* slices; /* null if there are integers */
+  int64_t* integers;
+  uint8_t* missing; /* as in a batch */
+} object_keys;
 
-key_slices slices_of(PyObject* given);
-void free_slices(key_slices* all);
+object_keys keys_of(PyObject* given, bool as_slices);
+void free_keys(object_keys* all);
+
+/* Raises that a key is missing. */
+PyObject* raise_missing(size_t index);
 
 /* ---- methods of filters and of the module; their arguments are documented at their definitions ---- */
 
 PyObject* judge_list(filter_object* self, PyObject* arguments);
 PyObject* judge_fixed(filter_object* self, PyObject* arguments);
+PyObject* judge_integers(filter_object* self, PyObject* arguments);
 PyObject* judge_arrow(filter_object* self, PyObject* arguments);
 PyObject* open_job(filter_object* self, PyObject* arguments);
 PyObject* end_job(filter_object* self, PyObject* arguments);

@@ -8,11 +8,20 @@ import os
 from typing import Any, Iterable, NoReturn, Optional
 
 from . import _everseen
-from ._types import Key, Keys, Time, Times, Verdicts, array_of, judge, milliseconds
+from ._keys import judge
+from ._types import Key, Keys, Missing, MissingOrPass, Time, Times, Verdicts, array_of, milliseconds
 
 #: Verdicts, one byte for each key of a batch.
-FRESH, SEEN, LATE, UNKNOWN = 0, 1, 2, 3
+FRESH, SEEN, LATE, UNKNOWN, MISSING = 0, 1, 2, 3, 4
 _ANSWERS = {FRESH: True, SEEN: False, LATE: None}
+
+
+def which_are_fresh(verdicts: bytearray, missing: str) -> Any:
+    """Which keys a caller goes on with."""
+    chosen = array_of(verdicts)
+    if isinstance(chosen, bytearray):
+        return [v == FRESH or (v == MISSING and missing == "pass") for v in chosen]
+    return (chosen == FRESH) | (chosen == MISSING) if missing == "pass" else chosen == FRESH
 
 
 class Filter:
@@ -32,40 +41,44 @@ class Filter:
         """Adds a key. True: it was certainly not added before; False: it probably was; None: it is late, that is, older
         than the filter's window, so it was neither judged nor added."""
         times = None if time is None else milliseconds(time)
-        return _ANSWERS[self._own().judge_list((key,), True, times)[0]]
+        return _ANSWERS[self._own().judge_list((key,), True, False, times)[0]]
 
     def __contains__(self, key: Key) -> bool:
         """Whether a key was probably added before. False is certain. Adds nothing."""
-        return self._own().judge_list((key,), False, None)[0] == SEEN
+        return self._own().judge_list((key,), False, False, None)[0] == SEEN
 
-    def add_many(self, keys: Keys, *, time: Optional[Times] = None) -> Verdicts:
-        """Adds keys and returns a verdict for each: FRESH, SEEN or LATE. If a key occurs twice, its first occurrence
-        is the fresh one.
+    def add_many(self, keys: Keys, *, time: Optional[Times] = None, missing: Missing = "fail") -> Verdicts:
+        """Adds keys and returns a verdict for each: FRESH, SEEN, LATE or MISSING. If a key occurs twice, its first
+        occurrence is the fresh one.
 
         keys: a list or another iterable; a numpy array of fixed-width strings (S, U), integers, objects, or bytes in
         two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings
-        or binary. Arrow and S arrays are not copied.
+        or binary. Arrow and S arrays and those of 64-bit integers are not copied.
         time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970, or an
         array or Series of them or of datetime64; the current time if it is left out. A datetime without a zone is of
         this machine's zone, and datetime64 of UTC, as everywhere in Python and numpy. InvalidError: a number is not in
         seconds, or a time is more than one window ahead of the clock; no key is judged then.
+        missing: of keys that are None, NaN, pandas.NA or NaT, null or masked. "fail": they are an InvalidError that has
+        the index of the first one, and no key is added; "drop": they are left out, and their verdict is MISSING.
 
         Returns a numpy array of uint8, or a bytearray where numpy is missing. Raises Error; see Error.verdicts.
         """
-        return array_of(judge(self._own(), keys, True, time))
+        return array_of(judge(self._own(), keys, True, time, missing))
 
-    def check_many(self, keys: Keys, *, time: Optional[Times] = None) -> Verdicts:
+    def check_many(self, keys: Keys, *, time: Optional[Times] = None, missing: Missing = "fail") -> Verdicts:
         """As add_many(), but adds nothing."""
-        return array_of(judge(self._own(), keys, False, time))
+        return array_of(judge(self._own(), keys, False, time, missing))
 
-    def fresh(self, keys: Keys, *, time: Optional[Times] = None) -> Any:
+    def fresh(self, keys: Keys, *, time: Optional[Times] = None, missing: MissingOrPass = "fail") -> Any:
         """Adds keys and returns which were fresh: a numpy array of bool, or a list where numpy is missing. Late keys are
         not among them; where they matter, see add_many().
 
             frame[seen_urls.fresh(frame.url)]
+
+        missing: as in add_many(): "drop": they are not fresh; "pass": they are, each of them, as of
+        `everseen dedup --missing-key pass`.
         """
-        verdicts = self.add_many(keys, time=time)
-        return [v == FRESH for v in verdicts] if isinstance(verdicts, bytearray) else verdicts == FRESH
+        return which_are_fresh(judge(self._own(), keys, True, time, "drop" if missing == "pass" else missing), missing)
 
     def info(self) -> dict[str, Any]:
         """The filter's properties and fill: name, capacity, error_rate, keys, bytes, error_rate_now, layers,

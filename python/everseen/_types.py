@@ -5,9 +5,8 @@ from __future__ import annotations
 import array
 import datetime
 import math
-from typing import Any, Iterable, Optional, Protocol, Union
+from typing import Any, Iterable, Literal, Optional, Protocol, Union
 
-from . import _everseen
 from ._errors import InvalidError
 
 
@@ -18,7 +17,10 @@ class ArrowArray(Protocol):
 
 
 Key = Union[bytes, str, int]
-Keys = Union[Iterable[Key], ArrowArray]
+#: None, NaN and pandas.NA among the keys are missing keys.
+Keys = Union[Iterable[Union[Key, float, None]], ArrowArray]
+Missing = Literal["fail", "drop"]
+MissingOrPass = Literal["fail", "drop", "pass"]
 Time = Union[int, float, datetime.datetime]
 Times = Union[Time, Iterable[Time]]
 Duration = Union[int, float, datetime.timedelta]
@@ -26,44 +28,11 @@ Duration = Union[int, float, datetime.timedelta]
 Verdicts = Any
 
 
-def judge(filter: _everseen.Filter, keys: Any, adds: bool, time: Optional[Times]) -> bytearray:
-    """Judges keys of any type that Filter.add_many() takes."""
-    times = None if time is None else milliseconds(time)
-    if isinstance(keys, (list, tuple)):
-        return filter.judge_list(keys, adds, times)
-    if isinstance(keys, (str, bytes)):
-        raise TypeError("one key where many are expected; put it into a list")
-    if hasattr(keys, "__arrow_c_array__"):
-        schema, values = keys.__arrow_c_array__()
-        return filter.judge_arrow(schema, values, adds, times)
-    if hasattr(keys, "chunks") and hasattr(keys, "combine_chunks"):  # pyarrow.ChunkedArray
-        return judge(filter, keys.combine_chunks(), adds, time)
-    if hasattr(keys, "to_numpy"):  # pandas, polars
-        keys = keys.to_numpy()
-    if hasattr(keys, "__array_interface__"):
-        return _judge_numpy(filter, keys, adds, times)
-    return filter.judge_list(list(keys), adds, times)
-
-
-def _judge_numpy(filter: _everseen.Filter, keys: Any, adds: bool, times: Optional[array.array[int]]) -> bytearray:
-    kind = keys.dtype.kind
-    if kind == "O":
-        return filter.judge_list(keys.tolist(), adds, times)
-    if kind == "u" and keys.dtype.itemsize == 1 and keys.ndim == 2:
-        contiguous = keys if keys.flags.c_contiguous else keys.copy()
-        return filter.judge_fixed(contiguous, keys.shape[1], False, adds, times)
-    if keys.ndim != 1:
-        raise ValueError(f"an array of {keys.ndim} dimensions; keys are in one, or bytes in two")
-    if kind in "iu":
-        keys = keys.astype("S20")
-    elif kind == "U":
-        import numpy
-
-        keys = numpy.char.encode(keys, "utf-8")
-    elif kind != "S":
-        raise TypeError(f"keys of the type {keys.dtype}; convert them to strings, or to integers")
-    contiguous = keys if keys.flags.c_contiguous else keys.copy()
-    return filter.judge_fixed(contiguous.view("u1"), max(keys.dtype.itemsize, 1), True, adds, times)
+def choice(what: str, value: Optional[str], choices: tuple[Optional[str], ...]) -> int:
+    """The index of one of several words."""
+    if value not in choices:
+        raise InvalidError(f"{what}={value!r}; choose one of {', '.join(map(repr, choices))}")
+    return choices.index(value)
 
 
 def array_of(verdicts: bytearray) -> Verdicts:

@@ -1,5 +1,6 @@
 /* Arrays of the Arrow C data interface: https://arrow.apache.org/docs/format/CDataInterface.html */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "_everseen.h"
@@ -72,13 +73,6 @@ static bool batch_of_arrow(const struct ArrowSchema* schema, const struct ArrowA
   const Py_ssize_t unit = width >= 0 ? width : is_short ? 4 : 8;
   if (!is_possible(array, width >= 0 ? 2 : 3, unit)) return false;
   if (array->length == 0) return true; /* its buffers may be null */
-  const unsigned char* const validity = array->buffers[0];
-  for (int64_t i = 0; validity && array->null_count != 0 && i < array->length; ++i) {
-    const int64_t at = array->offset + i;
-    if (validity[at / 8] >> (at % 8) & 1) continue;
-    PyErr_Format(PyExc_ValueError, "key %lld is null; drop or fill nulls first", (long long)i);
-    return false;
-  }
   into->count = (size_t)array->length;
   const char* const first = array->buffers[1] ? (const char*)array->buffers[1] + array->offset * unit : NULL;
   if (width >= 0) {
@@ -93,16 +87,34 @@ static bool batch_of_arrow(const struct ArrowSchema* schema, const struct ArrowA
   return true;
 }
 
-/* judge_arrow(schema capsule, array capsule, adds, times) */
+/* A byte for each key, 1 if it is null; null if none is.    Returns false if there is no memory. */
+static bool nulls_of(const struct ArrowArray* array, uint8_t** into) {
+  const uint8_t* const validity = array->length > 0 ? array->buffers[0] : NULL;
+  *into = NULL;
+  if (!validity || array->null_count == 0) return true;
+  *into = malloc((size_t)array->length);
+  if (!*into) return PyErr_NoMemory(), false;
+  for (int64_t i = 0; i < array->length; ++i) {
+    const int64_t bit = array->offset + i;
+    (*into)[i] = !(validity[bit / 8] >> (bit % 8) & 1);
+  }
+  return true;
+}
+
+/* judge_arrow(schema capsule, array capsule, adds, drops, times) */
 PyObject* judge_arrow(filter_object* self, PyObject* arguments) {
-  PyObject *schema_capsule, *array_capsule, *times;
-  int adds;
-  if (!PyArg_ParseTuple(arguments, "OOpO:judge_arrow", &schema_capsule, &array_capsule, &adds, &times) ||
+  PyObject *schema_capsule, *array_capsule;
+  manner how;
+  if (!PyArg_ParseTuple(arguments, "OOppO:judge_arrow", &schema_capsule, &array_capsule, &how.adds, &how.drops, &how.times) ||
       !is_open(self))
     return NULL;
   const struct ArrowSchema* schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
   const struct ArrowArray* array = schema ? PyCapsule_GetPointer(array_capsule, "arrow_array") : NULL;
   batch b = {0};
-  if (!array || !batch_of_arrow(schema, array, &b)) return NULL;
-  return run(self, &b, adds, times);
+  uint8_t* nulls;
+  if (!array || !batch_of_arrow(schema, array, &b) || !nulls_of(array, &nulls)) return NULL;
+  b.missing = nulls;
+  PyObject* const verdicts = run(self, &b, how);
+  free(nulls);
+  return verdicts;
 }

@@ -66,6 +66,7 @@ static void destroy(filter_object* self) {
 static PyMethodDef filter_methods[] = {
     {"judge_list", (PyCFunction)judge_list, METH_VARARGS, NULL},
     {"judge_fixed", (PyCFunction)judge_fixed, METH_VARARGS, NULL},
+    {"judge_integers", (PyCFunction)judge_integers, METH_VARARGS, NULL},
     {"judge_arrow", (PyCFunction)judge_arrow, METH_VARARGS, NULL},
     {"open_job", (PyCFunction)open_job, METH_VARARGS, NULL},
     {"end_job", (PyCFunction)end_job, METH_VARARGS, NULL},

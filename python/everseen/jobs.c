@@ -44,13 +44,15 @@ PyObject* claim(PyObject* Py_UNUSED(module), PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "OsOy*O:claim", &capsule, &source, &given, &positions, &times)) return NULL;
   everseen_job* const job = PyCapsule_GetPointer(capsule, job_name);
   const bool has_times = job && times != Py_None && PyObject_GetBuffer(times, &when, PyBUF_SIMPLE) == 0;
-  key_slices keys = {0};
+  object_keys keys = {0};
   PyObject *verdicts = NULL, *result = NULL;
-  if (job && (has_times || times == Py_None)) keys = slices_of(given);
-  if (keys.slices && positions.len / (Py_ssize_t)sizeof(uint64_t) != keys.count)
+  if (job && (has_times || times == Py_None)) keys = keys_of(given, true);
+  for (Py_ssize_t i = 0; keys.is_valid && keys.missing && i < keys.count; ++i)
+    if (keys.missing[i]) keys.is_valid = raise_missing((size_t)i) != NULL;
+  if (keys.is_valid && positions.len / (Py_ssize_t)sizeof(uint64_t) != keys.count)
     PyErr_Format(PyExc_ValueError, "there are %zd positions for %zd keys",
                  positions.len / (Py_ssize_t)sizeof(uint64_t), keys.count);
-  else if (keys.slices)
+  else if (keys.is_valid)
     verdicts = PyByteArray_FromStringAndSize(NULL, keys.count);
   if (verdicts) {
     uint8_t* const out = (uint8_t*)PyByteArray_AsString(verdicts);
@@ -62,7 +64,7 @@ PyObject* claim(PyObject* Py_UNUSED(module), PyObject* arguments) {
     result = status == EVERSEEN_OK ? Py_NewRef(verdicts) : raise_status(status, verdicts);
   }
   Py_XDECREF(verdicts);
-  free_slices(&keys);
+  free_keys(&keys);
   if (has_times) PyBuffer_Release(&when);
   PyBuffer_Release(&positions);
   return result;

@@ -114,6 +114,42 @@ static void compares_what_is_asked_for_alone(const char* url) {
                                       "window 24000 ms in 24 slices instead of 24000 ms in 10 slices"));
 }
 
+static void integers_are_their_decimal_digits(const char* url) {
+  everseen_filter* f = NULL;
+  uint8_t verdicts[3];
+  CHECK(everseen_create(url, "integers", NULL, &f) == EVERSEEN_OK);
+  if (f == NULL) return;
+  const int64_t signed_keys[3] = {INT64_MIN, -1, INT64_MAX};
+  const uint64_t unsigned_keys[3] = {0, INT64_MAX, UINT64_MAX};
+  const everseen_slice texts[5] = {
+      {"-9223372036854775808", 20}, {"-1", 2}, {"9223372036854775807", 19}, {"0", 1}, {"18446744073709551615", 20}};
+  CHECK(everseen_add_int64(f, signed_keys, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_FRESH && verdicts[2] == EVERSEEN_FRESH);
+  CHECK(everseen_check_uint64(f, unsigned_keys, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_SEEN && verdicts[2] == EVERSEEN_FRESH);
+  CHECK(everseen_add_uint64(f, unsigned_keys, 3, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_FRESH && verdicts[1] == EVERSEEN_SEEN && verdicts[2] == EVERSEEN_FRESH);
+  uint8_t all[5];
+  CHECK(everseen_check_slices(f, texts, 5, NULL, 0, all) == EVERSEEN_OK);
+  for (int i = 0; i < 5; ++i) CHECK(all[i] == EVERSEEN_SEEN);
+  CHECK(everseen_check_int64(f, NULL, 1, NULL, 0, verdicts) == EVERSEEN_INVALID);
+  CHECK(everseen_add_uint64(f, NULL, 0, NULL, 0, NULL) == EVERSEEN_OK);
+
+  int64_t* numbers = malloc(many * sizeof *numbers); /* more than are judged at a time */
+  uint8_t* of_numbers = malloc(many);
+  size_t seen = 0;
+  for (int64_t i = 0; i < many; ++i) numbers[i] = 1000 + i % (many / 2);
+  CHECK(everseen_add_int64(f, numbers, many, NULL, 0, of_numbers) == EVERSEEN_OK);
+  for (size_t i = 0; i < many; ++i) seen += of_numbers[i] == EVERSEEN_SEEN;
+  CHECK(seen >= many / 2 && seen <= many / 2 + 10);
+  const everseen_slice both[2] = {{"1000", 4}, {"100999", 6}};
+  CHECK(everseen_check_slices(f, both, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_SEEN);
+  free(of_numbers);
+  free(numbers);
+  everseen_close(f);
+}
+
 /* The offsets are invalid far after the first keys, none of which may be added then. */
 static void checks_all_offsets_before_the_first_key(const char* url) {
   everseen_filter* f = NULL;
@@ -314,6 +350,7 @@ int main(int count, char** words) {
   CHECK(strcmp(everseen_last_error(), "") == 0);
   adds_and_checks_in_every_layout(url);
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
+  integers_are_their_decimal_digits(url);
   checks_all_offsets_before_the_first_key(url);
   if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
   if (strcmp(url, "mem:") != 0) compares_what_is_asked_for_alone(url);

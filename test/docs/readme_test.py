@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from promised_output import assert_promised
+from promised_output import assert_promised, assert_python_promised
 
 readme, program, *compiler = sys.argv[1:]
 program = os.path.abspath(program)
@@ -123,11 +123,8 @@ class Readme(unittest.TestCase):
             self.environment["PYTHONPATH"] = str(built_package)
         shared = f"localhost:{self.start_redis()}"
         for block in blocks_in("python"):
-            printed = self.run_here("/usr/bin/python3", "-c", block.replace("localhost:6379", shared)).splitlines()
-            said = [line.split("# ")[1] for line in block.splitlines() if line.startswith("print(")]
-            self.assertEqual(len(printed), len(said))
-            for got, promise in zip(printed, said):
-                self.assertRegex(promise, f"^{re.escape(got)}($|[:,] )")
+            printed = self.run_here("/usr/bin/python3", "-c", block.replace("localhost:6379", shared))
+            assert_python_promised(self, block, printed)
 
     def test_names_exactly_the_existing_verbs(self):
         table = text[text.index("| verb |") :].split("\n\n")[0].splitlines()[2:]

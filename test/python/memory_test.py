@@ -40,11 +40,16 @@ def use_everything(f, full):
     f.add_many("text %d" % i for i in range(100))
     f.add_many(ArrowArray(KEYS[:100]))
     f.add_many(KEYS, time=[1.0] * len(KEYS))
+    f.add_many([1, None, "a", float("nan"), 2**70], missing="drop")
+    f.add_many([1, None, 2] * 10, missing="drop", time=list(range(30)))
+    f.add_many(ArrowArray(KEYS[:100], nulls=[1, 50]), missing="drop")
     f.add("a")
     "a" in f
     if numpy:
         f.add_many(numpy.array(KEYS))
         f.add_many(numpy.array(NUMBERS))
+        f.add_many(numpy.ma.array(NUMBERS, mask=[i % 7 == 0 for i in NUMBERS]), missing="drop")
+        f.add_many([numpy.int64(7), numpy.float64("nan")], missing="drop")
         f.fresh(numpy.frombuffer(b"ab" * 100, dtype=numpy.uint8).reshape(-1, 2))
     f.info()
     f.sync()
@@ -56,6 +61,10 @@ def use_everything(f, full):
     fails(f.add_many, KEYS, time=[1, 2])
     fails(f.add_many, ["\udc80"])
     fails(full.add_many, NUMBERS)
+    fails(full.add_many, [*NUMBERS, None], missing="drop")
+    fails(f.add_many, [1, None])
+    fails(f.add_many, [1, None], missing="drop", time=[1, 2, 3])
+    fails(f.add_many, "a", missing="skip")
     fails(everseen.open, "nowhere:", "f")
     fails(everseen.open_existing, "mem:", "f")
     with everseen.memory(capacity=100) as another:
@@ -94,7 +103,7 @@ class Memory(unittest.TestCase):
         before = [sys.getrefcount(each) for each in watched]
         for _ in range(20):
             use_everything(f, full)
-            f._filter.judge_list(KEYS, True, times)
+            f._filter.judge_list(KEYS, True, False, times)
         gc.collect()
         self.assertEqual([sys.getrefcount(each) for each in watched], before)
         times.append(1)  # BufferError if it were still exported
