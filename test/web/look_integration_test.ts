@@ -103,7 +103,7 @@ for (const name of pages)
 
 /** Buttons, headings and figures whose words do not fit into them. Runs in the page. */
 function cutWords(): string[] {
-  const parts = document.querySelectorAll<HTMLElement>("button, h1, h2, h3, dt, dd, th, .big, .quantity .field-of input");
+  const parts = document.querySelectorAll<HTMLElement>("button, h1, h2, h3, dt, dd, th, .big, .quantity input:not([type=range])");
   return [...parts]
     .filter((part) => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display !== "inline")
     .map((part) => `${part.tagName} ${part.textContent || (part as HTMLInputElement).value}`);

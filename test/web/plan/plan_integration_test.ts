@@ -121,6 +121,109 @@ planning("reads and refuses numbers as the command line does", async (page) => {
   }
 });
 
+/** The words that a field is described by, as a screen reader says them after its name. */
+async function description(of: Locator): Promise<string> {
+  const id = await of.getAttribute("aria-describedby");
+  return id === null ? "" : of.page().locator(`[id="${id}"]`).innerText();
+}
+
+/** What is typed, and the words that say why it is not taken. */
+const refusedKeys: [string, string, string][] = [
+  ["", "A number is missing.", "缺少一个数。"],
+  ["-1", "It cannot be below zero.", "不能小于零。"],
+  ["1/2", "Fractions are not read: write decimals.", "不接受分数，请写成小数。"],
+  ["1,5", "Commas group three digits each, as in 1,000,000. Decimals begin with a point.", "逗号每三位分一组，例如 1,000,000；小数点用句点。"],
+  ["1 000", "A number has no blanks inside.", "数的中间不能有空格。"],
+  ["10 million", "This unit is not known. Units are k, M, G, T and Ki, Mi, Gi, Ti, and B for bytes.", "不认识这个单位。单位有 k、M、G、T 和 Ki、Mi、Gi、Ti，字节再加 B。"],
+  ["1.5", "Only whole numbers are taken.", "只接受整数。"],
+  ["ten", "This is not a number.", "这不是一个数；数字用半角的 0 到 9。"],
+  ["0", "This is too small.", "太小了。"],
+  ["300T", "This is too large.", "太大了。"],
+];
+
+for (const language of ["en", "zh"] as const) {
+  const isEnglish = language === "en";
+  const keysName = isEnglish ? "Number of different keys n" : "不同的键的数量 n";
+  const rateName = isEnglish ? "Error rate p: new keys called seen" : "错误率 p：被误判为见过的新键";
+  const range = isEnglish ? "From 1 to 281474976710656, for example 1000, 10M, 1e9." : "从 1 到 281474976710656，例如 1000, 10M, 1e9。";
+
+  planning(
+    `words beside a field say why what is typed there is not taken (${language})`,
+    async (page) => {
+      const keys = field(page, keysName);
+      for (const [typed, english, chinese] of refusedKeys) {
+        await keys.fill(typed);
+        assert.equal(await description(keys), `${isEnglish ? `${english} ` : `${chinese} `}${range}`, typed);
+      }
+      await keys.fill("10M");
+      assert.equal(await description(keys), "");
+      const rate = field(page, rateName);
+      await rate.fill("1k");
+      assert.ok((await description(rate)).startsWith(isEnglish ? "A rate has no unit but %." : "比率没有单位，只能用 %。"));
+    },
+    { language },
+  );
+
+  planning(
+    `what was not taken is still explained when the field shows its value again, until something else is chosen (${language})`,
+    async (page) => {
+      const keys = field(page, keysName);
+      await keys.fill("ten");
+      await page.keyboard.press("Enter");
+      assert.equal(await keys.inputValue(), "ten");
+      await page.keyboard.press("Tab");
+      assert.equal(await keys.inputValue(), isEnglish ? "10 million" : "1,000 万");
+      const words = isEnglish ? "“ten” was not taken. This is not a number." : "没有采用“ten”。这不是一个数；数字用半角的 0 到 9。";
+      assert.equal(await description(keys), `${words} ${range}`);
+      await page.keyboard.press("ArrowRight");
+      assert.equal(await description(keys), "");
+    },
+    { language },
+  );
+
+  test(`what a link asks for and does not get is said (${language})`, async () => {
+    const visitor = await Visitor.come(server.address, { language });
+    const page = await visitor.follow("/#plan?find=bits&keys=10%20million&error_rate=1%25&layout=best&probe=3");
+    const words = isEnglish ? "Not taken from the address: layout=best, probe=3" : "地址里的这些没有采用：layout=best, probe=3";
+    await page.getByText(words).waitFor();
+    const keys = field(page, keysName);
+    const isSaid = (said: string): boolean => said.startsWith(isEnglish ? "“10 million” was not taken. This unit" : "没有采用“10 million”。不认识");
+    assert.ok(isSaid(await description(keys)), await description(keys));
+    assert.equal(await description(field(page, rateName)), "");
+    await slider(page, rateName).press("ArrowLeft");
+    assert.equal(await page.getByText(words).count(), 0);
+    assert.equal(await description(keys), "");
+    await visitor.leave();
+  });
+}
+
+planning("says that the bitmap is for as many values as there are keys, where fewer are given", async (page) => {
+  const values = field(page, "Possible values, for the bitmap");
+  await values.fill("1M");
+  assert.equal(await description(values), "There are at least as many possible values as keys: the bitmap is for 10 million.");
+  await values.fill("100M");
+  assert.equal(await description(values), "");
+});
+
+/** Plans that the planner refuses, and why, in Chinese. */
+const impossible: [string, RegExp][] = [
+  ["find=probes&keys=10M&bits=1MB&error_rate=0.001", /^没有这样的过滤器： 没有哪个探测次数能达到错误率 0\.001：最好的 1 次达到 [\d.]+。/],
+  ["find=keys&bits=512&error_rate=1e-15", /^没有这样的过滤器： 按这个错误率，64 字节装不下一个键。/],
+  ["find=bits&keys=1M&error_rate=1e-15&probes=1", /^没有这样的过滤器： classic 布局的一段装 1000000 个键会超过 2⁶² 比特。/],
+  ["find=bits&keys=281474976710656&error_rate=1e-15&redis=true", /^没有这样的过滤器： 一段会超过 Redis 字符串的 512 MiB。/],
+];
+
+test("explains in Chinese why there is no such filter", async () => {
+  const visitor = await Visitor.come(server.address, { language: "zh" });
+  const page = await visitor.open("plan");
+  for (const [query, words] of impossible) {
+    await visitor.follow(`/#plan?${query}`);
+    await page.locator(".plan-picked .problem").filter({ hasText: words }).waitFor();
+    assert.equal(await page.locator(".plan-picked [lang=en]").count(), 0, query);
+  }
+  await visitor.leave();
+});
+
 planning("a field steps by keys as its slider does, and announces its value in words when it loses the focus", async (page) => {
   const keys = field(page, "Number of different keys n");
   await keys.focus();

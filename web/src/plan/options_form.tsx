@@ -1,13 +1,15 @@
 import type { PlanAnswer } from "../api";
 import { layouts } from "../bloom/rates";
+import { shortCount } from "../ui/format";
 import { Quantity } from "../ui/quantity";
-import { useText } from "../ui/settings";
+import { useSettings, useText } from "../ui/settings";
 import { boundsOf, layoutOf, unknowns } from "./requested_options";
-import type { Unknown, RequestedOptions, RequestedNumber } from "./requested_options";
+import type { Refusals, Unknown, RequestedOptions, RequestedNumber } from "./requested_options";
 
 interface OptionsFormProps {
   options: RequestedOptions;
   change: (part: Partial<RequestedOptions>) => void;
+  refusals: Refusals;
   answer: PlanAnswer | null;
 }
 
@@ -22,21 +24,30 @@ function foundBefore(find: Unknown, answer: PlanAnswer | null): Partial<Requeste
 }
 
 /** The given numbers, and the choice of the one to find. */
-export function OptionsForm({ options, change, answer }: OptionsFormProps) {
+export function OptionsForm({ options, change, refusals, answer }: OptionsFormProps) {
   const { plan: text } = useText();
+  const { language } = useSettings();
   const number = (name: RequestedNumber) => (
     <Quantity
       key={name}
       label={text.quantities[name]}
       {...boundsOf[name]}
       value={options[name]}
+      refused={refusals.numbers[name]}
+      note={name === "values" && options.values < options.keys ? text.valuesRaised(shortCount(options.keys, language)) : undefined}
       format={name === "probes" ? (n) => (n === 0 ? text.bestProbes : String(n)) : undefined}
       onInput={(value) => change({ [name]: name === "error_rate" ? value : Math.round(value) })}
     />
   );
   const layout = layoutOf(options);
+  const isForced = layout === "classic" && layout !== options.layout;
   return (
     <form class="card options" onSubmit={(event) => event.preventDefault()}>
+      {refusals.others.length > 0 && (
+        <p class="problem" role="status">
+          {text.addressRefused(refusals.others.join(", "))}
+        </p>
+      )}
       <fieldset class="find">
         <legend>{text.find}</legend>
         {unknowns.map((name) => (
@@ -60,6 +71,7 @@ export function OptionsForm({ options, change, answer }: OptionsFormProps) {
           id="layout"
           value={layout}
           disabled={options.find === "probes"}
+          aria-describedby={isForced ? "layout-forced" : undefined}
           onChange={(event) => change({ layout: event.currentTarget.value as RequestedOptions["layout"], probes: 0 })}
         >
           <option value="">{text.picked}</option>
@@ -67,7 +79,11 @@ export function OptionsForm({ options, change, answer }: OptionsFormProps) {
             <option key={each}>{each}</option>
           ))}
         </select>
-        {layout === "classic" && layout !== options.layout && <p class="hint">{text.onlyClassic}</p>}
+        {isForced && (
+          <p id="layout-forced" class="hint">
+            {text.onlyClassic}
+          </p>
+        )}
       </div>
       <label class="tick">
         <input type="checkbox" checked={options.redis} onChange={(event) => change({ redis: event.currentTarget.checked })} />

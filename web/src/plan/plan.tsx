@@ -19,7 +19,7 @@ import { OptionsForm } from "./options_form";
 
 export function Plan() {
   const { plan: text } = useText();
-  const [options, change] = useRequestedOptions();
+  const { options, change, refusals } = useRequestedOptions();
   const [tries, setTries] = useState(0);
   const planned = usePlan(planAddress(options), tries);
   return (
@@ -32,7 +32,7 @@ export function Plan() {
         <TokenForm retry={() => setTries(tries + 1)} />
       ) : (
         <div class="plan-grid">
-          <OptionsForm options={options} change={change} answer={planned.answer} />
+          <OptionsForm options={options} change={change} refusals={refusals} answer={planned.answer} />
           <Answers options={options} planned={planned} />
         </div>
       )}
@@ -46,7 +46,7 @@ function Answers({ options, planned: { answer, problem } }: { options: Requested
     <>
       <div class="card plan-picked" role="status" aria-busy={!answer}>
         {problem === "away" && <p class="problem">{text.away}</p>}
-        {problem && problem !== "away" && <Problem words={text.impossible} detail={problem} />}
+        {problem && problem !== "away" && <Problem words={text.impossible} detail={text.refusal(problem)} isTranslated={text.refusal(problem) !== problem} />}
         {!answer && !problem && <p class="hint">{text.working}</p>}
         {answer && <PlanPicked find={options.find} answer={answer} />}
       </div>

@@ -2,6 +2,7 @@
 
 import { layouts } from "../bloom/rates";
 import type { Layout } from "../bloom/rates";
+import { faultOf } from "../ui/faults";
 import { kinds } from "../ui/quantities";
 import type { Kind } from "../ui/quantities";
 
@@ -85,6 +86,33 @@ export function writeOptions(options: RequestedOptions): string {
   if (layout) query.set("layout", layout);
   if (options.redis) query.set("redis", "true");
   return String(query);
+}
+
+/** What an address asks for and does not get. */
+export interface Refusals {
+  numbers: Partial<Record<RequestedNumber, string>>;
+  /** Everything else, as name=value. */
+  others: string[];
+}
+
+export const noRefusals: Refusals = { numbers: {}, others: [] };
+
+const choices: Record<string, readonly string[]> = { find: unknowns, layout: ["", ...layouts], redis: ["true", "false"] };
+
+/** What of the query of an address is not taken. Numbers that the page does not show do not count. */
+export function refusalsOf(query: URLSearchParams): Refusals {
+  const shown = new Map(parts(readOptions(query)));
+  const numbers: Refusals["numbers"] = {};
+  const others: string[] = [];
+  for (const [name, text] of query) {
+    const bounds = boundsOf[name as RequestedNumber] as Bounds | undefined;
+    if (bounds === undefined) {
+      if (!choices[name]?.includes(text)) others.push(`${name}=${text}`);
+    } else if (shown.has(name as RequestedNumber) && faultOf(kinds[bounds.kind], text, bounds.least, bounds.most)) {
+      numbers[name as RequestedNumber] = text;
+    }
+  }
+  return { numbers, others };
 }
 
 /** Reads the query of an address. What is missing or invalid gets its default. */

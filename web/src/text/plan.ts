@@ -17,6 +17,8 @@ export const plan = {
   picked: "the planner's choice",
   onlyClassic: "Only the classic layout lets you choose the number of probes.",
   bestProbes: "best",
+  valuesRaised: (keys: string) => `There are at least as many possible values as keys: the bitmap is for ${keys}.`,
+  addressRefused: (what: string) => `Not taken from the address: ${what}`,
   redis: "For Redis without the module, which is slower with each probe",
   compare: "All structures compared",
   memory: "memory",
@@ -42,8 +44,24 @@ export const plan = {
   command: "Create it",
   away: "The server does not answer. Its planner computes these figures; this page keeps trying.",
   impossible: "There is no such filter:",
+  /** What the planner says, in the language of the page; as it is where that is not known. */
+  refusal: (detail: string) => detail,
   working: "Computing …",
 };
+
+/** The planner's refusals (everseen/report/planning.cpp, everseen/core/layout/sizing.cpp, everseen/redis/admin/planning.cpp). */
+const refusals_zh: readonly [RegExp, (found: RegExpExecArray) => string][] = [
+  [
+    /^no number of probes reaches an error rate of (\S+): the best, (\d+), reaches ([^;]+);/,
+    ([, rate, best, reached]) => `没有哪个探测次数能达到错误率 ${rate}：最好的 ${best} 次达到 ${reached}。请减少键、增加内存或提高错误率。`,
+  ],
+  [/^(\d+) bytes hold no key at this rate/, ([, size]) => `按这个错误率，${size} 字节装不下一个键。请增加内存。`],
+  [
+    /^a segment for (\d+) keys in layout (\S+) would exceed 2\^62 bits/,
+    ([, keys, layout]) => `${layout} 布局的一段装 ${keys} 个键会超过 2⁶² 比特。请减少键、提高错误率或换一种布局。`,
+  ],
+  [/^a segment would be longer than the 512 MiB of a Redis string/, () => "一段会超过 Redis 字符串的 512 MiB。请减少键或提高错误率。"],
+];
 
 export const plan_zh: typeof plan = {
   title: "规划一个过滤器",
@@ -62,6 +80,8 @@ export const plan_zh: typeof plan = {
   picked: "由规划器选择",
   onlyClassic: "只有 classic 布局可以选择探测次数。",
   bestProbes: "最佳",
+  valuesRaised: (keys) => `可能的值至少和键一样多：位图按 ${keys} 计算。`,
+  addressRefused: (what) => `地址里的这些没有采用：${what}`,
   redis: "用于没有模块的 Redis，每多一次探测就更慢",
   compare: "各种结构的比较",
   memory: "内存",
@@ -85,5 +105,12 @@ export const plan_zh: typeof plan = {
   command: "创建它",
   away: "服务器没有回答。这些数字由它的规划器计算；本页会继续尝试。",
   impossible: "没有这样的过滤器：",
+  refusal: (detail) => {
+    for (const [form, words] of refusals_zh) {
+      const found = form.exec(detail);
+      if (found) return words(found);
+    }
+    return detail;
+  },
   working: "正在计算……",
 };

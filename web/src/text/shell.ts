@@ -1,5 +1,7 @@
 /** The frame around the pages, in both languages. */
 
+import type { Fault } from "../ui/faults";
+
 export const shell = {
   tagline: "Has this key ever been seen?",
   skip: "To the content",
@@ -18,7 +20,21 @@ export const shell = {
   tokenLabel: "Password",
   tokenButton: "Continue",
   tokenWrong: "No user has this password.",
-  wrongNumber: (least: string, most: string, example: string) => `From ${least} to ${most}${example && `, for example ${example}`}.`,
+  range: (least: string, most: string, example: string) => `From ${least} to ${most}${example && `, for example ${example}`}.`,
+  notTaken: (text: string, reason: string) => `“${text}” was not taken. ${reason}`,
+  faults: {
+    empty: "A number is missing.",
+    negative: "It cannot be below zero.",
+    fraction: "Fractions are not read: write decimals.",
+    comma: "Commas group three digits each, as in 1,000,000. Decimals begin with a point.",
+    blank: "A number has no blanks inside.",
+    unit: "This unit is not known. Units are k, M, G, T and Ki, Mi, Gi, Ti, and B for bytes.",
+    rateUnit: "A rate has no unit but %.",
+    whole: "Only whole numbers are taken.",
+    number: "This is not a number.",
+    small: "This is too small.",
+    large: "This is too large.",
+  } satisfies Record<Fault, string>,
 };
 
 export const shell_zh: typeof shell = {
@@ -39,5 +55,19 @@ export const shell_zh: typeof shell = {
   tokenLabel: "密码",
   tokenButton: "继续",
   tokenWrong: "没有用户使用这个密码。",
-  wrongNumber: (least, most, example) => `从 ${least} 到 ${most}${example && `，例如 ${example}`}。`,
+  range: (least, most, example) => `从 ${least} 到 ${most}${example && `，例如 ${example}`}。`,
+  notTaken: (text, reason) => `没有采用“${text}”。${reason}`,
+  faults: {
+    empty: "缺少一个数。",
+    negative: "不能小于零。",
+    fraction: "不接受分数，请写成小数。",
+    comma: "逗号每三位分一组，例如 1,000,000；小数点用句点。",
+    blank: "数的中间不能有空格。",
+    unit: "不认识这个单位。单位有 k、M、G、T 和 Ki、Mi、Gi、Ti，字节再加 B。",
+    rateUnit: "比率没有单位，只能用 %。",
+    whole: "只接受整数。",
+    number: "这不是一个数；数字用半角的 0 到 9。",
+    small: "太小了。",
+    large: "太大了。",
+  },
 };

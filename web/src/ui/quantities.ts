@@ -95,12 +95,14 @@ export interface Kind {
   step: number;
   /** What to type, in a message to who typed something else; "" where the bounds say it. */
   example: string;
+  /** Whether it is a share, which has no unit but %. */
+  isRate?: boolean;
 }
 
 export const kinds = {
   count: { read: readCount, write: writeCount, say: shortCount, scale: "log", step: 10, example: "1000, 10M, 1e9" },
   bits: { read: readBits, write: writeBits, say: (n) => bytes(n / 8), scale: "log", step: 10, example: "64MiB, 1.5MB, 1e9" },
-  rate: { read: readRate, write: writeRate, say: chance, scale: "log", step: 10, example: "0.001, 0.1%, 1e-6" },
+  rate: { read: readRate, write: writeRate, say: chance, scale: "log", step: 10, example: "0.001, 0.1%, 1e-6", isRate: true },
   oneIn: { read: readOneIn, write: writeCount, say: oneIn, scale: "log", step: 10, example: "1000, 10M, 1e-6" },
   whole: { read: readCount, write: String, say: String, scale: "linear", step: 1, example: "" },
   time: { read: readClock, write: clock, say: clock, scale: "linear", step: 6, example: "2:30" },
