@@ -23,19 +23,27 @@ std::size_t slips(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+/// Dashes before an option are never mistyped letters.
+std::string_view without_dashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   constexpr std::size_t longest_word = 64;  // longer input is no typing error, and the table would be large
+  constexpr std::size_t most_slips = 2, letters_for_two = 8;
   std::string_view best;
-  std::size_t fewest = 3;
+  std::size_t fewest = most_slips + 1;
   if (word.size() > longest_word) return best;
+  word = without_dashes(word);
   for (const std::string_view candidate : candidates) {
-    const std::size_t longer = std::max(word.size(), candidate.size());
-    if (longer - std::min(word.size(), candidate.size()) >= fewest)
+    const std::string_view letters = without_dashes(candidate);
+    const std::size_t longer = std::max(word.size(), letters.size());
+    if (longer - std::min(word.size(), letters.size()) >= fewest)
       continue;  // which is at least as many slips
-    const std::size_t count = slips(word, candidate);
-    if (count < fewest && 2 * count < candidate.size()) {
+    const std::size_t count = slips(word, letters);
+    if (count < fewest && 2 * count < letters.size() && (count < 2 || letters.size() >= letters_for_two)) {
       fewest = count;
       best = candidate;
     }

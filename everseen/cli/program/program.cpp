@@ -15,6 +15,7 @@
 #include "everseen/cli/program/exit_code_of.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
@@ -36,6 +37,21 @@ std::optional<std::string> meant_as_value(const words& typed, const std::string&
   return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
 }
 
+/// What to do instead of an option that the verb does not have; empty: nothing is known.
+std::string instead_of(std::string_view option, const manual_page& page) {
+  const std::vector<std::string_view> flags = page.flags();
+  std::vector<std::string_view> known = flags;
+  known.push_back(page.of->name);
+  for (const manual_entry& a : page.arguments) known.push_back(a.value);
+  if (const std::string_view sentence = about_foreign_option(option, known); !sentence.empty())
+    return std::string(sentence);
+  if (const std::string_view meant = nearest(option, flags); !meant.empty())
+    return fmt::format("did you mean {}?", meant);
+  // A letter with its value, as in -f1, or several letters.
+  const bool is_letter = option.size() > 2 && option[1] != '-';
+  return is_letter ? std::string(about_foreign_option(option.substr(0, 2), known)) : "";
+}
+
 /// The error message for words that cannot be parsed.
 std::string explain(const verb& v, const words& typed_words, const bad_command_line& fault) {
   const std::string help = fmt::format("see everseen {} --help", v.name);
@@ -49,10 +65,19 @@ std::string explain(const verb& v, const words& typed_words, const bad_command_l
 
   const manual_page page = describe(v);
   const std::string typed = left.substr(0, left.find('='));
-  const std::string_view meant = nearest(typed, page.flags());
-  const std::string instead = meant.empty() ? help : fmt::format("did you mean {}?", meant);
+  const std::string instead = instead_of(typed, page);
   const std::string dashed = page.takes_keys() ? "; write -- before keys that begin with a dash" : "";
-  return fmt::format("{} has no option {}; {}{}", v.name, typed, instead, dashed);
+  return fmt::format("{} has no option {}; {}{}", v.name, typed, instead.empty() ? help : instead, dashed);
+}
+
+/// The word help alone, as other programs take it after a verb, could as well be a file or a filter.
+void must_not_mean_help(const verb& v, const words& arguments) {
+  if (arguments != words{"help"}) return;
+  const bool takes_names = !describe(v).arguments.empty();
+  throw parameter_error(fmt::format(
+      "for help, write everseen {0} --help{1}", v.name,
+      takes_names ? fmt::format("; for an argument that is the word help, everseen {} -- help", v.name)
+                  : ""));
 }
 
 exit_code run_verb(const verb& v, words arguments, printer& out) {
@@ -60,6 +85,7 @@ exit_code run_verb(const verb& v, words arguments, printer& out) {
     out.write(help_text(describe(v)));
     return exit_code::done;
   }
+  must_not_mean_help(v, arguments);
   std::optional<configuration> given;
   if (v.takes_configuration == is_configurable::yes) {
     given = configure(v, arguments);
@@ -85,7 +111,7 @@ exit_code dispatch(words arguments, printer& out) {
   if (first == "--version" || first == "-V") {
     out.write("everseen " EVERSEEN_VERSION "\n");
   } else if (first == "--help" || first == "-h" || first == "help") {
-    if (first != "help" || arguments.size() == 1)
+    if (first != "help" || arguments.size() == 1 || arguments[1].starts_with("-"))
       out.write(overview_text());
     else
       out.write(help_text(describe(need_verb(arguments[1]))));

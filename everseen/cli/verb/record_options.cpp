@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "everseen/cli/verb/field_notation.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/header_names.hpp"
@@ -26,11 +27,23 @@ char parse_delimiter(std::string_view what, std::string_view text) {
       fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", what, text));
 }
 
+/// What to write instead of a field in the notation of another program; empty: it is no such notation.
+std::string instead_of(const typed_field& typed, std::string_view prefix = "") {
+  const std::vector<std::string> fields = fields_meant_by(fmt::format("{}{}", prefix, typed.text));
+  if (fields.empty()) return {};
+  if (fields.size() == 1) return fmt::format("write {}", fields.front());
+  return fmt::format("repeat the option: {0} {1}", typed.option,
+                     fmt::join(fields, fmt::format(" {} ", typed.option)));
+}
+
 void must_be_of_kind(const typed_field& typed) {
   const bool is_pointer = typed.text.starts_with('/');
-  if (typed.option.ends_with("-json") && !is_pointer)
-    throw parameter_error(fmt::format("{} {} is not a JSON pointer; it begins with /, as in /user/id",
-                                      typed.option, typed.text));
+  if (typed.option.ends_with("-json") && !is_pointer) {
+    std::string instead = instead_of(typed);
+    if (instead.empty()) instead = instead_of(typed, ".");  // a path without its first dot
+    throw parameter_error(fmt::format("{} {} is not a JSON pointer, which begins with /; {}", typed.option,
+                                      typed.text, instead.empty() ? "write one, as in /user/id" : instead));
+  }
   if (typed.option.ends_with("-field") && is_pointer)
     throw parameter_error(fmt::format("{} {} is a JSON pointer; give it to {}", typed.option, typed.text,
                                       typed.option.substr(0, typed.option.rfind('-'))));
@@ -145,6 +158,9 @@ field_rule parse_field(const typed_field& typed, const field_words& fields) {
     return field;
   }
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const std::string instead = is_number ? "" : instead_of(typed);
+  if (!is_number && !fields.names && !instead.empty())
+    throw parameter_error(fmt::format("{} {} is no field; {}", what, text, instead));
   if (!is_number && !fields.names)
     throw parameter_error(
         fmt::format("{} {} is no field; give a JSON pointer, as in /site, the number of a field, as in 3, or "

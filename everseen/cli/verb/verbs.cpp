@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/text/nearest.hpp"
 
@@ -26,32 +27,25 @@ const verb* find_verb(std::string_view name) {
   return found == verbs.end() ? nullptr : &*found;
 }
 
-/// What other programs call a verb; nothing: unknown.
-std::string_view verb_called(std::string_view name) {
-  struct synonym {
-    std::string_view name, verb;
-  };
-  static constexpr synonym synonyms[] = {
-      {"insert", "add"},     {"put", "add"},     {"exists", "check"}, {"contains", "check"},
-      {"test", "check"},     {"delete", "drop"}, {"del", "drop"},     {"rm", "drop"},
-      {"remove", "drop"},    {"ls", "list"},     {"new", "create"},   {"make", "create"},
-      {"reserve", "create"}, {"mv", "rename"},   {"uniq", "dedup"},   {"unique", "dedup"},
-      {"show", "info"},      {"stat", "info"},   {"server", "serve"}, {"clear", "reset"},
-      {"load", "import"},    {"dump", "export"},
-  };
-  const auto* const found = std::ranges::find(synonyms, name, &synonym::name);
-  return found == std::end(synonyms) ? std::string_view() : found->verb;
+namespace {
+
+/// What to do instead of a verb that does not exist.
+std::string instead_of(std::string_view name) {
+  if (const std::string_view sentence = about_foreign_verb(name); !sentence.empty())
+    return std::string(sentence);
+  std::vector<std::string_view> names = {"--help", "--version"};
+  for (const verb& v : all_verbs()) names.push_back(v.name);
+  if (const std::string_view meant = nearest(verb_spelling(name), names); !meant.empty())
+    return fmt::format("did you mean '{}'? See everseen --help", meant);
+  return name.starts_with('-') ? "options follow the verb, as in everseen dedup --count; see everseen --help"
+                               : "see everseen --help";
 }
+
+}  // namespace
 
 const verb& need_verb(std::string_view name) {
   if (const verb* found = find_verb(name)) return *found;
-  std::vector<std::string_view> names;
-  for (const verb& v : all_verbs()) names.push_back(v.name);
-  const std::string_view called = verb_called(name);
-  const std::string_view meant = called.empty() ? nearest(name, names) : called;
-  if (meant.empty()) throw parameter_error(fmt::format("there is no verb '{}'; see everseen --help", name));
-  throw parameter_error(
-      fmt::format("there is no verb '{}'; did you mean '{}'? See everseen --help", name, meant));
+  throw parameter_error(fmt::format("there is no verb '{}'; {}", name, instead_of(name)));
 }
 
 }  // namespace everseen::cli

@@ -60,12 +60,6 @@ TEST_F(DedupHabits, ReportsNothingUnusualWhereItIsQuiet) {
   EXPECT_THAT(sh(late + "-q", lines).err, "");
 }
 
-TEST_F(DedupHabits, KnowTheOtherVerbsByTheirAliases) {
-  for (const auto& [typed, meant] :
-       {std::pair("insert", "add"), {"exists", "check"}, {"delete", "drop"}, {"rm", "drop"}, {"ls", "list"}})
-    EXPECT_THAT(sh("everseen "s + typed + " f"), Complains(2, "did you mean '"s + meant + "'?")) << typed;
-}
-
 TEST_F(DedupHabits, PrintTheVersionByEitherName) {
   EXPECT_EQ(sh("everseen -V").out, sh("everseen --version").out);
 }
