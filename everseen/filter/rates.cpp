@@ -11,10 +11,14 @@ double error_rate_now(const spec& s, const partition_state& state) {
   double log_right = 0;  // log P(no false positive); 1 - rate would lose the digits of small rates
   for (const slice_state& slice : state.slices) {
     if (s.window && slice.index < window::oldest_live(*s.window, state.slices.back().index)) continue;
-    for (const layer_state& layer : slice.layers)
-      log_right += std::log1p(-sizing::error_rate(layer.shape, static_cast<double>(layer.keys)));
+    for (const layer_state& layer : slice.layers) log_right += std::log1p(-error_rate_now(layer));
   }
   return 0.0 - std::expm1(log_right);  // a plain negation would give -0 for an empty filter
+}
+
+double error_rate_now(const layer_state& layer) {
+  return sizing::error_rate(layer.shape,
+                            sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys)));
 }
 
 double expected_false_seen(const partition_state& state) {
@@ -22,9 +26,9 @@ double expected_false_seen(const partition_state& state) {
   double complete = 0;  // summed rate of the earlier segments
   for (const slice_state& slice : state.slices)
     for (const layer_state& layer : slice.layers) {
-      const auto keys = static_cast<double>(layer.keys);
-      expected += complete * keys + sizing::expected_false_positives(layer.shape, {0, keys});
-      complete += sizing::error_rate(layer.shape, keys);
+      const double given = sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys));
+      expected += complete * given + sizing::expected_false_positives(layer.shape, {0, given});
+      complete += sizing::error_rate(layer.shape, given);
     }
   return expected;
 }

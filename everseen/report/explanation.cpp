@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
+#include "everseen/filter/rates.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen {
@@ -38,10 +38,6 @@ window::slice_index oldest_that_counts(const spec& s, const partition_state& sta
   return window::oldest_live(*s.window, newest);
 }
 
-double rate_of(const layer_state& layer) {
-  return sizing::error_rate(layer.shape, static_cast<double>(layer.keys));
-}
-
 std::string share_in_words(double rate) {
   if (rate >= 0.01) return fmt::format("{:.0f} %", 100 * rate);
   constexpr double too_few = 1e-18;
@@ -60,7 +56,7 @@ std::string reason_of(const explanation& e) {
       return fmt::format(
           "all {} bits are set in layer {}; of the keys that were never added, {} have that by "
           "chance",
-          s.bits.size(), s.id.layer, share_in_words(rate_of(s.layer)));
+          s.bits.size(), s.id.layer, share_in_words(error_rate_now(s.layer)));
   return e.segments.size() == 1
              ? "at least one of its bits is not set, which adding it would have done"
              : "every segment lacks at least one of its bits, which adding it would have set";

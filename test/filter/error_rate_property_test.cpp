@@ -4,6 +4,7 @@
 // (test/support/binomial.hpp).
 
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,69 @@ TEST(ErrorRateWithoutGrowth, HoldsUpToTheCapacityInEveryPartition) {
   test::random_digests source(44);
   add_new(f, source, capacity);  // which expects no refusal
   expect_strangers_within(f, 1e-2);
+}
+
+class OverfilledFilter : public testing::TestWithParam<promise> {};
+
+// Keys that are called seen by mistake set no bit and are not counted, so the count alone says too little.
+TEST_P(OverfilledFilter, KnowsItsErrorRateAndItsMistakes) {
+  constexpr std::size_t capacity = 20'000;
+  const promise& p = GetParam();
+  filter f = make_filter({.capacity = capacity,
+                          .error_rate = p.error_rate,
+                          .layout = p.layout,
+                          .growth = growth_kind::overfill,
+                          .partitions = p.partitions});
+  test::random_digests source(45);
+  std::uint64_t wrong = 0;
+  std::size_t added = 0;
+  for (const std::size_t times : {2U, 5U, 10U}) {
+    SCOPED_TRACE(std::to_string(times) + " times the capacity");
+    wrong += add_new(f, source, times * capacity - added);
+    added = times * capacity;
+    const std::vector<digest> keys = test::random_digests(0xABCDEF).take(strangers);
+    std::vector<verdict> out(strangers);
+    const std::uint64_t measured = f.may_contain_digests(keys, out)->seen;
+    const filter_info info = f.info();
+    if (info.error_rate_now > 0.99) break;  // the count of fresh keys hardly changes any more
+    constexpr double spread = 0.02;         // the number of set bits varies, too
+    EXPECT_LE(measured, binomial_bound(strangers, info.error_rate_now + spread * (1 - info.error_rate_now)));
+    EXPECT_GE(measured, binomial_floor(strangers, info.error_rate_now * (1 - spread)));
+    const double expected = info.expected_false_seen;
+    EXPECT_NEAR(static_cast<double>(wrong), expected, 0.05 * expected + 6 * std::sqrt(expected));
+  }
+  wrong += add_new(f, source, 80 * capacity - added);
+  EXPECT_GT(f.info().error_rate_now, 0.99);
+  EXPECT_LT(f.info().expected_false_seen, 1.1 * static_cast<double>(wrong)) << "printed as a lower bound";
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, OverfilledFilter,
+                         testing::Values(promise{1e-2, layout_kind::classic, 1},
+                                         promise{1e-6, layout_kind::classic, 7},
+                                         promise{1e-2, layout_kind::line_8x64, 1},
+                                         promise{1e-4, layout_kind::line_16x32, 7},
+                                         promise{1e-6, layout_kind::two_line_8x64, 1},
+                                         promise{1e-9, layout_kind::two_line_16x32, 1}));
+
+// A small filter varies more than a large one; its figures must not be those of another world.
+// Promise: the error rate of an overfilled filter is the one that new keys meet (guarantees, Error rate).
+TEST(SmallOverfilledFilter, KnowsItsErrorRateAndThatItsMistakesAreMore) {
+  filter f = make_filter({.capacity = 1000, .growth = growth_kind::overfill});
+  test::random_digests source(46);
+  const std::vector<digest> keys = test::random_digests(0xABCDEF).take(strangers);
+  std::vector<verdict> out(strangers);
+  const auto measured = [&] {
+    return static_cast<double>(f.may_contain_digests(keys, out)->seen) / static_cast<double>(strangers);
+  };
+  std::uint64_t wrong = add_new(f, source, 10'000);
+  EXPECT_GT(measured(), 0.8) << "far past its capacity";
+  EXPECT_NEAR(f.info().error_rate_now, measured(), 0.04);
+  EXPECT_NEAR(f.info().expected_false_seen, static_cast<double>(wrong), 0.1 * static_cast<double>(wrong));
+  wrong += add_new(f, source, 190'000);
+  EXPECT_GT(measured(), 0.999);
+  EXPECT_NEAR(f.info().error_rate_now, measured(), 0.02);
+  EXPECT_LT(f.info().expected_false_seen, static_cast<double>(wrong)) << "printed as a lower bound";
+  EXPECT_GT(f.info().expected_false_seen, 5'000) << "many more than are left to be fresh";
 }
 
 }  // namespace

@@ -34,8 +34,11 @@ spec windowed() {
                     .partitions = 1});
 }
 
+double given(const layer_state& layer) {
+  return sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys));
+}
 double rate(const layer_state& layer) {
-  return sizing::error_rate(layer.shape, static_cast<double>(layer.keys));
+  return sizing::error_rate(layer.shape, given(layer));
 }
 
 TEST(Rates, AreZeroWithoutKeys) {
@@ -50,7 +53,8 @@ TEST(Rates, OfOneLayerAreThoseOfItsSegment) {
   const partition_state state = filled(plain(), {{0, {10'000}}});
   const layer_state& layer = state.slices[0].layers[0];
   EXPECT_DOUBLE_EQ(error_rate_now(plain(), state), rate(layer));
-  EXPECT_DOUBLE_EQ(expected_false_seen(state), sizing::expected_false_positives(layer.shape, {0, 10'000}));
+  EXPECT_DOUBLE_EQ(expected_false_seen(state),
+                   sizing::expected_false_positives(layer.shape, {0, given(layer)}));
 }
 
 TEST(Rates, KeepTheirDigitsWhenTheyAreTiny) {
@@ -65,12 +69,12 @@ TEST(Rates, OfSeveralLayersCombine) {
   EXPECT_NEAR(error_rate_now(plain(), state),
               1 - (1 - rate(layers[0])) * (1 - rate(layers[1])) * (1 - rate(layers[2])), 1e-12);
   const auto own = [&](std::size_t i) {
-    return sizing::expected_false_positives(layers[i].shape, {0, static_cast<double>(layers[i].keys)});
+    return sizing::expected_false_positives(layers[i].shape, {0, given(layers[i])});
   };
-  EXPECT_NEAR(
-      expected_false_seen(state),
-      own(0) + own(1) + 20'000 * rate(layers[0]) + own(2) + 7'000 * (rate(layers[0]) + rate(layers[1])),
-      1e-6);
+  EXPECT_NEAR(expected_false_seen(state),
+              own(0) + own(1) + given(layers[1]) * rate(layers[0]) + own(2) +
+                  given(layers[2]) * (rate(layers[0]) + rate(layers[1])),
+              1e-6);
 }
 
 TEST(Rates, StayWithinThePromiseWhenEveryLayerIsFull) {

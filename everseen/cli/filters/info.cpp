@@ -66,7 +66,7 @@ std::string in_words(const foreign_rules& rules, layout_kind layout) {
 }
 
 /// How many new keys were called seen by mistake.
-/// @param more  keys that were added to an overfull filter are not all counted
+/// @param more  the filter is too full to tell how many more
 std::string wrong_in_words(double keys, bool more) {
   if (keys < 0.001) return "no new key called seen, most probably";
   if (keys < 1)
@@ -75,6 +75,9 @@ std::string wrong_in_words(double keys, bool more) {
   return fmt::format("{} {} new {} called seen, by the fill", more ? "at least" : "about",
                      format_count(whole), whole == 1 ? "key" : "keys");
 }
+
+/// Where so few keys are still fresh, their number hardly depends on that of the others.
+constexpr double too_full_to_tell = 0.98;
 
 std::string fill_in_words(double fill) {
   if (fill >= 2) return fmt::format("{:.3g} times as many keys as there is room for", fill);
@@ -124,8 +127,7 @@ void print_text(const filter_info& info, const filter_facts& known, const std::o
             is_foreign(s.layout) ? "by the formula" : "promised", format_rate(info.error_rate_now));
   if (!countless)
     out.print("wrong so far  {}\n",
-              wrong_in_words(info.expected_false_seen,
-                             info.keys > s.capacity && s.growth == growth_kind::overfill));
+              wrong_in_words(info.expected_false_seen, info.error_rate_now > too_full_to_tell));
   out.print("memory        {}, {}\n", format_bytes(static_cast<double>(info.bytes)),
             info.segments == 0 ? "until the first key is added"
                                : fmt::format("{:.3g} bits for each key there is room for",

@@ -260,6 +260,23 @@ double expected_false_positives(const geometry& shape, key_range keys) {
   return sum;
 }
 
+double keys_from_counted(const geometry& shape, double counted) {
+  constexpr double negligible = 1e-3;   // of such a rate the correction is a smaller share than that
+  constexpr double least_fresh = 1e-3;  // share of the keys
+  if (counted <= 0 || error_rate(shape, counted) < negligible) return counted;
+  // Newton's method on given - false positives(given) = counted. The left side is concave, so every step ends
+  // before the root.
+  double given = counted;
+  double missing = expected_false_positives(shape, {0, counted});
+  for (double fresh = 1 - error_rate(shape, given); missing > 1e-6 * counted && fresh > least_fresh;
+       fresh = 1 - error_rate(shape, given)) {
+    const double step = missing / fresh;
+    missing = expected_false_positives(shape, {given, given + step}) - (step - missing);
+    given += step;
+  }
+  return given;
+}
+
 layout_kind choose_layout(double error_rate) noexcept {
   if (error_rate >= 1e-3) return layout_kind::line_8x64;
   if (error_rate >= 1e-5) return layout_kind::line_16x32;

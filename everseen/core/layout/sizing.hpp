@@ -61,6 +61,11 @@ struct key_range {
 /// Expected number of false positives while a segment fills: the integral of error_rate over the keys.
 [[nodiscard]] double expected_false_positives(const geometry& shape, key_range keys);
 
+/// How many distinct keys a segment was given when `counted` of them were fresh: a key that is called seen by
+/// mistake is not counted, and leaves the bits as if it had been added. The difference matters in overfilled
+/// segments. Ends where one key in a thousand is still fresh, since beyond that the count says too little.
+[[nodiscard]] double keys_from_counted(const geometry& shape, double counted);
+
 /// The layout with the fewest cache misses that does not waste memory: rate >= 1e-3 one line 8x64, to 1e-5
 /// one line 16x32, to 1e-8 two lines 8x64, below two lines 16x32. The lower the rate, the more bits per key a
 /// line needs.
