@@ -29,6 +29,10 @@ double parse_error_rate(std::string_view word) {
   return *rate;
 }
 
+/// RedisBloom 8 takes higher rates as this one, so a filter and its chunks are those of a filter of this
+/// rate.
+constexpr double most_error_rate = 0.25;
+
 /// Whether a word is the beginning of another, with at least this many letters. RedisBloom looks only at the
 /// first letters, and accepts any word that begins with them; a misspelt word is refused here.
 bool abbreviates(std::string_view word, std::string_view capitals, std::size_t least) noexcept {
@@ -59,7 +63,7 @@ std::optional<double> read_error_rate(std::string_view word) {
   if (*rate < sizing::min_error_rate)
     throw refusal{
         fmt::format("ERR error rate must be at least {}: no filter errs less", sizing::min_error_rate)};
-  return std::min(*rate, sizing::max_error_rate);
+  return std::min(*rate, most_error_rate);
 }
 
 filter_registry::request parse_reserve(word_list w) {

@@ -23,7 +23,7 @@ struct insert_request {
 /// @throws refusal  in the words of RedisBloom
 [[nodiscard]] insert_request parse_insert(word_list w);
 
-/// An error rate as clients give it. Above 0.5 it counts as 0.5: no filter errs more.
+/// An error rate as clients of RedisBloom give it. Above 0.25 it counts as 0.25, as in RedisBloom 8.
 /// @return empty  not a number between 0 and 1    @throws refusal  lower than any filter supports
 [[nodiscard]] std::optional<double> read_error_rate(std::string_view word);
 

@@ -53,6 +53,18 @@ class RedisBloomLayout : public testing::Test {
   std::optional<raw_client> client_{};
 };
 
+// Promise: error rates above 0.25 are taken as 0.25 (operations, RedisBloom's versions).
+TEST_F(RedisBloomLayout, TakesHighErrorRatesAsAQuarter) {
+  start();
+  for (const char* request : {"BF.RESERVE a 0.25 1000", "BF.RESERVE b 0.4 1000", "BF.RESERVE c 0.99 1000"})
+    EXPECT_EQ(ask(request).text, "OK");
+  EXPECT_EQ(ask("BF.INSERT d CAPACITY 1000 ERROR 0.6 ITEMS x").parts.size(), 1U);
+  EXPECT_EQ(ask("BF.ADD a x").text + ask("BF.ADD b x").text + ask("BF.ADD c x").text, "111");
+  const auto header = [&](const std::string& key) { return ask("BF.SCANDUMP " + key + " 0").parts[1].text; };
+  for (const char* key : {"b", "c", "d"}) EXPECT_EQ(header(key), header("a")) << key;
+  EXPECT_EQ(ask("BF.RESERVE e 1 1000").text, "ERR error rate must be in the range (0.000000, 1.000000)");
+}
+
 // Promise: filters of RedisBloom's layout answer as RedisBloom (operations, RedisBloom's versions).
 TEST_F(RedisBloomLayout, AnswersAsRecorded) {
   start();
