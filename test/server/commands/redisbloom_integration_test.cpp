@@ -77,13 +77,15 @@ TEST_F(RedisBloomLayout, AnswersAsRecorded) {
       reserve.push_back(word.is_string() ? word.template get<std::string>() : word.dump());
     ASSERT_EQ(ask_words(*client_, reserve).text, "OK");
     const auto added = keys_of(row["key_pattern"], row["keys"]);
-    EXPECT_EQ(digits_of(ask_words(*client_, {"BF.MADD", name}, added)), row["madd_replies"]);
+    EXPECT_EQ(digits_of(ask_words(*client_, {"BF.MADD", name}, added)),
+              row["madd_replies"].get<std::string>());
     const std::string answers = row["mexists_replies"];
     const auto asked = keys_of(row["probe_pattern"], answers.size());
     EXPECT_EQ(digits_of(ask_words(*client_, {"BF.MEXISTS", name}, asked)), answers);
     const reply debug = ask("BF.DEBUG " + name);
     ASSERT_EQ(debug.parts.size(), row["debug"].size());
-    for (std::size_t i = 0; i < debug.parts.size(); ++i) EXPECT_EQ(debug.parts[i].text, row["debug"][i]);
+    for (std::size_t i = 0; i < debug.parts.size(); ++i)
+      EXPECT_EQ(debug.parts[i].text, row["debug"][i].get<std::string>());
     EXPECT_EQ(ask("BF.INFO " + name + " CAPACITY").parts[0].text, row["info"]["Capacity"].dump());
     EXPECT_EQ(ask("BF.INFO " + name + " FILTERS").parts[0].text, row["info"]["Number of filters"].dump());
     EXPECT_EQ(ask("BF.INFO " + name + " ITEMS").parts[0].text,
