@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 
 import type { Page } from "playwright-core";
 
+import { classicRate, rateOf } from "page/bloom/rates";
 import { siphash128 } from "page/bloom/siphash";
 import { chance, hex64 } from "page/ui/format";
 
@@ -111,7 +112,7 @@ learning(
 );
 
 learning("every chapter has something to move, and it moves the figures", async (page) => {
-  for (const panel of ["size", "probes", "cost", "growth", "window"]) {
+  for (const panel of ["size", "probes", "cost", "growth", "window", "formulas"]) {
     const place = page.locator(`.panel.${panel}`);
     for (const each of await place.getByRole("slider").all()) {
       const said = async (): Promise<string> => {
@@ -161,3 +162,67 @@ learning(
   },
   { moving: true },
 );
+
+/** The papers, by what cannot be written in two ways. */
+const papers = [
+  ["Bloom", "1970", "https://doi.org/10.1145/362686.362692"],
+  ["Kirsch", "2006", "https://doi.org/10.1007/11841036_42"],
+  ["Putze", "2007", "https://doi.org/10.1007/978-3-540-72845-0_9"],
+];
+
+for (const language of ["en", "zh"] as const)
+  learning(
+    `the formulas: set as mathematics, with the figures of the chosen numbers, and the papers that they are from (${language})`,
+    async (page) => {
+      const panel = page.locator(".panel.formulas");
+      const [bits, probes] = await panel.locator(".quantity input:not([type=range])").all();
+      await bits.fill("12");
+      await probes.fill("5");
+      const rate = classicRate(5, 12);
+      assert.deepEqual(await panel.locator("output").allInnerTexts(), [
+        chance(1 - Math.exp(-5 / 12)),
+        chance(rate),
+        "8.3",
+        chance(2 ** (-12 * Math.LN2)),
+        (Math.log2(1 / rate) / Math.LN2).toFixed(1),
+        chance(rateOf("line-8x64", 12)),
+        chance(rateOf("two-line-8x64", 12)),
+      ]);
+      const flat = await panel.locator("math").evaluateAll((all) =>
+        all.filter((math) => {
+          const [p] = math.querySelectorAll("msup > :last-child");
+          // A power that is set as one is smaller than its base.
+          const isRaised = !p || parseFloat(getComputedStyle(p).fontSize) < parseFloat(getComputedStyle(math).fontSize);
+          return math.namespaceURI !== "http://www.w3.org/1998/Math/MathML" || math.getBoundingClientRect().height < 10 || !isRaised;
+        }).length,
+      );
+      assert.equal(flat, 0);
+      assert.equal(await panel.locator("math[display=block]").count(), 9);
+      const references = panel.locator(".references li");
+      assert.equal(await references.count(), papers.length);
+      for (const [i, [author, year, address]] of papers.entries()) {
+        assert.match(await references.nth(i).innerText(), new RegExp(`${author}.*${year}`, "s"));
+        assert.equal(await references.nth(i).getByRole("link").getAttribute("href"), address);
+        assert.equal(await panel.locator(".formula-list").getByRole("link", { name: String(i + 1) }).first().getAttribute("href"), address);
+      }
+    },
+    { language },
+  );
+
+for (const look of [{ width: 320 }, { width: 375, language: "zh" as const }, { width: 1280 }])
+  learning(
+    `the formulas: none is cut (${look.width}, ${look.language ?? "en"})`,
+    async (page) => {
+      const cut = await page.locator(".panel.formulas math").evaluateAll((all) =>
+        all
+          .filter((math) => {
+            const [own, row] = [math.firstElementChild!, math.closest("li")!].map((part) => part.getBoundingClientRect());
+            return own.left < row.left - 1 || own.right > row.right + 1;
+          })
+          .map((math) => math.textContent),
+      );
+      assert.deepEqual(cut, []);
+      assert.ok((await page.locator(".panel.formulas math").count()) > 0);
+    },
+    look,
+  );

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 /** The chapters after the row, in order. */
-export const chapters = ["size", "probes", "cost", "line", "growth", "window"] as const;
+export const chapters = ["size", "probes", "cost", "line", "growth", "window", "formulas"] as const;
 export type ChapterName = (typeof chapters)[number];
 
 /** The row of bits is the first. */
@@ -9,11 +9,14 @@ export function numberOf(name: ChapterName): number {
   return chapters.indexOf(name) + 2;
 }
 
-/** The number of a chapter as three lamps, that is, in three bits. */
+/** The values of the lamps that the highest number needs, the greatest first. */
+const bits = [8, 4, 2, 1];
+
+/** The number of a chapter as lamps, that is, in bits. */
 export function Lamps({ number }: { number: number }) {
   return (
     <span class="lamps" aria-hidden="true">
-      {[4, 2, 1].map((bit) => (
+      {bits.map((bit) => (
         <i key={bit} class={number & bit ? "on" : ""} />
       ))}
     </span>

@@ -4,6 +4,7 @@ import { hashOf, linkTo } from "../ui/address";
 import { useText } from "../ui/settings";
 import { chapters, Lamps, numberOf } from "./chapter";
 import { CostChapter } from "./cost_chapter";
+import { FormulasChapter } from "./formulas_chapter";
 import { GrowthChapter } from "./growth_chapter";
 import { LineChapter } from "./line_chapter";
 import { ProbesChapter } from "./probes_chapter";
@@ -36,6 +37,7 @@ export function Learn() {
       <LineChapter />
       <GrowthChapter />
       <WindowChapter />
+      <FormulasChapter />
       <section class="onwards" aria-labelledby="onwards">
         <h2 id="onwards">{learn.onwards.title}</h2>
         <p>{learn.onwards.text}</p>

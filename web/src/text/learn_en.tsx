@@ -1,5 +1,7 @@
 /** Learn, in English. learn_zh.tsx says the same. */
 
+import type { ComponentChildren } from "preact";
+
 export const learn = {
   title: "Bloom filters by example",
   lead: (
@@ -194,6 +196,40 @@ export const learn = {
     fillingNow: "being filled",
     live: "remembered",
     gone: "dropped",
+  },
+
+  formulas: {
+    title: "The formulas",
+    text: (
+      <>
+        What the chapters above show, for any filter of <i>m</i> bits that holds <i>n</i> keys, with <i>k</i> probes for each
+        key. The error rate <i>p</i> is the probability that a new key is called seen. The figures are those of the numbers
+        that you choose here.
+      </>
+    ),
+    bits: "Bits per key m/n",
+    probes: "Probes k",
+    share: "Share of the bits that are on",
+    rate: "Error rate",
+    best: "Best number of probes",
+    bestRate: "Error rate with the best number of probes",
+    size: "Bits per key for this error rate, with the best number of probes",
+    hashes: "Any number of probes from two hash values",
+    line: (keys: ComponentChildren) => (
+      <>
+        Error rate if all bits of a key are in one cache line of <i>s</i> words of <i>w</i> bits, with {keys} keys in a line
+        on average. The figure is for line-8x64.
+      </>
+    ),
+    twoLines: "The same for two cache lines. The figure is for two-line-8x64.",
+    layers: "Error rate of all layers of a filter that grows",
+    references: "References",
+    reference: (number: number) => `Reference ${number}`,
+    papers: {
+      bloom: "The filter, and its error rate.",
+      hashes: "Why two hash values are enough.",
+      blocked: "Filters whose bits of a key are in one cache line, called blocked.",
+    },
   },
 
   onwards: {
