@@ -24,7 +24,7 @@ inline constexpr std::size_t time_bytes = 8;
 /// Of a batch session: the number of answers that the server remembers, and so the number of batches that its
 /// client may have in flight; how long it remembers them after the last batch; and the most keys of a batch.
 inline constexpr std::size_t batches_in_flight = 16;
-inline constexpr std::chrono::hours batch_session_idle{1};
+inline constexpr std::chrono::hours batch_session_idle{24};
 inline constexpr std::size_t batch_session_keys = 65'536;
 
 /// Appended to the reply to a command that only Redis has; it identifies the server as `everseen serve`.

@@ -33,6 +33,9 @@ struct refusal {
   std::string text;  ///< with its code, as in "ERR not found"
 };
 
+/// The text of the refusal once the server is being stopped: nothing of the request was run.
+inline constexpr std::string_view being_stopped = "LOADING the server is being stopped";
+
 /// How the verdicts of a request become a reply.
 enum class reply_shape : std::uint8_t {
   one,    ///< true or false

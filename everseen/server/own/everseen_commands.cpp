@@ -9,6 +9,7 @@
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/commands/bloom_requests.hpp"
 #include "everseen/server/own/asked_keys.hpp"
+#include "everseen/server/own/not_begun.hpp"
 #include "everseen/server/own/option_reader.hpp"
 #include "everseen/server/registry/refusals.hpp"
 #include "everseen/server/resp/gathered_batches.hpp"
@@ -69,12 +70,17 @@ void write_digits(const key_batch& batch, wire::reply_writer& to) {
   to.bulk(batch.why.failure->message);
 }
 
-/// Judges the keys of a request, and writes the reply.
-/// @return whether no later batch of the same client may be judged before it knows of this one's failure
-bool answer(call& c, const asked_keys& asked, question q, wire::reply_writer& to) {
-  const auto f = opened_filter(c);
+std::shared_ptr<shared_filter> asked_filter(call& c, const asked_keys& asked) {
+  auto f = opened_filter(c);
   if (!asked.fingerprint.empty() && asked.fingerprint != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};
+  return f;
+}
+
+/// Judges the keys of a request, and writes the reply.
+/// @return whether no later batch of the same client may be judged before it knows of this one's failure
+bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& asked, question q,
+            wire::reply_writer& to) {
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const std::array<event_time, 1> clock = {service::now()};
   std::span<const event_time> times = asked.times;
@@ -88,17 +94,28 @@ bool answer(call& c, const asked_keys& asked, question q, wire::reply_writer& to
   } else {
     if (batch.why.thrown) std::rethrow_exception(batch.why.thrown);
     if (is_full) throw refusal{batch.fault};
+    if (const auto& why = batch.why.failure;
+        q == question::check && why && why->why == batch_failure::cause::backend)
+      throw not_begun_as(why->message);
     write_digits(batch, to);
   }
   return is_full || batch.why.thrown || (batch.why.failure && batch.why.failure->ends_batch());
 }
 
-/// The same for a batch of a session.
+/// The same for a batch of a session. Its client waits through outages by itself: it sends a batch that has
+/// not begun again, and one that has begun waits here for its outcome.
+/// @throws batch_sessions::not_begun
 batch_sessions::answer answer_once(call& c, const asked_keys& asked) {
   batch_sessions::answer given;
   try {
+    const auto f = run_reading([&] { return asked_filter(c, asked); });
+    const auto place = c.all.outages().take_place();
+    if (!place) throw not_begun_as(c.all.outages().why());
+    if (c.all.is_stopping()) throw batch_sessions::not_begun{{std::string(being_stopped)}};
     wire::reply_writer to(given.reply, c.from.version());
-    given.ends_session = answer(c, asked, question::add, to);
+    given.ends_session = answer(c, f, asked, question::add, to);
+  } catch (const batch_sessions::not_begun&) {
+    throw;
   } catch (...) {
     given = {{}, true};
     wire::reply_writer(given.reply).error(text_of_current_exception());
@@ -109,7 +126,7 @@ batch_sessions::answer answer_once(call& c, const asked_keys& asked) {
 void add(call& c) {
   const asked_keys asked = parse_asked_keys(c.words);
   if (asked.session.empty()) {
-    answer(c, asked, question::add, c.reply);
+    answer(c, asked_filter(c, asked), asked, question::add, c.reply);
     return;
   }
   c.reply.encoded(c.all.sessions().run(asked.session, asked.number, batch_sessions::clock::now(),
@@ -119,7 +136,8 @@ void add(call& c) {
 void check(call& c) {
   const asked_keys asked = parse_asked_keys(c.words);
   if (!asked.session.empty()) throw refusal{"ERR SESSION is for keys that are added"};
-  answer(c, asked, question::check, c.reply);
+  const auto answered = [&] { answer(c, asked_filter(c, asked), asked, question::check, c.reply); };
+  asked.in_digits ? run_reading(answered) : answered();
 }
 
 /// Requests without options are batched.

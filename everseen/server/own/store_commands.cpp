@@ -11,6 +11,7 @@
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
+#include "everseen/server/own/not_begun.hpp"
 #include "everseen/server/own/option_reader.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"
@@ -71,7 +72,7 @@ std::uint32_t partition_in(std::string_view word, const shared_filter& f) {
 }
 
 /// EVERSEEN.STATE key partition
-void state(call& c) {
+void write_state(call& c) {
   const auto f = peeked_filter(c);
   announced_filter one = announce_partition(f->handle, partition_in(c.words[2], *f));
   if (!may_know_seed(c)) one.spec.seed = {};
@@ -82,19 +83,25 @@ void state(call& c) {
   end ? c.reply.integer(end->time_since_epoch().count()) : c.reply.null();
 }
 
+void state(call& c) {
+  run_reading([&] { write_state(c); });
+}
+
 /// EVERSEEN.DUMP key fingerprint partition iterator bytes
 void dump(call& c) {
   const auto iterator = read_integer(c.words[4]);
   if (!iterator || *iterator < 1) throw refusal{"ERR the iterator must be a number from 1 on"};
   const auto most_bytes = read_integer(c.words[5]);
   if (!most_bytes || *most_bytes < 1) throw refusal{"ERR the bytes must be a number from 1 on"};
-  const auto f = peeked_filter(c);
+  const auto f = run_reading([&] { return peeked_filter(c); });
   if (c.words[2] != f->fingerprint)
     throw refusal{"GONE the filter was dropped, and another one has its name"};
   if (has_secret_seed(f->handle.get_spec().hash) && !may_know_seed(c))
     throw refusal{"NOPERM copies of a filter contain its secret seed: they need the right 'admin'"};
-  const filter_chunk chunk = dump_partition(f->handle, partition_in(c.words[3], *f), *iterator,
-                                            static_cast<std::uint64_t>(*most_bytes));
+  const std::uint32_t partition = partition_in(c.words[3], *f);
+  const filter_chunk chunk = run_reading([&] {
+    return dump_partition(f->handle, partition, *iterator, static_cast<std::uint64_t>(*most_bytes));
+  });
   c.reply.array(2);
   c.reply.integer(chunk.iterator);
   c.reply.bulk(view_of(chunk.bytes));

@@ -87,7 +87,7 @@ session::progress session::answer(std::string_view unread) {
 /// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
   if (is_stopping_) {
-    answer_if_wanted([&] { reply_.error("LOADING the server is being stopped"); });
+    answer_if_wanted([&] { reply_.error(being_stopped); });
     p.used += parser_.size();
     return next::go_on;
   }

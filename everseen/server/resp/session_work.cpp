@@ -91,7 +91,7 @@ void session::run_alone(const command& what, word_list request) {
 void session::run_unless_stopped(const command& what, word_list request) {
   answer_if_wanted([&] {
     if (all_.stats().gives_up())
-      reply_.error("OUTAGE the server is being stopped");
+      reply_.error(being_stopped);
     else
       run_request(what, request);
   });

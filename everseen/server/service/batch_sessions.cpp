@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "everseen/server/base/command.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
@@ -52,7 +51,7 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
   const auto s = find(id, now);
   if (!s) throw no_session("there is no such session: it was idle for long, or the server was restarted");
   const std::unique_lock alone(s->busy, std::try_to_lock);
-  if (!alone) throw refusal{"BUSY a batch of the session is being judged"};
+  if (!alone) throw refusal{"BUSY a batch of the session is being judged, or waits for the store"};
   if (number > s->next && !s->has_ended)
     throw refusal{"EARLY batch " + std::to_string(s->next) + " of the session comes before batch " +
                   std::to_string(number)};
@@ -64,10 +63,18 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
   }
   if (s->has_ended) throw refusal{"ENDED an earlier batch of this session failed"};
   s->answers.emplace_back();
-  if (s->answers.size() > wire::batches_in_flight) s->answers.pop_front();
   ++s->next;
   s->has_ended = true;  // if memory runs out while it is judged
-  answer given = judge();
+  answer given;
+  try {
+    given = judge();
+  } catch (const not_begun&) {
+    s->answers.pop_back();
+    --s->next;
+    s->has_ended = false;
+    throw;
+  }
+  if (s->answers.size() > wire::batches_in_flight) s->answers.pop_front();
   s->has_ended = given.ends_session;
   s->answers.back() = std::move(given.reply);
   std::size_t bytes = bytes_beside_answers;

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/server/base/command.hpp"
+
 namespace everseen::server {
 
 /// Batches that are judged once, however often a client sends them.
@@ -21,9 +23,9 @@ namespace everseen::server {
 /// which outlives connections, and a batch that arrives again gets its first answer. The batches of a session
 /// are judged in the order of their numbers, on whatever connection they arrive. A batch that fails ends its
 /// session: a later one may have been sent already, and must not add a repeat of a key before its first
-/// occurrence.
+/// occurrence. A batch that could not begin has not failed: its number is still free.
 ///
-/// Sessions are in memory. They end with the server, when no batch has arrived for an hour, and, the longest
+/// Sessions are in memory. They end with the server, when no batch has arrived for a day, and, the longest
 /// unused one first, before all of them take more than 64 MiB. Batches of an ended session are refused, never
 /// judged, so the client knows that the outcome is unknown. Threads: any number.
 class batch_sessions {
@@ -35,6 +37,9 @@ class batch_sessions {
     std::string reply;
     bool ends_session = false;
   };
+  /// Thrown by what judges a batch: nothing of it was run, and it may be sent again.
+  struct not_begun : refusal {};
+
   /// Begins a session whose first batch has the number 1.
   /// @throws refusal  the id is too long, or taken
   void begin(std::string_view id, clock::time_point now);
@@ -42,6 +47,7 @@ class batch_sessions {
   /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once per number.
   /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; BUSY: a batch of the
   ///   session is being judged; EARLY: an earlier batch has not arrived; ENDED: an earlier batch failed
+  /// @throws not_begun  as `judge`
   [[nodiscard]] std::string run(std::string_view id, std::uint64_t number, clock::time_point now,
                                 const std::function<answer()>& judge);
 

@@ -26,10 +26,11 @@ service::service(server::options o, std::shared_ptr<store> place)
       started_(now()),
       stats_(settings_.log),
       retry_policy_(std::make_shared<bounded_retry_policy>(
-          std::max(1U, settings_.store_threads / 2), [this] { return is_stopping_ || stats_.gives_up(); })),
+          bounded_retry_policy::limits{std::max(1U, settings_.store_threads / 2), settings_.store_threads},
+          [this] { return is_stopping_ || stats_.gives_up(); })),
       filters_(std::move(place), settings_, {workers_, batches_}, stats_),
       health_(filters_, check_threads, [p = retry_policy_] { p->leave(); }),
-      workers_(settings_.store_threads, [p = retry_policy_] { p->leave(); }),
+      workers_(2 * settings_.store_threads, [p = retry_policy_] { p->leave(); }),
       batches_(settings_.store_threads, [p = retry_policy_] { p->leave(); }) {
   filters_.place().wait_with(retry_policy_);
   count.last_save_s = std::chrono::duration_cast<std::chrono::seconds>(started_.time_since_epoch()).count();

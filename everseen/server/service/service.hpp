@@ -50,6 +50,7 @@ class service {
   [[nodiscard]] batch_sessions& sessions() noexcept { return sessions_; }
   /// Drops a filter, and its incomplete load.    @return false  there was no filter
   bool drop(std::string_view key);
+  /// Twice as many as may wait through an outage with a place; see outages().
   [[nodiscard]] worker_pool& workers() noexcept { return workers_; }
 
   /// Only for batches of keys; see filter_registry::threads.
@@ -60,6 +61,7 @@ class service {
   /// The gate for everything that reads or changes filters.
   [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
   [[nodiscard]] store_health& health() noexcept { return health_; }
+  [[nodiscard]] bounded_retry_policy& outages() noexcept { return *retry_policy_; }
 
   /// The memory of incomplete requests, over either protocol, and of those queued by MULTI.
   [[nodiscard]] byte_budget& requests() noexcept { return requests_; }

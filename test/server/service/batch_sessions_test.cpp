@@ -91,14 +91,25 @@ TEST_F(BatchSessions, BatchThatFailedWithAnExceptionIsNotJudgedAgain) {
   EXPECT_EQ(judged_, 0);
 }
 
+TEST_F(BatchSessions, BatchThatCouldNotBeginIsJudgedWhenItComesAgain) {
+  sessions_.begin("s", now_);
+  run(1, "one");
+  const auto not_yet = []() -> batch_sessions::answer { throw batch_sessions::not_begun{{"BUSY"}}; };
+  EXPECT_THROW((void)sessions_.run("s", 2, now_, not_yet), batch_sessions::not_begun);
+  EXPECT_THAT(refusal(3), StartsWith("EARLY"));
+  EXPECT_EQ(run(1, "other"), "one");
+  EXPECT_EQ(run(2, "two"), "two");
+  EXPECT_EQ(judged_, 2);
+}
+
 TEST_F(BatchSessions, IdleSessionEndsWhenAnotherBegins) {
   sessions_.begin("s", now_);
-  now_ += std::chrono::minutes(59);
+  now_ += wire::batch_session_idle - std::chrono::minutes(1);
   run(1, "one");
-  now_ += std::chrono::minutes(59);
+  now_ += wire::batch_session_idle - std::chrono::minutes(1);
   sessions_.begin("t", now_);
   EXPECT_EQ(run(1, "other"), "one");
-  now_ += std::chrono::minutes(61);
+  now_ += wire::batch_session_idle + std::chrono::minutes(1);
   sessions_.begin("u", now_);
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION"));
 }
@@ -124,7 +135,7 @@ TEST_F(BatchSessions, SessionsWithoutAnswersTakeBoundedMemoryToo) {
 TEST_F(BatchSessions, AnswerOfAReplacedSessionIsNotCounted) {
   sessions_.begin("s", now_);
   (void)sessions_.run("s", 1, now_, [&] {
-    now_ += std::chrono::minutes(61);
+    now_ += wire::batch_session_idle + std::chrono::minutes(1);
     sessions_.begin("other", now_);
     sessions_.begin("s", now_);
     return batch_sessions::answer{std::string(40 << 20, 'x'), false};
