@@ -82,6 +82,8 @@ std::shared_ptr<stored_filter> file_store::open(std::string_view name, access ho
     lock = lock_filter(name);  // first, as no link can be made from then on
   else
     require(name);  // before its link: the older filter of an expired one may be gone
+  // Once, as it looks at every name of the store.
+  if (lock && !has_tidied_.exchange(true)) remove_left_behind(directory_);
   auto older = links_.of(name);
   const auto open_alone = [&]() -> std::shared_ptr<stored_filter> {
     if (lock) return write(name, *std::move(lock));
@@ -190,6 +192,7 @@ void file_store::rename(std::string_view from, std::string_view to, namesake the
 }
 
 void file_store::remove_expired() {
+  remove_left_behind(directory_);
   const auto is_over = [&](const std::filesystem::path& directory) {
     const occupant found = found_in(directory);
     return found == occupant::expired || found == occupant::replaced;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -126,6 +127,7 @@ class file_store : public store {
   disk& disk_;
   const time_source now_;
   const file_links links_;
+  std::atomic<bool> has_tidied_ = false;  // the first writer has removed what crashed processes left
   std::shared_ptr<retry_policy> waiting_{};
   mutable std::mutex removing_{};  // held while an expired filter is locked for removal; guards waiting_
   mutable std::mutex writing_{};   // guards what follows

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <string>
 #include <system_error>
@@ -115,6 +116,18 @@ bool is_there(const std::filesystem::path& path) {
 
 lock_file lock_store(const std::filesystem::path& store_directory) {
   return lock_file::take(store_directory / store_lock_name);
+}
+
+void remove_left_behind(const std::filesystem::path& store_directory) noexcept try {
+  std::vector<left_behind> old;
+  {
+    const auto alone = lock_file::try_take(store_directory / store_lock_name);
+    if (!alone) return;
+    old = take_left_behind(store_directory);
+  }
+  for (const left_behind& each : old) (void)remove_own_files(each.directory);
+} catch (const std::exception&) {
+  // leftovers cost space, not correctness
 }
 
 staged_filter::staged_filter(disk& on, std::filesystem::path store_directory, std::optional<event_time> end)

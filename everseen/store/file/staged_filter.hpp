@@ -14,11 +14,15 @@ namespace everseen {
 /// @throws storage_error
 [[nodiscard]] lock_file lock_store(const std::filesystem::path& store_directory);
 
+/// Removes what processes that crashed while they created, replaced or removed a filter left in a store. Does
+/// nothing if the store is locked, or if it fails: the next call will do.
+void remove_left_behind(const std::filesystem::path& store_directory) noexcept;
+
 /// A filter's directory while it is being filled, under a name that no filter can have.
 ///
 /// commit() renames it into place atomically: if several processes create a filter of the same name, exactly
 /// one succeeds. Without commit(), the destructor removes the directory; after a crash, the next
-/// staged_filter of the store does.
+/// staged_filter of the store does, or remove_left_behind().
 class staged_filter {
  public:
   /// @throws storage_error
