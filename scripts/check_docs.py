@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know; and when a
-comment has a phrase that reads as a translation.
+comment has a phrase that reads as a translation; and when a text of the HTTP interface's document has no Chinese.
 
 Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
 slash and either begins with a folder of this repository or ends like a source or text file.
 """
 
+import json
 import pathlib
 import re
 import subprocess
@@ -24,6 +25,9 @@ TEXT_SUFFIXES = {".cmake", ".cpp", ".hpp", ".in", ".json", ".md", ".py", ".sh", 
 GENERATED = {"build"}
 # A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
+
+OPENAPI = ROOT / "everseen/server/api/openapi.json"
+OPENAPI_ZH = ROOT / "web/src/text/openapi_zh.json"
 
 COMMENTED = ("bench", "cmake", "dev", "everseen", "examples", "fuzz", "module", "packaging", "python", "scripts", "test")
 COMMENT = re.compile(r"(?:^|\s)(?://|#|\"\"\")(.*)")
@@ -88,6 +92,32 @@ def faults(document, dev_words):
         yield f"./dev has no word '{word}'"
 
 
+def texts_in(part):
+    """The texts for people in a part of openapi.json."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name in ("summary", "description", "cause", "remedy") and isinstance(value, str):
+                yield value
+            else:
+                yield from texts_in(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from texts_in(value)
+
+
+def untranslated():
+    """Yields what the Chinese texts of the HTTP interface lack, or have in vain."""
+    texts = set(texts_in(json.loads(OPENAPI.read_text(encoding="utf-8"))))
+    chinese = json.loads(OPENAPI_ZH.read_text(encoding="utf-8"))
+    for text in sorted(texts - chinese.keys()):
+        yield f"no Chinese for: {text}"
+    for text in sorted(chinese.keys() - texts):
+        yield f"openapi.json no longer has: {text}"
+    for text in sorted(texts & chinese.keys()):
+        if sorted(BACKTICKED.findall(text)) != sorted(BACKTICKED.findall(chinese[text])):
+            yield f"the Chinese has other words in backticks: {text}"
+
+
 def main():
     usage = subprocess.run([ROOT / "dev", "help"], check=True, capture_output=True, text=True).stdout
     dev_words = set(re.findall(r"^  ([a-z]+)", usage, re.MULTILINE))
@@ -101,6 +131,9 @@ def main():
             for number, phrase in foreign_phrases(path):
                 print(f"{path.relative_to(ROOT)}:{number}: a comment says '{phrase}'", file=sys.stderr)
                 failed = True
+    for fault in untranslated():
+        print(f"{OPENAPI_ZH.relative_to(ROOT)}: {fault}", file=sys.stderr)
+        failed = True
     return 1 if failed else 0
 
 

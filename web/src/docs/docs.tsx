@@ -100,8 +100,8 @@ function Contents({ api }: { api: OpenApi }) {
           </ul>
         </nav>
         <div class="docs-sections">
-          <div class="intro" lang="en">
-            {api.info.description.split("\n\n").map((paragraph, i) => (
+          <div class="intro">
+            {text.translate(api.info.description).split("\n\n").map((paragraph, i) => (
               <p key={i}>
                 <Prose text={paragraph} />
               </p>

@@ -1,12 +1,16 @@
+import type { ComponentChildren } from "preact";
+
 import { useText } from "../ui/settings";
 import { resolved } from "./openapi";
 import type { OpenApi, Parameter, Schema } from "./openapi";
-import { Prose } from "./prose";
+import { Translated } from "./prose";
 
 interface Row {
   name: string;
   type: string;
   required: boolean;
+  schema: Schema;
+  /** In English. */
   about: string;
 }
 
@@ -20,13 +24,6 @@ function typeOf(schema: Schema, api: OpenApi): string {
   return [own.type ?? ""].flat().join(" | ");
 }
 
-function aboutOf(schema: Schema, description = schema.description ?? ""): string {
-  const least = schema.minimum !== undefined && schema.minimum !== 0 ? `from ${schema.minimum}` : "";
-  const most = schema.maximum !== undefined ? `to ${schema.maximum}` : "";
-  const first = schema.default !== undefined ? `default: ${JSON.stringify(schema.default)}` : "";
-  return [description, [least, most].filter(Boolean).join(" "), first].filter(Boolean).join("; ");
-}
-
 /** Fields of fields as in verdicts.add; of a list as in filters[].name. */
 function rowsOf(given: Schema, api: OpenApi, prefix = "", depth = 0): Row[] {
   const schema = resolved(given, api);
@@ -35,7 +32,7 @@ function rowsOf(given: Schema, api: OpenApi, prefix = "", depth = 0): Row[] {
     const own = resolved(each, api);
     const inner = own.type === "array" && own.items ? own.items : own;
     const path = `${prefix}${name}`;
-    const row = { name: path, type: typeOf(each, api), required: schema.required?.includes(name) ?? false, about: aboutOf(own) };
+    const row = { name: path, type: typeOf(each, api), required: schema.required?.includes(name) ?? false, schema: own, about: own.description ?? "" };
     return depth > 2 ? [row] : [row, ...rowsOf(inner, api, `${path}${own.type === "array" ? "[]" : ""}.`, depth + 1)];
   });
 }
@@ -45,7 +42,8 @@ export function parameterRows(parameters: readonly Parameter[], api: OpenApi): R
     name: where.in === "path" ? `{${name}}` : name,
     type: typeOf(schema, api),
     required: required ?? false,
-    about: aboutOf(schema, description),
+    schema,
+    about: description ?? schema.description ?? "",
   }));
 }
 
@@ -59,6 +57,16 @@ export function fieldRows(schema: Schema, api: OpenApi): Row[] {
  */
 export function Fields({ title, of, rows }: { title: string; of: string; rows: readonly Row[] }) {
   const { docs: text } = useText();
+  /** Which values there may be, and which is taken where none is given. */
+  const limitsOf = ({ minimum, maximum, default: first }: Schema): string => {
+    const bounds = [minimum !== undefined && minimum !== 0 && text.least(minimum), maximum !== undefined && text.most(maximum)];
+    const limits = [bounds.filter(Boolean).join(text.betweenBounds), first !== undefined && text.first(JSON.stringify(first))];
+    return limits.filter(Boolean).join(text.semicolon);
+  };
+  const aboutOf = (row: Row): ComponentChildren[] => {
+    const limits = limitsOf(row.schema);
+    return [row.about && <Translated text={row.about} />, row.about && limits && text.semicolon, limits];
+  };
   return (
     <div class="scrolls" tabIndex={0} role="region" aria-label={`${title}: ${of}`}>
       <table class="fields">
@@ -79,9 +87,7 @@ export function Fields({ title, of, rows }: { title: string; of: string; rows: r
               <td>
                 <code>{row.type}</code>
               </td>
-              <td lang="en">
-                <Prose text={row.about} />
-              </td>
+              <td>{aboutOf(row)}</td>
             </tr>
           ))}
         </tbody>

@@ -4,7 +4,7 @@ import { useText } from "../ui/settings";
 import { fieldRows, Fields, parameterRows } from "./fields";
 import { tryOf } from "./openapi";
 import type { Content, OpenApi, Operation } from "./openapi";
-import { Prose } from "./prose";
+import { Translated } from "./prose";
 
 /** The fields of what is sent or answered as JSON. */
 function fieldsIn(content: Content | undefined, api: OpenApi) {
@@ -24,8 +24,10 @@ export function OperationSection({ operation, api }: { operation: Operation; api
       <h3 id={`${id}-name`}>
         <b class={`method ${method.toLowerCase()}`}>{method}</b> <code>{path}</code>
       </h3>
-      <p lang="en">
-        <Prose text={[operation.summary, operation.description].filter(Boolean).join(" ")} />
+      <p>
+        <Translated text={operation.summary} />
+        {operation.description && text.blank}
+        {operation.description && <Translated text={operation.description} />}
       </p>
       <Command line={curlLine({ method, ...tryOf(operation, api) })} />
       {parameters.length > 0 && <Fields title={text.parameters} of={name} rows={parameterRows(parameters, api)} />}
@@ -58,8 +60,8 @@ function Statuses({ operation: { responses, method, path } }: { operation: Opera
               <th scope="row">
                 <code>{status}</code>
               </th>
-              <td lang="en">
-                <Prose text={description} />
+              <td>
+                <Translated text={description} />
               </td>
             </tr>
           ))}

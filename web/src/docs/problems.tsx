@@ -1,7 +1,7 @@
 import { useText } from "../ui/settings";
 import { operationsOf, reasonsOf } from "./openapi";
 import type { OpenApi, Operation, Reason } from "./openapi";
-import { Prose } from "./prose";
+import { Translated } from "./prose";
 
 /** A section for each kind of problem: the `type` of an error leads here. */
 export function Problems({ api }: { api: OpenApi }) {
@@ -26,12 +26,12 @@ function Problem({ name, reason, from }: { name: string; reason: Reason; from: r
       </h3>
       <dl>
         <dt>{text.cause}</dt>
-        <dd lang="en">
-          <Prose text={reason.cause} />
+        <dd>
+          <Translated text={reason.cause} />
         </dd>
         <dt>{text.remedy}</dt>
-        <dd lang="en">
-          <Prose text={reason.remedy} />
+        <dd>
+          <Translated text={reason.remedy} />
         </dd>
         <dt>{text.from}</dt>
         <dd>
@@ -39,7 +39,7 @@ function Problem({ name, reason, from }: { name: string; reason: Reason; from: r
             ? text.fromAny
             : from.map(({ operationId, method, path }, i) => (
                 <span key={operationId}>
-                  {i > 0 && ", "}
+                  {i > 0 && text.comma}
                   <a href={`#${operationId}`}>
                     {method} {path}
                   </a>

@@ -1,6 +1,8 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
+import { useText } from "../ui/settings";
+
 /** The reasons of problems, which are sections of the page. */
 export const ReasonNames = createContext<ReadonlySet<string>>(new Set());
 
@@ -22,4 +24,10 @@ export function Prose({ text }: { text: string }) {
       })}
     </>
   );
+}
+
+/** An English text of openapi.json, in the language of the page. */
+export function Translated({ text }: { text: string }) {
+  const { docs } = useText();
+  return <Prose text={docs.translate(text)} />;
 }

@@ -1,4 +1,9 @@
-/** The API page, in both languages. The descriptions of operations and problems are openapi.json's, in English. */
+/**
+ * The API page, in both languages. The descriptions of operations and problems are openapi.json's; openapi_zh.json has each of
+ * them in Chinese, by its English text, and scripts/check_docs.py fails where one is missing.
+ */
+
+import openapi from "./openapi_zh.json";
 
 export const docs = {
   title: "HTTP API",
@@ -23,6 +28,14 @@ export const docs = {
   remedy: "Remedy",
   from: "Answered by",
   fromAny: "any path",
+  least: (value: number) => `from ${value}`,
+  most: (value: number) => `to ${value}`,
+  betweenBounds: " ",
+  first: (value: string) => `default: ${value}`,
+  blank: " ",
+  comma: ", ",
+  semicolon: "; ",
+  translate: (english: string) => english,
 };
 
 export const docs_zh: typeof docs = {
@@ -34,7 +47,7 @@ export const docs_zh: typeof docs = {
   contents: "目录",
   operations: "操作",
   problems: "错误",
-  problemsText: "每个错误都用 type 和 reason 指明它的种类。下面说明各个种类的含义和处理办法（英文）。",
+  problemsText: "每个错误都用 type 和 reason 指明它的种类。下面说明各个种类的含义和处理办法。",
   parameters: "参数",
   body: "请求正文的字段",
   field: "字段",
@@ -48,4 +61,12 @@ export const docs_zh: typeof docs = {
   remedy: "处理",
   from: "可能来自",
   fromAny: "任何路径",
+  least: (value) => `最少 ${value}`,
+  most: (value) => `最多 ${value}`,
+  betweenBounds: "，",
+  first: (value) => `默认：${value}`,
+  blank: "",
+  comma: "、",
+  semicolon: "；",
+  translate: (english) => (openapi as Record<string, string>)[english] ?? english,
 };
