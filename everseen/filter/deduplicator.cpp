@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "everseen/filter/claim_scatter.hpp"
+#include "everseen/filter/room.hpp"
 
 namespace everseen {
 
@@ -103,7 +104,10 @@ batch_result deduplicator::claim(std::string_view source, const events& some, st
       scatter_->sort({digests_, some.positions, some.times, some.counts}, filter_.get_spec().partitions);
   batch_result result = ledger_->claim({source, p.settled}, batches);
   scatter_->gather(out, before_);
-  if (result) p.next = std::max(p.next, some.positions.back() + 1);
+  if (result)
+    p.next = std::max(p.next, some.positions.back() + 1);
+  else
+    name_remedy(result.error(), filter_.name(), filter_.get_spec(), adder::job);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "everseen/core/spec/window.hpp"
 #include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
+#include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
 
 namespace everseen {
@@ -71,6 +72,11 @@ batch_result for_each_chunk(std::span<verdict> out, JudgeChunk judge_chunk) {
   return all;
 }
 
+batch_result with_remedy(const filter& f, batch_result judged) {
+  if (!judged) name_remedy(judged.error(), f.name(), f.get_spec());
+  return judged;
+}
+
 std::span<const event_time> times_of_chunk(std::span<const event_time> times, std::size_t from,
                                            std::size_t count) {
   return times.size() > 1 ? times.subspan(from, count) : times;
@@ -86,7 +92,7 @@ batch_result judge_digests(const filter& f, std::span<const digest> digests,
                                      f.stored().batch_partitions(), out.subspan(from, count));
     batch_result judged = judge(batches);
     sorted.gather();
-    return judged;
+    return with_remedy(f, std::move(judged));
   });
 }
 
@@ -105,7 +111,7 @@ batch_result judge_keys(const filter& f, const fitting_keys::batch& all, Judge j
                                      f.stored().wants_keys() ? keys : std::span<const std::string_view>{});
     batch_result judged = judge(batches);
     sorted.gather();
-    return fitting.give_back(std::move(judged));
+    return fitting.give_back(with_remedy(f, std::move(judged)));
   });
 }
 
@@ -161,7 +167,7 @@ verdict judge_one(const filter& f, std::string_view key, std::span<const event_t
   verdict out = verdict::unknown;
   const partition_batch batch = {
       partition_of(d, f.stored().batch_partitions()), {&d, 1}, times, {&out, 1}, {&key, 1}};
-  const batch_result result = call(std::span(&batch, 1));
+  const batch_result result = with_remedy(f, call(std::span(&batch, 1)));
   if (!result) result.error().raise();
   return out;
 }

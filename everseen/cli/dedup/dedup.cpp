@@ -53,8 +53,9 @@ void end_if_asked(const output& lines) {
 /// @throws  the exception for the failure, with the location in the input
 [[noreturn]] void report(batch_failure failure, const dedup_result& result, const std::string& note) {
   if (result.first_unknown > 0)
-    failure.message += fmt::format("; {} is the first of {} without an answer, which were not printed",
-                                   result.first_unknown_place, result.verdicts.unknown);
+    failure.message += fmt::format(
+        "; {} is the first of {} without an answer, which were not printed, and no more input was read",
+        result.first_unknown_place, result.verdicts.unknown);
   if (!note.empty()) failure.message += "; " + note;
   failure.raise();
 }

@@ -7,6 +7,7 @@
 #include "everseen/core/hash/murmur64a.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/foreign_positions.hpp"
+#include "everseen/core/spec/growth.hpp"
 
 namespace everseen::compat::redisbloom {
 
@@ -78,7 +79,12 @@ verdict chain::add(std::string_view key) {
   if (std::ranges::any_of(layers, [&](const layer& each) { return each.may_contain(h); }))
     return verdict::seen;
   if (const layer& newest = layers.back(); newest.keys >= newest.capacity) {
-    if (!grows()) throw full_error("the filter is full and was created not to grow");
+    if (!grows()) {
+      spec s;
+      s.capacity = newest.capacity;
+      s.growth = growth_kind::refuse;
+      throw growth::no_room(s);
+    }
     std::uint64_t capacity = 0;
     if (__builtin_mul_overflow(newest.capacity, std::uint64_t{expansion}, &capacity))
       throw parameter_error("the next layer would hold more keys than can be counted");

@@ -256,9 +256,7 @@ void partition::fill_newest_layer(slice_state& slice, pending_keys& keys) {
       keys.look_up(bits, layer.shape);
       if (keys.size() == 0) return;
       if (room == 0) {
-        if (spec_.growth == growth_kind::refuse)
-          throw full_error("the filter is full: it was created for " + std::to_string(spec_.capacity) +
-                           " keys without growth; create a larger one, or one that grows");
+        if (spec_.growth == growth_kind::refuse) throw growth::no_room(spec_);
         grow(slice);
         continue;
       }

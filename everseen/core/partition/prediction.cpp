@@ -128,12 +128,7 @@ class predictor::judge {
 
 namespace {
 
-std::string why_full(const spec& s) {
-  const std::string keys = "the filter is full: it was created for " + std::to_string(s.capacity) + " keys";
-  return s.growth == growth_kind::refuse
-             ? keys + " without growth; create a larger one, or one that grows"
-             : keys + ", and a next layer would be longer than its store allows; create a larger one";
-}
+constexpr std::string_view too_long = "would need a layer that is longer than its store allows";
 
 }  // namespace
 
@@ -152,7 +147,8 @@ prediction predictor::predict(const partition& in, const spec& s, const partitio
   };
   for (std::size_t i = 0; i < batch.digests.size(); ++i) {
     const auto told = one(i, batch.out[i]);
-    if (!told && !all.full) all.full = batch_failure{batch_failure::cause::full, why_full(s), {}};
+    if (!told && !all.full)
+      all.full = batch_failure{batch_failure::cause::full, growth::no_room(s, too_long).what(), {}};
     if (!told && then == no_room::ends) return stop_behind(i);
     batch.out[i] = told.value_or(verdict::unknown);
     if (!had_outdated_bits && one.has_outdated_bits()) return stop_behind(i + 1);

@@ -15,9 +15,8 @@ namespace everseen::growth {
 namespace {
 
 /// @param limit  what the next layer would exceed
-[[noreturn]] void cannot_grow(unsigned index, std::string_view limit) {
-  throw full_error("the filter has grown " + std::to_string(index - 1) + " times and cannot grow further: " +
-                   std::string(limit) + "; create a filter with a larger capacity and switch to it");
+[[noreturn]] void cannot_grow(const spec& s, unsigned index, std::string_view limit) {
+  throw no_room(s, "has grown " + std::to_string(index - 1) + " times: " + std::string(limit));
 }
 
 constexpr std::string_view most_keys = "the next layer would be for more than 2^64 keys";
@@ -31,16 +30,16 @@ double layer_rate(const spec& s, unsigned index) noexcept {
 /// The capacity and error rate of the next layer of a RedisBloom filter.
 void step_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
   if (__builtin_mul_overflow(plan.capacity, std::uint64_t{s.foreign.expansion}, &plan.capacity))
-    cannot_grow(index, most_keys);
+    cannot_grow(s, index, most_keys);
   plan.error_rate /= 2;
   if (plan.error_rate == 0)
-    cannot_grow(index, "half of the newest layer's error rate is less than a number can express");
+    cannot_grow(s, index, "half of the newest layer's error rate is less than a number can express");
 }
 
 void size_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
   constexpr double most_words = 0x1p56;
   const auto sized = foreign::redisbloom_size({plan.capacity, plan.error_rate}, s.foreign.powers_of_two);
-  if (sized.size.words > most_words) cannot_grow(index, most_bits);
+  if (sized.size.words > most_words) cannot_grow(s, index, most_bits);
   plan.capacity = sized.capacity;
   plan.shape = {s.layout, static_cast<std::uint16_t>(sized.size.probes),
                 static_cast<std::uint64_t>(sized.size.words) * 8};
@@ -49,7 +48,7 @@ void size_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
 /// There may be a thousand layers, so they are sized only where the next one depends on it.
 layer_plan plan_foreign_layer(const spec& s, unsigned index) {
   if (index > 0 && s.layout != layout_kind::redisbloom)
-    cannot_grow(index, "filters of its system have one layer");
+    cannot_grow(s, index, "filters of its system have one layer");
   layer_plan plan = {s.capacity, layer_rate(s, 0), {s.layout, s.probes, s.foreign.first_bytes}};
   for (unsigned i = 1; i <= index; ++i) {
     step_redisbloom_layer(s, plan, i);
@@ -75,8 +74,8 @@ std::uint64_t first_capacity(const spec& s) noexcept {
 layer_plan plan_layer(const spec& s, unsigned index) {
   if (is_foreign(s.layout)) return plan_foreign_layer(s, index);
   const std::uint64_t first = first_capacity(s);
-  if (index >= max_own_layers) cannot_grow(index, "a filter has 40 layers at most");
-  if (static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(index, most_keys);
+  if (index >= max_own_layers) cannot_grow(s, index, "a filter has 40 layers at most");
+  if (static_cast<int>(index) >= std::countl_zero(first)) cannot_grow(s, index, most_keys);
   layer_plan plan;
   plan.capacity = first << index;
   plan.error_rate = layer_rate(s, index);
@@ -84,9 +83,16 @@ layer_plan plan_layer(const spec& s, unsigned index) {
     plan.shape = sizing::smallest(s.layout, s.probes, {plan.capacity, plan.error_rate});
   } catch (const parameter_error&) {
     if (index == 0) throw;
-    cannot_grow(index, most_bits);
+    cannot_grow(s, index, most_bits);
   }
   return plan;
+}
+
+full_error no_room(const spec& s, std::string_view limit) {
+  const std::string full = "the filter is full: it was created for " + std::to_string(s.capacity) + " keys";
+  return full_error(s.growth == growth_kind::refuse
+                        ? full + " without growth"
+                        : full + " and cannot grow further; it " + std::string(limit));
 }
 
 bool can_have(const spec& s, unsigned index, std::uint64_t capacity) noexcept {

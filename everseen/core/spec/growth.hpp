@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/core/spec/spec.hpp"
 
@@ -41,6 +43,11 @@ struct layer_plan {
 /// @throws full_error  a later layer would exceed max_own_layers, 2^64 keys or 2^62 bits, or have no rate
 /// @throws parameter_error  the first layer would; validate() excludes this, so no valid spec has the problem
 [[nodiscard]] layer_plan plan_layer(const spec& s, unsigned index);
+
+/// The error that a filter has no room for a key. What to do depends on more than the spec: see
+/// filter/room.hpp.
+/// @param limit  why it cannot grow; empty if it was created not to
+[[nodiscard]] full_error no_room(const spec& s, std::string_view limit = {});
 
 /// Whether a layer of this capacity could be the `index`th layer of such a filter: at most what plan_layer
 /// gives.

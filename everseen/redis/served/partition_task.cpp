@@ -25,15 +25,13 @@ constexpr int max_stale = 1000;  // other clients always change it first: then s
 growth::layer_plan plan_on_server(const spec& s, unsigned layer) {
   const growth::layer_plan plan = growth::plan_layer(s, layer);
   if (const auto excess = partition_keys::excess_of(plan.shape); !excess.empty())
-    throw full_error("the filter cannot grow further: " + std::string(excess));
+    throw growth::no_room(s, "would need a layer that is too long: " + std::string(excess));
   return plan;
 }
 
 /// Why a server that creates layers itself has no room for a key: the first layer that cannot be created.
 std::string reason_of_no_room(const spec& s) {
-  if (s.growth == growth_kind::refuse)
-    return "the filter is full: it was created for " + std::to_string(s.capacity) +
-           " keys without growth; create a larger one, or one that grows";
+  if (s.growth == growth_kind::refuse) return growth::no_room(s).what();
   try {
     for (unsigned layer = 1;; ++layer) (void)plan_on_server(s, layer);
   } catch (const full_error& why) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/filter/room.hpp"
 #include "everseen/stream/dedup/dedup_run.hpp"
 #include "everseen/stream/dedup/keyed_block.hpp"
 
@@ -102,6 +103,7 @@ class worker {
       batch_result result = shared_.seen.stored().add(batches);
       judged_ += result ? *result : result.error().done;
       if (result) return;
+      name_remedy(result.error(), shared_.seen.name(), shared_.seen.get_spec());
       if (passes() && is_outage(result.error()))
         pass(batches, clock::now() - asked_at, std::move(result.error()));
       else

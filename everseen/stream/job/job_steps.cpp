@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/filter/room.hpp"
 #include "everseen/stream/job/job.hpp"
 #include "everseen/stream/port/fault_point.hpp"
 
@@ -17,7 +18,7 @@ bool job::deal_with(event_batch& batch) {
   }
   pass_over_settled(batch);
   if (!batch.positions.empty() || !batch.bad.empty()) take_part();
-  const auto failure = claim(batch);
+  auto failure = claim(batch);
   const bool full = failure && failure->why == batch_failure::cause::full;
   if (failure && !full) {
     const bool away = failure->why == batch_failure::cause::backend;
@@ -26,7 +27,13 @@ bool job::deal_with(event_batch& batch) {
     return false;
   }
   if (full) {  // all before the first event without room is complete
+    name_remedy(*failure, parts_.seen.name(), parts_.seen.get_spec(), adder::job);
     const auto first = std::ranges::find(verdicts_, verdict::unknown);
+    failure->message +=
+        "; " +
+        parts_.from.place_of(batch.from.lane,
+                             batch.positions[static_cast<std::size_t>(first - verdicts_.begin())]) +
+        " is the first event without room, and no more input was read";
     batch.end_before(static_cast<std::size_t>(first - verdicts_.begin()));
     verdicts_.erase(first, verdicts_.end());
     claimed_before_.resize(verdicts_.size());
