@@ -106,10 +106,11 @@ std::optional<std::string> warning_of_future(const filter_info& info) {
       name_argument(info.name));
 }
 
-void print_text(const filter_info& info, const filter_facts& known, const std::optional<predecessor>& older,
-                printer& out) {
+void print_text(const filter_info& info, const std::string& store, const filter_facts& known,
+                const std::optional<predecessor>& older, printer& out) {
   const spec& s = info.spec;
   out.print("name          {}\n", shown_name(info.name));
+  out.print("store         {}\n", store);
   if (older && older->name == info.name)
     out.print("rebuild       in progress, or abandoned: asks its previous generation first\n");
   else if (older)
@@ -149,12 +150,13 @@ void print_text(const filter_info& info, const filter_facts& known, const std::o
 
 exit_code run_info(const info_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
+  const std::string store_name = shown_store(o.store);
   const filter asked = known_filter(*place, o.name, access::read);
   if (attached_behind(asked) != nullptr) {
     if (o.json) {
-      print_attached_json(asked, place->warnings(store::concern::keys), out);
+      print_attached_json(asked, store_name, place->warnings(store::concern::keys), out);
     } else {
-      print_attached_info(asked, out);
+      print_attached_info(asked, store_name, out);
       warn_of(*place);
     }
     return exit_code::done;
@@ -166,9 +168,9 @@ exit_code run_info(const info_arguments& o, printer& out) {
   auto warnings = place->warnings(has_jobs ? store::concern::jobs : store::concern::keys);
   if (auto future = warning_of_future(info)) warnings.insert(warnings.begin(), *std::move(future));
   if (o.json) {
-    print_info_json(info, known, older, warnings, out);
+    print_info_json(info, store_name, known, older, warnings, out);
   } else {
-    print_text(info, known, older, out);
+    print_text(info, store_name, known, older, out);
     out.flush();
     print_warnings(warnings);
   }

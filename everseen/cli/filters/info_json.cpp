@@ -46,10 +46,11 @@ nlohmann::ordered_json parts_json(const filter_info& info) {
 
 }  // namespace
 
-void print_info_json(const filter_info& info, const filter_facts& known,
+void print_info_json(const filter_info& info, const std::string& store, const filter_facts& known,
                      const std::optional<predecessor>& older, const std::vector<std::string>& warnings,
                      printer& out) {
   nlohmann::ordered_json json = {{"name", shown_name(info.name)},
+                                 {"store", store},
                                  {"spec", spec_json(info.spec)},
                                  {"keys", info.keys},
                                  {"fill", total_of(info).fill()},

@@ -11,8 +11,9 @@
 namespace everseen::cli {
 
 /// Prints what `everseen info --json` shows.
+/// @param store  its URL, as shown to people
 /// @param older  the filter that is asked first, if there is one
-void print_info_json(const filter_info& info, const filter_facts& known,
+void print_info_json(const filter_info& info, const std::string& store, const filter_facts& known,
                      const std::optional<predecessor>& older, const std::vector<std::string>& warnings,
                      printer& out);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"
@@ -52,17 +53,36 @@ std::vector<entry> entries_of(store& place) {
   return entries;
 }
 
-void print_json(const std::vector<entry>& entries, printer& out) {
+/// What a reader of the table could not explain from the other columns: more keys than the capacity.
+std::string condition_of(const filter_info& info) {
+  const bool is_full = info.keys >= info.spec.capacity;
+  switch (info.spec.growth) {
+    case growth_kind::grow:
+      return info.max_layers > 1 ? fmt::format("grown, {} layers", info.max_layers) : "";
+    case growth_kind::refuse:
+      return is_full ? "full, refuses keys" : "";
+    case growth_kind::overfill:
+      return info.keys > info.spec.capacity
+                 ? fmt::format("overfull, error rate {} now", format_rate(info.error_rate_now))
+                 : "";
+  }
+  return "";
+}
+
+void print_json(const std::vector<entry>& entries, const std::string& store, printer& out) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const entry& e : entries)
     if (e.fault.empty())
       all.push_back({{"name", e.name},
+                     {"store", store},
                      {"keys", e.info.keys},
                      {"capacity", e.info.spec.capacity},
                      {"error_rate", e.info.spec.error_rate},
-                     {"bytes", e.info.bytes}});
+                     {"bytes", e.info.bytes},
+                     {"max_layers", e.info.max_layers},
+                     {"error_rate_now", e.info.error_rate_now}});
     else
-      all.push_back({{"name", e.name}, {"fault", e.fault}});
+      all.push_back({{"name", e.name}, {"store", store}, {"fault", e.fault}});
   out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -75,19 +95,22 @@ std::size_t most_columns(std::string_view name) {
   return std::accumulate(name.begin(), name.end(), std::size_t{0}, columns_of);
 }
 
-void print_table(const std::vector<entry>& entries, printer& out) {
+void print_table(const std::vector<entry>& entries, const std::string& store, printer& out) {
   std::size_t width = 4;
+  out.print("filters in {}:\n\n", store);
   for (const entry& e : entries) width = std::max(width, most_columns(e.name));
   out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", "name", width, "keys", "capacity", "error rate",
             "memory");
-  for (const entry& e : entries)
+  for (const entry& e : entries) {
+    const std::string condition = e.fault.empty() ? condition_of(e.info) : "";
     if (e.fault.empty())
-      out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", e.name, width,
+      out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}{}\n", e.name, width,
                 e.info.keys >= countless_keys ? "full" : format_count(e.info.keys),
                 format_count(e.info.spec.capacity), format_rate(e.info.spec.error_rate),
-                format_bytes(static_cast<double>(e.info.bytes)));
+                format_bytes(static_cast<double>(e.info.bytes)), condition.empty() ? "" : "  " + condition);
     else
       out.print("{:<{}}  cannot be read: {}\n", e.name, width, e.fault);
+  }
 }
 
 /// A directory that the user named must exist: its name may be mistyped. The default one may be missing, as
@@ -113,9 +136,12 @@ exit_code run_list(const list_arguments& o, printer& out) {
   }
   const std::vector<entry> entries = entries_of(*place);
   if (o.json)
-    print_json(entries, out);
+    print_json(entries, shown_store(o.store), out);
   else if (!entries.empty())
-    print_table(entries, out);
+    print_table(entries, shown_store(o.store), out);
+  else if (::isatty(STDOUT_FILENO) !=
+           0)  // a script reads nothing; a person may be looking into the wrong store
+    fmt::print(stderr, "everseen: there are no filters in {}\n", shown_store(o.store));
   const bool damaged =
       std::any_of(entries.begin(), entries.end(), [](const entry& e) { return !e.fault.empty(); });
   return damaged ? exit_code::damaged : exit_code::done;
@@ -127,7 +153,8 @@ verb list_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen create urls";
   return {"list",
           "List the filters of a store",
-          "Prints nothing if there is none. A name that a terminal would not show unchanged is in double "
+          "Prints nothing if there is none, except at a terminal. The table says where a filter is full or "
+          "overfull, or has grown. A name that a terminal would not show unchanged is in double "
           "quotes, "
           "with \\n or \\xHH for such bytes, and every verb takes it in this form. If a filter is "
           "unreadable, lists the others and exits with 4. "

@@ -67,10 +67,10 @@ exit_code run_explain(const explain_arguments& o, printer& out) {
     out.print("{}\n", json_of(e).dump(2));
     return exit_code::done;
   }
+  out.print("{}: {}.\n\n", to_string(e.answer), e.reason);
   out.print("digest     {}\n", hex(e.of));
   out.print("partition  {} of {}\n", e.partition, s.partitions);
   for (const explained_segment& segment : e.segments) print_segment(segment, s, out);
-  out.print("\n{}: {}.\n", to_string(e.answer), e.reason);
   return exit_code::done;
 }
 
@@ -89,14 +89,14 @@ action declare_explain(option_set& known) {
 
 verb explain_verb() {
   constexpr std::string_view scene = "everseen create clicks; everseen add clicks alice";
-  return {
-      "explain",
-      "Show bit by bit why a key is fresh or seen",
-      "Shows the key's digest and partition, and in each live layer where its bits are and whether they are "
-      "set. Bits are numbered as Redis does: bit 0 is the highest of byte 0.",
-      {{"Why is it seen?", "everseen explain clicks alice", scene},
-       {"Why is it fresh?", "everseen explain clicks bob --json", scene}},
-      declare_explain};
+  return {"explain",
+          "Show bit by bit why a key is fresh or seen",
+          "Says whether the key is seen, and why; then the key's digest and partition, and in each live "
+          "layer where its bits are and whether they are "
+          "set. Bits are numbered as Redis does: bit 0 is the highest of byte 0.",
+          {{"Why is it seen?", "everseen explain clicks alice", scene},
+           {"Why is it fresh?", "everseen explain clicks bob --json", scene}},
+          declare_explain};
 }
 
 }  // namespace everseen::cli

@@ -85,11 +85,12 @@ void warn_of_lost_strings(const filter& f) {
   if (attached != nullptr) warn(attached->lost_strings());
 }
 
-void print_attached_info(const filter& f, printer& out) {
+void print_attached_info(const filter& f, const std::string& store, printer& out) {
   const redis::attached_filter& a = *attached_behind(f);
   const std::vector<bitmap> all = a.survey();
   const spec& s = f.get_spec();
   out.print("name          {}\n", shown_name(f.name()));
+  out.print("store         {}\n", store);
   out.print("attached      {}\n", redis::to_string(a.what()));
   out.print("kept at       {}\n", a.what().key);
   out.print("keys          about {}, by the bits that are set\n", format_count(keys_in(a, all)));
@@ -103,7 +104,8 @@ void print_attached_info(const filter& f, printer& out) {
   warn_of_attached(a, all, may_be_missing::no);
 }
 
-void print_attached_json(const filter& f, const std::vector<std::string>& warnings, printer& out) {
+void print_attached_json(const filter& f, const std::string& store, const std::vector<std::string>& warnings,
+                         printer& out) {
   const redis::attached_filter& a = *attached_behind(f);
   const std::vector<bitmap> all = a.survey();
   auto strings = nlohmann::ordered_json::array();
@@ -117,10 +119,15 @@ void print_attached_json(const filter& f, const std::vector<std::string>& warnin
   const std::vector<std::string> doubts = a.doubts(all);
   said.insert(said.end(), doubts.begin(), doubts.end());
   said.insert(said.end(), warnings.begin(), warnings.end());
-  const nlohmann::ordered_json json = {{"name", f.name()},        {"attached", json_of(a.what())},
-                                       {"keys", keys_in(a, all)}, {"half_full_with", f.get_spec().capacity},
-                                       {"bytes", bytes_of(all)},  {"error_rate_now", a.error_rate_now(all)},
-                                       {"strings", strings},      {"warnings", said}};
+  const nlohmann::ordered_json json = {{"name", f.name()},
+                                       {"store", store},
+                                       {"attached", json_of(a.what())},
+                                       {"keys", keys_in(a, all)},
+                                       {"half_full_with", f.get_spec().capacity},
+                                       {"bytes", bytes_of(all)},
+                                       {"error_rate_now", a.error_rate_now(all)},
+                                       {"strings", strings},
+                                       {"warnings", said}};
   out.print("{}\n", dumped(json));
 }
 
@@ -132,12 +139,11 @@ void explain_attached(const filter& f, std::string_view key, bool json, printer&
   }
   const auto all = a.bits_of(key);
   const bool seen = std::ranges::any_of(all, holds);
+  out.write(
+      seen ? "seen: all its bits are set in one string; only keys that share them all could fake that.\n\n"
+           : "fresh: at least one of its bits is not set, which adding it would have done.\n\n");
   out.print("attached   {}\n", redis::to_string(a.what()));
   for (const auto& bits : all) print_key_bits(bits, out);
-  if (seen)
-    out.print("\nseen: all its bits are set in one string; only keys that share them all could fake that.\n");
-  else
-    out.print("\nfresh: at least one of its bits is not set, which adding it would have done.\n");
 }
 
 }  // namespace everseen::cli

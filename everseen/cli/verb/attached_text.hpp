@@ -13,9 +13,11 @@
 namespace everseen::cli {
 
 /// The output of `info`. Reads all bits, on their servers.
-void print_attached_info(const filter& f, printer& out);
+/// @param store  its URL, as shown to people
+void print_attached_info(const filter& f, const std::string& store, printer& out);
 /// @param warnings  those of the store; the filter's own precede them
-void print_attached_json(const filter& f, const std::vector<std::string>& warnings, printer& out);
+void print_attached_json(const filter& f, const std::string& store, const std::vector<std::string>& warnings,
+                         printer& out);
 
 /// The output of `explain`.
 void explain_attached(const filter& f, std::string_view key, bool json, printer& out);

@@ -73,6 +73,10 @@ std::shared_ptr<store> chosen_store(const store_choice& choice) {
   return open_chosen(choice);
 }
 
+std::string shown_store(const store_choice& choice) {
+  return without_controls(url_without_password(store_url(choice.url)));
+}
+
 void must_have_room(const store& where, const spec& s) {
   const auto room = where.traits().room_bytes;
   const double wanted = static_cast<double>(growth::plan_layer(s, 0).shape.bytes) * s.partitions;

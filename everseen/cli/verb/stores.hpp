@@ -40,6 +40,9 @@ void add_store_url(option_set& known, store_choice& target);
 /// The same, for a verb that needs a store which outlives it.    @throws parameter_error  also for `mem:`
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
 
+/// The URL of the chosen store without its password, for people.    @throws parameter_error  as store_url
+[[nodiscard]] std::string shown_store(const store_choice& choice);
+
 /// @throws parameter_error  the store knows that a new filter can never fit
 void must_have_room(const store& where, const spec& s);
 void print_warnings(const std::vector<std::string>& warnings);

@@ -5,7 +5,9 @@
 namespace everseen::test {
 namespace {
 
+using namespace std::string_literals;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -178,6 +180,31 @@ TEST_F(Filters, AreDroppedAtATerminalOnlyAfterConfirmation) {
   EXPECT_THAT(sh("everseen list --names"), Prints(IsEmpty()));
 }
 
+TEST_F(Filters, AreShownWithTheirStore) {
+  given("everseen create f -q");
+  const std::string store = "file:" + (directory() / "store").string();
+  EXPECT_THAT(sh("everseen info f").out, HasSubstr("\nstore         " + store + "\n"));
+  EXPECT_THAT(sh("everseen list").out, StartsWith("filters in " + store + ":\n"));
+  EXPECT_EQ(json("everseen info f --json")["store"], store);
+  EXPECT_EQ(json("everseen list --json")[0]["store"], store);
+  EXPECT_THAT(sh("script -qec 'everseen list --store file:.' /dev/null").out,
+              HasSubstr("there are no filters in file:."));
+}
+
+TEST_F(Filters, ThatAreFullOrHaveGrownAreListedAsSuch) {
+  given(
+      "for g in grow refuse overfill; do everseen create -q $g --capacity 1000 --growth $g; "
+      "everseen create -q half-$g --capacity 10k --growth $g; seq 5000 | everseen add -q half-$g; done; "
+      "seq 5000 | everseen add -q grow; seq 1000 | everseen add -q refuse; seq 5000 | everseen add -q "
+      "overfill");
+  const std::string list = sh("everseen list").out;
+  EXPECT_THAT(list, ContainsRegex("\ngrow  .*  grown, 3 layers\n"));
+  EXPECT_THAT(list, ContainsRegex("\nrefuse  .*  full, refuses keys\n"));
+  EXPECT_THAT(list, ContainsRegex("\noverfill  .*  overfull, error rate 0.[0-9]+ now\n"));
+  for (const char* name : {"half-grow", "half-refuse", "half-overfill"})
+    EXPECT_THAT(list, ContainsRegex("\n"s + name + "  .* KiB\n")) << name;
+}
+
 TEST_F(Filters, ExplainAVerdictBitByBit) {
   given("everseen create f && everseen add f -q alice");
   const auto seen = json("everseen explain f alice --json");
@@ -189,7 +216,8 @@ TEST_F(Filters, ExplainAVerdictBitByBit) {
   EXPECT_EQ(fresh["verdict"], "fresh");
   EXPECT_FALSE(fresh["segments"][0]["holds_key"]);
   EXPECT_THAT(sh("everseen explain f alice"),
-              Prints(AllOf(HasSubstr("line "), HasSubstr("seen: all 16 bits are set in layer 0"))));
+              Prints(AllOf(StartsWith("seen: all 16 bits are set in layer 0"), HasSubstr("\n  line "))));
+  EXPECT_THAT(sh("everseen explain f bob"), Prints(StartsWith("fresh: ")));
 }
 
 TEST_F(Filters, ExplainWithTheVerdictOfCheck) {
