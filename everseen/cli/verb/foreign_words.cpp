@@ -217,12 +217,12 @@ constexpr auto options = std::to_array<foreign_option>({
     {"--existing", "--nocreate --no-create --must-exist", "--existing requires that the filter exists"},
     {"add", "--nocreate --no-create --existing", "add creates no filter; 'everseen create' does"},
     {"--yes", "-f --force --no-confirm --assume-yes", "--yes asks no question"},
+    {"import", "-i -f --file --input", "the file to read is the second argument, without an option"},
     {"--replace", "-f --force --overwrite", "--replace replaces the filter that has this name"},
     {"NAME", "--filter --name", "the name of the filter is the first argument, without an option"},
     {"KEY", "-f -i --file --input --keys --from-file",
      "keys are arguments, or the lines of standard input: < FILE"},
     {"export", "-f --file", "--output FILE writes to a file"},
-    {"import", "-i -f --file --input", "the file to read is the second argument, without an option"},
     {"list", "-l -a --long --all --verbose", "'everseen info' shows more about one filter"},
     {"--json", "--format --csv --yaml", "--json prints JSON"},
     // redis-cli
