@@ -17,6 +17,8 @@ from promised_output import assert_promised, promised_in
 document, program = sys.argv[1:]
 blocks = re.findall(r"^```sh\n(.*?)^```$", pathlib.Path(document).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
+without_settings = {name: value for name, value in os.environ.items() if not name.startswith(("EVERSEEN_", "XDG_"))}
+
 
 class ShellBlocks(unittest.TestCase):
     def test_print_what_they_promise(self):
@@ -27,7 +29,7 @@ class ShellBlocks(unittest.TestCase):
                 done = subprocess.run(
                     ["bash", "-euo", "pipefail", "-c", block],
                     cwd=directory,
-                    env=os.environ | {"PATH": path, "HOME": directory},
+                    env=without_settings | {"PATH": path, "HOME": directory},
                     stdin=subprocess.DEVNULL,
                     capture_output=True,
                     text=True,
