@@ -233,7 +233,8 @@ constexpr std::string_view dedup_details =
     "failed, the program was killed, or a server was unavailable or lacked replicas (wait=) and may have "
     "added keys without answering. With --filter, the next run takes the lines lost in this way for repeats; "
     "to avoid that, start again from a copy of the filter (everseen export). A block of lines, 128 KiB "
-    "and the rest of its last line, is judged only when all before it is written, and taken by the reader of a pipe; so that is all "
+    "and the rest of its last line, is judged only when all before it is written, and taken by the reader of "
+    "a pipe; so that is all "
     "that is lost unless --judge-ahead is given. The counts of --stats are also written after a failure.\n\n"
     "With --count, no filter is used: it could not count. Each different line is kept in memory, the counts "
     "are exact, and they are printed when the input has ended.";
