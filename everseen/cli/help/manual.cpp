@@ -22,6 +22,13 @@ std::vector<std::string_view> manual_page::flags() const {
   return all;
 }
 
+std::vector<std::string_view> manual_page::words() const {
+  std::vector<std::string_view> all = flags();
+  all.push_back(of->name);
+  for (const manual_entry& a : arguments) all.push_back(a.value);
+  return all;
+}
+
 bool manual_page::takes_keys() const {
   return std::any_of(arguments.begin(), arguments.end(), [](const auto& a) { return a.value == "KEY"; });
 }

@@ -19,6 +19,8 @@ struct manual_page {
   [[nodiscard]] std::string usage() const;
   /// All long and short options.
   [[nodiscard]] std::vector<std::string_view> flags() const;
+  /// The verb, all its options, and the names of its arguments.
+  [[nodiscard]] std::vector<std::string_view> words() const;
   [[nodiscard]] bool takes_keys() const;
 };
 

@@ -14,6 +14,7 @@
 #include "everseen/cli/program/command_line.hpp"
 #include "everseen/cli/program/toml_file.hpp"
 #include "everseen/cli/stream/stream_ends.hpp"
+#include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/open_store.hpp"
@@ -51,6 +52,16 @@ std::string meant_by(std::string_view name, const option_names& known) {
   for (const auto& [each, shown] : known)
     if (!is_about_configuration(each)) names.push_back(each);
   return std::string(nearest(name, names));
+}
+
+/// What to write instead of a name in a file that is no option.
+std::string instead_of(const std::string& name, const verb& v, const option_names& known) {
+  const manual_page page = describe(v);
+  if (const auto sentence = about_foreign_option("--" + name, page.words()); !sentence.empty())
+    return std::string(sentence);
+  const std::string meant = meant_by(name, known);
+  return meant.empty() ? fmt::format("see everseen {} --help", v.name)
+                       : fmt::format("did you mean '{}'?", meant);
 }
 
 /// What was typed, option by option; nothing if it cannot be parsed.
@@ -177,10 +188,8 @@ configuration configure(const verb& v, const words& typed) {
   if (!file) return all;
   for (setting& s : read_toml(*file, v.name)) {
     if (!known.contains(s.name) || is_about_configuration(s.name)) {
-      const std::string meant = meant_by(s.name, known);
       throw parameter_error(fmt::format("{}: everseen {} has no option '{}'; {}", s.source, v.name, s.name,
-                                        meant.empty() ? fmt::format("see everseen {} --help", v.name)
-                                                      : fmt::format("did you mean '{}'?", meant)));
+                                        instead_of(s.name, v, known)));
     }
     add(std::move(s));
   }

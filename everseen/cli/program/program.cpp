@@ -39,13 +39,10 @@ std::optional<std::string> meant_as_value(const words& typed, const std::string&
 
 /// What to do instead of an option that the verb does not have; empty: nothing is known.
 std::string instead_of(std::string_view option, const manual_page& page) {
-  const std::vector<std::string_view> flags = page.flags();
-  std::vector<std::string_view> known = flags;
-  known.push_back(page.of->name);
-  for (const manual_entry& a : page.arguments) known.push_back(a.value);
+  const std::vector<std::string_view> known = page.words();
   if (const std::string_view sentence = about_foreign_option(option, known); !sentence.empty())
     return std::string(sentence);
-  if (const std::string_view meant = nearest(option, flags); !meant.empty())
+  if (const std::string_view meant = nearest(option, page.flags()); !meant.empty())
     return fmt::format("did you mean {}?", meant);
   // A letter with its value, as in -f1, or several letters.
   const bool is_letter = option.size() > 2 && option[1] != '-';

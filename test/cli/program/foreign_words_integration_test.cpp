@@ -94,6 +94,13 @@ TEST_F(ForeignWords, AfterAVerbAreExplained) {
   }
 }
 
+TEST_F(ForeignWords, InAFileOfOptionsAreExplained) {
+  given("printf '[serve]\\nrequirepass = \"x\"\\n' > c.toml; printf '[stream]\\ntopic = \"t\"\\n' > s.toml");
+  EXPECT_THAT(sh("everseen serve --config c.toml"),
+              Complains(2, "c.toml:2", "no option 'requirepass'", "--password"));
+  EXPECT_THAT(sh("everseen stream --config s.toml"), Complains(2, "s.toml:2", "no option 'topic'", "--from"));
+}
+
 /// The options in the help of a program.
 std::set<std::string> options_in(const std::string& help) {
   const std::regex option("(?:^|[ ,])(--?[A-Za-z0-9][-a-z0-9]*)");

@@ -26,15 +26,6 @@ bool has_option(const verb& v, std::string_view flag) {
   return std::ranges::count(page.flags(), flag) > 0;
 }
 
-/// What a row's `place` may name.
-std::vector<std::string> places_in(const verb& v) {
-  const manual_page page = describe(v);
-  std::vector<std::string> all{std::string(v.name)};
-  for (const std::string_view flag : page.flags()) all.emplace_back(flag);
-  for (const manual_entry& a : page.arguments) all.push_back(a.value);
-  return all;
-}
-
 /// The verbs and options that a sentence names exist: each verb after `everseen`, and each option, of that
 /// verb or, outside such a command, of the verb that was typed.
 void expect_that_it_exists(std::string_view sentence, const verb* typed) {
@@ -88,9 +79,9 @@ TEST(ForeignVerbs, AreFoundInAnyCaseAndAsCommandsOfRedis) {
 std::vector<const verb*> audience_of(const foreign_option& row, const std::string& option) {
   std::vector<const verb*> all;
   for (const verb& v : all_verbs()) {
-    const std::vector<std::string> places = places_in(v);
-    if (std::ranges::count(places, row.place) == 0 || has_option(v, option)) continue;
-    const std::vector<std::string_view> known(places.begin(), places.end());
+    const manual_page page = describe(v);
+    const std::vector<std::string_view> known = page.words();
+    if (std::ranges::count(known, row.place) == 0 || has_option(v, option)) continue;
     if (about_foreign_option(option, known) == row.sentence) all.push_back(&v);
   }
   return all;
