@@ -11,6 +11,7 @@
 #include "everseen/capi/handles.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/filter/open_store.hpp"
+#include "everseen/store/port/known_filter.hpp"
 
 // Filters as a whole: opened, created, described, dropped.
 namespace everseen::capi {
@@ -70,7 +71,7 @@ std::optional<std::chrono::milliseconds> life_of(const everseen_options& o) {
 
 filter opened(store& in, std::string_view name, const everseen_options& o, making how) {
   if (how == making::open || how == making::read)
-    return {std::string(name), in.open(name, how == making::read ? access::read : access::write)};
+    return open(in, name, how == making::read ? access::read : access::write);
   const spec_request request = request_of(o);
   const auto life = life_of(o);
   if (how == making::open_or_create) return open_or_create(in, name, request, life);
@@ -152,7 +153,9 @@ everseen_status everseen_drop(const char* url, const char* name) {
   return capi::guarded([&] {
     capi::must_not_be_null(url, "url");
     capi::must_not_be_null(name, "name");
-    everseen::open_store(url)->drop(everseen::typed_name(name));
+    const std::string known_as = everseen::typed_name(name);
+    const std::shared_ptr<everseen::store> place = everseen::open_store(url);
+    everseen::with_known_filter(*place, known_as, [&] { place->drop(known_as); });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
+#include "everseen/store/port/known_filter.hpp"
 
 namespace everseen {
 
@@ -250,7 +251,11 @@ void must_agree(const spec_request& request, const filter& f) {
 }
 
 filter open(std::string_view store_url, std::string_view name, access how) {
-  return {std::string(name), open_store(store_url)->open(name, how)};
+  return open(*open_store(store_url), name, how);
+}
+
+filter open(store& in, std::string_view name, access how) {
+  return with_known_filter(in, name, [&] { return filter(std::string(name), in.open(name, how)); });
 }
 
 }  // namespace everseen

@@ -50,7 +50,7 @@ class Shop:
 def main():
     url = os.environ["EVERSEEN_STORE"]
     cache = redis.Redis(unix_socket_path=url.removeprefix("unix:"))
-    filter = everseen.open(url, "product-ids", capacity=PRODUCTS, error_rate=1e-3)
+    filter = everseen.open_or_create(url, "product-ids", capacity=PRODUCTS, error_rate=1e-3)
     bare, guarded = Shop(cache, "bare:"), Shop(cache, "guarded:", filter)
     products = [(f"p{i}", f"product {i}") for i in range(PRODUCTS)]
     bare.insert(products)

@@ -96,7 +96,7 @@ def connect(url):
 
 if __name__ == "__main__":
     store, first = sys.argv[1:]
-    with everseen.open(store, "crawled", capacity=10_000_000, error_rate=1e-9) as seen:
+    with everseen.open_or_create(store, "crawled", capacity=10_000_000, error_rate=1e-9) as seen:
         queue = connect(store)
         begin(queue, seen, first)
         print(crawl(queue, seen, fetch), "pages fetched by this process")

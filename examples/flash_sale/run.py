@@ -20,7 +20,7 @@ URL = os.environ["EVERSEEN_STORE"]
 def serve(process):
     """Takes requests as they arrive: users press the button repeatedly, on every server."""
     shop = redis.Redis(unix_socket_path=URL.removeprefix("unix:"))
-    users = everseen.open(URL, "sale", capacity=10 * USERS, error_rate=1e-9, hash="siphash")
+    users = everseen.open_or_create(URL, "sale", capacity=10 * USERS, error_rate=1e-9, hash="siphash")
     chance, first = random.Random(process), 0
     for _ in range(REQUESTS // PROCESSES):
         user = f"user {chance.randrange(USERS)}"

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	seen, err := bloom.Open(os.Args[1], "visitors", 0, 0)
+	seen, err := bloom.OpenOrCreate(os.Args[1], "visitors", 0, 0)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -71,6 +71,6 @@ if __name__ == "__main__":
     brokers, topic, store, path = sys.argv[1:5]
     consumer = kafka.Consumer({"bootstrap.servers": brokers, "group.id": "count", "enable.auto.commit": False,
                                "enable.partition.eof": True, "auto.offset.reset": "earliest"})
-    with everseen.open(store, topic, capacity=10_000_000, error_rate=1e-9) as filter, filter.job("count") as job:
+    with everseen.open_or_create(store, topic, capacity=10_000_000, error_rate=1e-9) as filter, filter.job("count") as job:
         count(consumer, topic, job, Counts(path), "--until-end" in sys.argv)
     consumer.close()

@@ -13,7 +13,7 @@ import pandas
 import everseen
 
 url, column, *files = sys.argv[1:]
-with everseen.open(url, "new-rows", capacity=10_000_000) as seen:
+with everseen.open_or_create(url, "new-rows", capacity=10_000_000) as seen:
     for number, file in enumerate(files):
         for rows in pandas.read_csv(file, chunksize=100_000, dtype=str):
             rows[seen.fresh(rows[column])].to_csv(sys.stdout, index=False, header=number == 0 and rows.index[0] == 0)

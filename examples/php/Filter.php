@@ -3,7 +3,7 @@
  * A filter in PHP, by FFI over libeverseen.so: no extension to build. In memory, in files, or on Redis.
  *
  *     require 'Filter.php';
- *     $seen = Everseen\Filter::open('redis://localhost', 'visitors', 1_000_000);
+ *     $seen = Everseen\Filter::openOrCreate('redis://localhost', 'visitors', 1_000_000);
  *     if ($seen->add($visitor)) count_visitor($visitor);
  *     $verdicts = $seen->addMany(['a', 'b', 'a']);   // [true, true, false]
  *
@@ -30,7 +30,7 @@ final class Filter
      * Opens the filter of this name, or creates it. An existing filter must have this $capacity and $errorRate; 0
      * means the default for a new filter, and any value for an existing one.
      */
-    public static function open(string $url, string $name, int $capacity = 0, float $errorRate = 0.0): self
+    public static function openOrCreate(string $url, string $name, int $capacity = 0, float $errorRate = 0.0): self
     {
         $library = self::library();
         $options = $library->new('everseen_options');
@@ -42,8 +42,8 @@ final class Filter
         return new self($opened);
     }
 
-    /** Opens the filter of this name, which may be another program's (everseen attach). */
-    public static function existing(string $url, string $name): self
+    /** Opens a filter that exists; it may be another program's (everseen attach). */
+    public static function open(string $url, string $name): self
     {
         $library = self::library();
         $opened = $library->new('everseen_filter*');

@@ -45,7 +45,7 @@ $redis = new Redis();
 $at = parse_url($url);
 isset($at['host']) ? $redis->connect($at['host'], $at['port'] ?? 6379) : $redis->connect($at['path']);
 $old = new OldFilter($redis, 'members:bits', 10_000_000);
-$everseen = Everseen\Filter::existing($url, 'members');
+$everseen = Everseen\Filter::open($url, 'members');
 
 $old->add($byOld);
 echo "$byOld, added by phpredis: ", $everseen->contains($byOld) ? 'seen' : 'not seen', " by everseen\n";

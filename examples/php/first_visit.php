@@ -10,7 +10,7 @@ require __DIR__ . '/Filter.php';
 
 [, $url] = $argv;
 $visitors = array_slice($argv, 2);
-$seen = Everseen\Filter::open($url, 'visitors');
+$seen = Everseen\Filter::openOrCreate($url, 'visitors');
 foreach ($seen->addMany($visitors) as $i => $isNew) {
     echo $visitors[$i], $isNew ? ' is new' : ' was here before', "\n";
 }

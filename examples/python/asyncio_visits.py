@@ -48,7 +48,7 @@ class Gathered:
 
 
 async def main(url, *visitors):
-    with everseen.open(url, "visitors") as filter:
+    with everseen.open_or_create(url, "visitors") as filter:
         visits = Gathered(filter)
         answers = await asyncio.gather(*map(visits.add, visitors))
     for visitor, is_new in zip(visitors, answers):

@@ -2,14 +2,14 @@
 
     import everseen
 
-    clicks = everseen.open("redis://localhost", "clicks", capacity=10_000_000)
+    clicks = everseen.open_or_create("redis://localhost", "clicks", capacity=10_000_000)
     if clicks.add(event_id):                 # True: certainly not added before, by any process
         count(event)
     frame = frame[clicks.fresh(frame.url)]   # pandas: the rows whose url is new
-    for line in everseen.dedup(open("words.txt")):
+    for line in everseen.dedup(sys.stdin):
         ...
 
-To get a Filter: open(), create(), open_existing(), memory(). To use it: add(), add_many(), fresh(), `key in filter`,
+To get a Filter: open_or_create(), open(), create(), memory(). To use it: add(), add_many(), fresh(), `key in filter`,
 check_many(). For events that take effect once, even across crashes: Filter.job(). Without a named filter: dedup().
 
 Keys are bytes, str (as UTF-8) or int (as decimal digits, as Redis clients send them: 42 and "42" are one key; also as
@@ -38,7 +38,7 @@ from ._types import (ArrowArray as ArrowArray, Duration as Duration, Key as Key,
                      Verdicts as Verdicts, choice as _choice, duration as _duration)
 
 __all__ = [
-    "open", "open_existing", "create", "drop", "memory", "dedup", "Filter", "Job",
+    "open", "open_or_create", "create", "drop", "memory", "dedup", "Filter", "Job",
     "FRESH", "SEEN", "LATE", "UNKNOWN", "MISSING",
     "Error", "InvalidError", "NotFoundError", "NameTakenError", "FullError", "StorageError", "BackendError",
     "DamagedError",
@@ -51,17 +51,32 @@ _Hash = Literal["xxh3", "siphash"]
 _Judge = Literal["default", "server", "client"]
 
 
-def open(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Optional[float] = None,
-         window: Optional[Duration] = None, slices: Optional[int] = None,
-         growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
-         judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
-    """Opens the filter of this name, or creates it. Processes that call this at the same time all get the same filter.
+def open(url: str, name: str, *, read_only: bool = False) -> Filter:
+    """Opens a filter that exists. Raises NotFoundError, with the nearest name, if there is none of this name.
 
     url: "file:DIRECTORY", "redis://HOST:PORT", "redis+cluster://HOST:PORT", "rediss://..." for TLS, "unix:/PATH", or
-    "mem:", which is a new store for each call. doc/redis.md of everseen has all forms and their options.
+    "everseen://HOST:PORT". doc/redis.md and doc/operations.md of everseen have all forms and their options.
 
     name: up to 1024 bytes. If it begins with a double quote, it must also end with one, and may contain the escapes
     that `everseen list` shows; in this form a name can have any bytes. The same applies to names of jobs.
+
+    read_only: only for checks. A filter in files may have any number of readers besides its one writer.
+
+    Raises InvalidError, NotFoundError, StorageError, BackendError, DamagedError.
+    """
+    try:
+        return _made("read" if read_only else "open", url, name)
+    except NotFoundError as error:
+        raise NotFoundError(f"{error} (open_or_create() would create it)") from None
+
+
+def open_or_create(url: str, name: str, *, capacity: Optional[int] = None, error_rate: Optional[float] = None,
+                   window: Optional[Duration] = None, slices: Optional[int] = None,
+                   growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
+                   judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
+    """Opens the filter of this name, or creates it. Processes that call this at the same time all get the same filter.
+
+    url, name: as in open(). "mem:" is a new store for each call.
 
     The other parameters are the properties of a new filter. An existing filter must have the given ones, except for
     lifetime and judge; InvalidError names each difference:
@@ -86,22 +101,15 @@ def create(url: str, name: str, *, capacity: int = 1_000_000, error_rate: float 
            window: Optional[Duration] = None, slices: Optional[int] = None,
            growth: Optional[_Growth] = None, hash: Optional[_Hash] = None,
            judge: _Judge = "default", lifetime: Optional[Duration] = None) -> Filter:
-    """Creates a filter, with the parameters of open(). Raises NameTakenError if there is one, and as open()."""
+    """Creates a filter, with the parameters of open_or_create(). Raises NameTakenError if there is one, and as
+    open_or_create()."""
     return _made("create", url, name, capacity, error_rate, window, slices, growth, hash, judge, lifetime)
 
 
 def memory(*, capacity: int = 1_000_000, error_rate: float = 1e-6, window: Optional[Duration] = None,
            slices: Optional[int] = None, growth: Optional[_Growth] = None, hash: Optional[_Hash] = None) -> Filter:
-    """Creates a filter in this process's memory, with the parameters of open()."""
+    """Creates a filter in this process's memory, with the parameters of open_or_create()."""
     return _made("create", "mem:", "memory", capacity, error_rate, window, slices, growth, hash)
-
-
-def open_existing(url: str, name: str, *, read_only: bool = False) -> Filter:
-    """Opens a filter. Raises NotFoundError if there is none, and as open().
-
-    read_only: only for checks. A filter in files may have any number of readers besides its one writer.
-    """
-    return _made("read" if read_only else "open", url, name)
 
 
 def drop(url: str, name: str) -> None:

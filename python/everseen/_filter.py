@@ -25,7 +25,7 @@ def which_are_fresh(verdicts: bytearray, missing: str) -> Any:
 
 
 class Filter:
-    """A filter, made by open(), open_existing(), create() or memory().
+    """A filter, made by open(), open_or_create(), create() or memory().
 
     Threads: any number may use one filter concurrently. Processes: each opens its own, also after fork().
     As a context manager it closes itself.

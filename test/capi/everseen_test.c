@@ -98,6 +98,7 @@ static void keeps_filters_by_name(const char* url) {
   CHECK(strstr(everseen_last_error(), "growth grow instead of refuse") != NULL);
   CHECK(everseen_drop(url, "named") == EVERSEEN_OK);
   CHECK(everseen_drop(url, "named") == EVERSEEN_NOT_FOUND);
+  CHECK(strstr(everseen_last_error(), "everseen list") != NULL || strstr(everseen_last_error(), "did you mean") != NULL);
 }
 
 static void compares_what_is_asked_for_alone(const char* url) {

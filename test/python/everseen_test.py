@@ -10,6 +10,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -31,7 +32,7 @@ IS_SHARED = not URL.startswith("mem:")
 class Filters(unittest.TestCase):
     def made(self, **options):
         self.name = f"f{random.getrandbits(48)}"
-        f = everseen.open(URL, self.name, **options)
+        f = everseen.open_or_create(URL, self.name, **options)
         self.addCleanup(f.close)
         return f
 
@@ -252,24 +253,24 @@ class Filters(unittest.TestCase):
 
     def test_each_kind_of_error_has_a_class(self):
         with self.assertRaisesRegex(everseen.InvalidError, "nowhere"):
-            everseen.open("nowhere:", "f")
+            everseen.open_or_create("nowhere:", "f")
         for wrong in ({"capacity": 0}, {"error_rate": 1}, {"growth": "shrink"}, {"window": -1}, {"window": 0.0009},
                       {"window": math.nan}, {"lifetime": math.inf}):
             with self.assertRaises(everseen.InvalidError):
-                everseen.open(URL, "f", **wrong)
+                everseen.open_or_create(URL, "f", **wrong)
         for name, wrong in (("capacity", (-1, 0, 2**48 + 1, 2**64 + 5)), ("slices", (-1, 0, 1001, 2**32 + 10)),
                             ("window", (2.0**64,)), ("lifetime", (2.0**64,))):
             for number in wrong:
                 options = {"window": 60, name: number}
                 with self.assertRaisesRegex(everseen.InvalidError, f"{name}.*=.*; it must be 1 to", msg=f"{options}"):
-                    everseen.open(URL, "f", **options)
+                    everseen.open_or_create(URL, "f", **options)
         with self.assertRaisesRegex(everseen.InvalidError, "slices divide a window"):
-            everseen.open(URL, "f", slices=24)
+            everseen.open_or_create(URL, "f", slices=24)
         for wrong in ({"capacity": 1e6}, {"window": "10m"}):
             with self.assertRaises(TypeError):
-                everseen.open(URL, "f", **wrong)
+                everseen.open_or_create(URL, "f", **wrong)
         with self.assertRaises(everseen.BackendError):
-            everseen.open("redis://127.0.0.1:1?retry_for=10ms", "f")
+            everseen.open_or_create("redis://127.0.0.1:1?retry_for=10ms", "f")
 
     def test_names_hold_any_bytes(self):
         for name in ["日志", "user:42/a b", r'"\x00\xff"', "x" * 512]:
@@ -284,32 +285,32 @@ class Filters(unittest.TestCase):
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_a_filter_with_other_options_is_refused(self):
         name = f"f{random.getrandbits(48)}"
-        everseen.open(URL, name, capacity=5000, error_rate=1e-4).close()
-        everseen.open(URL, name).close()
-        everseen.open(URL, name, capacity=5000).close()
+        everseen.open_or_create(URL, name, capacity=5000, error_rate=1e-4).close()
+        everseen.open_or_create(URL, name).close()
+        everseen.open_or_create(URL, name, capacity=5000).close()
         with self.assertRaisesRegex(everseen.InvalidError, "capacity 5000 instead of 6000"):
-            everseen.open(URL, name, capacity=6000)
+            everseen.open_or_create(URL, name, capacity=6000)
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_omitted_options_match_any_filter_and_each_default_can_be_requested(self):
         name = f"f{random.getrandbits(48)}"
         everseen.create(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
-        everseen.open(URL, name, window=24).close()
-        everseen.open(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
+        everseen.open_or_create(URL, name, window=24).close()
+        everseen.open_or_create(URL, name, window=24, slices=24, growth="refuse", hash="siphash").close()
         for asked, difference in (({"window": 24, "slices": 10}, "in 24 slices instead of 24000 ms in 10 slices"),
                                   ({"window": 60}, "window 24000 ms in 24 slices instead of 60000 ms"),
                                   ({"growth": "grow"}, "growth refuse instead of grow"),
                                   ({"hash": "xxh3"}, "hash siphash instead of xxh3")):
             with self.assertRaisesRegex(everseen.InvalidError, difference):
-                everseen.open(URL, name, **asked)
-        everseen.open(URL, f"{name} too", growth="grow", hash="xxh3").close()
-        everseen.open(URL, f"{name} too", growth="grow", hash="xxh3").close()
+                everseen.open_or_create(URL, name, **asked)
+        everseen.open_or_create(URL, f"{name} too", growth="grow", hash="xxh3").close()
+        everseen.open_or_create(URL, f"{name} too", growth="grow", hash="xxh3").close()
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_filters_are_found_by_name(self):
         name = f"f{random.getrandbits(48)}"
         with self.assertRaises(everseen.NotFoundError):
-            everseen.open_existing(URL, name)
+            everseen.open(URL, name)
         with everseen.create(URL, name, capacity=5000) as f:
             f.add("a")
             self.assertEqual(f.info()["capacity"], 5000)
@@ -319,11 +320,36 @@ class Filters(unittest.TestCase):
             f.add("b")
         with self.assertRaises(everseen.NameTakenError):
             everseen.create(URL, name)
-        with everseen.open_existing(URL, name, read_only=True) as f:
+        with everseen.open(URL, name, read_only=True) as f:
             self.assertIn("a", f)
         everseen.drop(URL, name)
         with self.assertRaises(everseen.NotFoundError):
             everseen.drop(URL, name)
+
+    @unittest.skipUnless(IS_SHARED, "in memory there are no names")
+    def test_a_mistyped_name_creates_nothing_and_the_error_has_the_nearest(self):
+        name = f"clicks-{random.getrandbits(48)}"
+        everseen.open_or_create(URL, name).close()
+        mistyped = name.replace("clicks", "clikcs")
+        for read_only in (False, True):
+            with self.assertRaisesRegex(everseen.NotFoundError, f"did you mean '{name}'.*open_or_create"):
+                everseen.open(URL, mistyped, read_only=read_only)
+        with self.assertRaisesRegex(everseen.NotFoundError, f"did you mean '{name}'"):
+            everseen.drop(URL, mistyped)
+        with self.assertRaisesRegex(everseen.NotFoundError, "everseen list"):
+            everseen.open(URL, "nothing of the kind")
+        with self.assertRaisesRegex(TypeError, "capacity"):
+            everseen.open(URL, name, capacity=1000)
+        with everseen.open(URL, name) as f:
+            self.assertTrue(f.add("a"))
+
+    def test_opening_creates_no_store(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(everseen.Error):
+                everseen.open(f"file:{folder}/mistyped", "f")
+            self.assertEqual(os.listdir(folder), [])
+        with self.assertRaises(everseen.NotFoundError):
+            everseen.open("mem:", "f")
 
     def test_events_of_a_job_keep_their_verdicts_until_it_settles(self):
         f = self.made()
@@ -436,7 +462,7 @@ class Filters(unittest.TestCase):
     def test_each_key_is_fresh_in_one_of_two_processes(self):
         f = self.made(capacity=100_000)
         program = ("import everseen, sys\n"
-                   "f = everseen.open(sys.argv[1], sys.argv[2])\n"
+                   "f = everseen.open_or_create(sys.argv[1], sys.argv[2])\n"
                    "print(sum(int((v == everseen.FRESH)) for start in range(0, 50_000, 1000)\n"
                    "          for v in f.add_many(range(start, start + 1000))))\n")
         both = [subprocess.Popen([sys.executable, "-c", program, URL, self.name], stdout=subprocess.PIPE)

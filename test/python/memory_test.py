@@ -66,7 +66,7 @@ def use_everything(f, full):
     fails(f.add_many, [1, None], missing="drop", time=[1, 2, 3])
     fails(f.add_many, "a", missing="skip")
     fails(everseen.open, "nowhere:", "f")
-    fails(everseen.open_existing, "mem:", "f")
+    fails(everseen.open, "mem:", "f")
     with everseen.memory(capacity=100) as another:
         another.add_many(KEYS[:10])
         with another.job("count") as job:

@@ -5,7 +5,7 @@ from typing import Iterator, Optional, assert_type
 
 import everseen
 
-clicks = everseen.open("mem:", "clicks", capacity=10_000, window=datetime.timedelta(minutes=1), growth="refuse")
+clicks = everseen.open_or_create("mem:", "clicks", capacity=10_000, window=datetime.timedelta(minutes=1), growth="refuse")
 assert_type(clicks, everseen.Filter)
 assert_type(clicks.add("event 1", time=datetime.datetime.now()), Optional[bool])
 assert_type("event 1" in clicks, bool)
@@ -22,12 +22,12 @@ with clicks.job("count") as job:
     assert_type(job.settled("clicks/0"), int)
 
 try:
-    everseen.open_existing("mem:", "none", read_only=True)
+    everseen.open("mem:", "none", read_only=True)
 except everseen.NotFoundError as error:
     assert_type(error.verdicts, Optional[bytearray])
 
-everseen.open("mem:", "f", growth="shrink")  # type: ignore[arg-type]
-everseen.open("mem:", "f", capacitty=1)  # type: ignore[call-arg]
+everseen.open_or_create("mem:", "f", growth="shrink")  # type: ignore[arg-type]
+everseen.open_or_create("mem:", "f", capacitty=1)  # type: ignore[call-arg]
 clicks.add(1.5)  # type: ignore[arg-type]
 clicks.add_many(5)  # type: ignore[arg-type]
 job.claim("clicks/0", ["a"], ["1"])  # type: ignore[list-item]

@@ -10,6 +10,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/redis/redis_store.hpp"
+#include "everseen/store/port/known_filter.hpp"
 
 namespace everseen::cli {
 

@@ -151,7 +151,7 @@ void print_text(const filter_info& info, const std::string& store, const filter_
 exit_code run_info(const info_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const std::string store_name = shown_store(o.store);
-  const filter asked = known_filter(*place, o.name, access::read);
+  const filter asked = open(*place, o.name, access::read);
   if (attached_behind(asked) != nullptr) {
     if (o.json) {
       print_attached_json(asked, store_name, place->warnings(store::concern::keys), out);

@@ -19,6 +19,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/core/layout/sizing.hpp"
+#include "everseen/store/port/known_filter.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -8,6 +8,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/store/port/known_filter.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::cli {

@@ -7,6 +7,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/store/port/known_filter.hpp"
 
 namespace everseen::cli {
 

@@ -17,8 +17,8 @@
 #include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/filter/open_store.hpp"
-#include "everseen/text/nearest.hpp"
 
 namespace everseen::cli {
 

@@ -82,7 +82,7 @@ std::string job_of(const counts_arguments& o, const std::vector<std::string>& jo
 exit_code run_counts(const counts_arguments& o, printer& out) {
   if (o.json && o.format) throw parameter_error("--json is --format json; give one of them");
   const auto place = chosen_store(o.store);
-  const filter f = known_filter(*place, o.name, access::read);
+  const filter f = open(*place, o.name, access::read);
   const auto book = f.stored().open_ledger(job_of(o, place->jobs(o.name)), "");
   const count_table counts = count(*book, query_of(o));
   switch (o.format.value_or(o.json ? count_format::json : count_format::table)) {

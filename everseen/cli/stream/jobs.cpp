@@ -101,7 +101,7 @@ nlohmann::ordered_json job_json(const known_job& job) {
 
 exit_code list(const jobs_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const filter f = known_filter(*place, o.name, access::read);
+  const filter f = open(*place, o.name, access::read);
   auto all = nlohmann::ordered_json::array();
   for (const std::string& name : place->jobs(o.name)) {
     const known_job job = look_at(f, name);
@@ -125,7 +125,7 @@ void must_be_there(const jobs_arguments& o, const std::vector<std::string>& jobs
 /// Shows the job that is to be ended, or what is wrong with it.    @return what would be lost of its sources
 std::string show(const jobs_arguments& o, printer& out) try {
   const auto place = chosen_store(o.store);
-  const filter f = known_filter(*place, o.name, access::read);
+  const filter f = open(*place, o.name, access::read);
   must_be_there(o, place->jobs(o.name), *o.end);
   const known_job job = look_at(f, *o.end);
   print_text(job, out);

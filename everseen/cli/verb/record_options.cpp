@@ -9,8 +9,8 @@
 #include "everseen/cli/verb/field_notation.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/stream/record/header_names.hpp"
-#include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

@@ -12,7 +12,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
-#include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -102,23 +101,8 @@ bool confirmed(const std::string& question) {
   return answer == 'y' || answer == 'Y';
 }
 
-no_filter unknown_filter(const store& in, std::string_view name) {
-  const std::vector<std::string> there = in.list();
-  const std::vector<std::string_view> names(there.begin(), there.end());
-  const std::string_view meant = nearest(name, names);
-  return no_filter(fmt::format("there is no filter named {}; {}", quoted_name(name),
-                               meant.empty() ? fmt::format("everseen list shows those that there are, "
-                                                           "everseen create {} makes one",
-                                                           name_argument(name))
-                                             : fmt::format("did you mean {}?", quoted_name(meant))));
-}
-
-filter known_filter(store& in, std::string_view name, access how) {
-  return with_known_filter(in, name, [&] { return filter(std::string(name), in.open(name, how)); });
-}
-
 filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
-  return known_filter(*chosen_store(choice), name, how);
+  return open(*chosen_store(choice), name, how);
 }
 
 }  // namespace everseen::cli

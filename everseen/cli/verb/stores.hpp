@@ -52,23 +52,6 @@ void warn_of(const store& place, store::concern about = store::concern::keys);
 /// Asks the user at a terminal; without a terminal the answer is yes.
 [[nodiscard]] bool confirmed(const std::string& question);
 
-/// The error for an unknown name, with the closest name, or how to list them.
-[[nodiscard]] no_filter unknown_filter(const store& in, std::string_view name);
-
-/// The result of `call`; reports an unknown name as unknown_filter() does.
-template <typename Call>
-decltype(auto) with_known_filter(const store& in, std::string_view name, Call call) {
-  try {
-    return call();
-  } catch (const filter_expired&) {
-    throw;
-  } catch (const no_filter&) {
-    throw unknown_filter(in, name);
-  }
-}
-
-/// A filter of a store.    @throws  as store::open; an unknown name as unknown_filter()
-[[nodiscard]] filter known_filter(store& in, std::string_view name, access how);
 /// A filter of the chosen store.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
 

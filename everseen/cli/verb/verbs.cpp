@@ -6,7 +6,7 @@
 
 #include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/text/nearest.hpp"
+#include "everseen/core/base/nearest.hpp"
 
 namespace everseen::cli {
 

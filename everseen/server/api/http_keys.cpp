@@ -11,12 +11,12 @@
 #include <sodium.h>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/server/api/filter_json.hpp"
 #include "everseen/server/http/http_guard.hpp"
 #include "everseen/server/http/http_query.hpp"
 #include "everseen/server/http/json_body.hpp"
 #include "everseen/text/json.hpp"
-#include "everseen/text/nearest.hpp"
 
 namespace everseen::server {
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/percent.hpp"
 #include "everseen/server/base/numbers.hpp"
 #include "everseen/server/http/http_problem.hpp"
-#include "everseen/text/nearest.hpp"
 
 namespace everseen::server {
 

@@ -8,8 +8,8 @@
 #include <simdjson.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/server/http/http_problem.hpp"
-#include "everseen/text/nearest.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::server {

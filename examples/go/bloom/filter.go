@@ -25,9 +25,9 @@ type Filter struct {
 // ErrLate says that a key was neither judged nor added: the filter has a window, which has moved beyond this clock.
 var ErrLate = errors.New("everseen: a key is older than the window of the filter")
 
-// Open opens the filter of this name, or creates it. An existing filter must have this capacity and
+// OpenOrCreate opens the filter of this name, or creates it. An existing filter must have this capacity and
 // errorRate; 0 means the default for a new filter, and any value for an existing one.
-func Open(url, name string, capacity uint64, errorRate float64) (*Filter, error) {
+func OpenOrCreate(url, name string, capacity uint64, errorRate float64) (*Filter, error) {
 	cURL, cName := C.CString(url), C.CString(name)
 	defer C.free(unsafe.Pointer(cURL))
 	defer C.free(unsafe.Pointer(cName))

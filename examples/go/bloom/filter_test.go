@@ -16,7 +16,7 @@ var _ interface {
 } = (*Filter)(nil)
 
 func TestAKeyIsFreshOnce(t *testing.T) {
-	f, err := Open("mem:", "f", 100_000, 1e-6)
+	f, err := OpenOrCreate("mem:", "f", 100_000, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +52,10 @@ func TestAKeyIsFreshOnce(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsWrong(t *testing.T) {
-	if _, err := Open("nowhere:", "f", 0, 0); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	if _, err := OpenOrCreate("nowhere:", "f", 0, 0); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Fatal(err)
 	}
-	f, err := Open("mem:", "f", 0, 0)
+	f, err := OpenOrCreate("mem:", "f", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 }
 
 func BenchmarkAddMany(b *testing.B) {
-	f, err := Open("mem:", "f", 10_000_000, 1e-6)
+	f, err := OpenOrCreate("mem:", "f", 10_000_000, 1e-6)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-#include "everseen/text/nearest.hpp"
+#include "everseen/core/base/nearest.hpp"
 
 #include <array>
 #include <string>

@@ -1,0 +1,33 @@
+#include "everseen/store/port/known_filter.hpp"
+
+#include <string>
+#include <vector>
+
+#include "everseen/core/base/names.hpp"
+#include "everseen/core/base/nearest.hpp"
+
+namespace everseen {
+
+namespace {
+
+std::string nearest_in(const store& in, std::string_view name) {
+  try {
+    const std::vector<std::string> there = in.list();
+    const std::vector<std::string_view> names(there.begin(), there.end());
+    return std::string(nearest(name, names));
+  } catch (const error&) {
+    return {};  // that the name is unknown is worth more than why the others are
+  }
+}
+
+}  // namespace
+
+no_filter unknown_filter(const store& in, std::string_view name) {
+  const std::string meant = nearest_in(in, name);
+  return no_filter("there is no filter named " + quoted_name(name) + "; " +
+                   (meant.empty() ? "everseen list shows those that there are, everseen create " +
+                                        name_argument(name) + " makes one"
+                                  : "did you mean " + quoted_name(meant) + "?"));
+}
+
+}  // namespace everseen
