@@ -255,6 +255,30 @@ TEST_P(AnyStore, OfAKeyTwiceInABatchTheFirstIsFresh) {
     EXPECT_EQ(got.verdicts[i], i % 2 == 0 ? verdict::fresh : verdict::seen);
 }
 
+TEST_P(AnyStore, AddsTheKeysOfABatchOnceItsEffectIsDone) {
+  auto filter = store_->create("a", spec_of({.capacity = 1'000, .error_rate = 1e-12}));
+  const auto keys = random_digests(4).take(20);
+  if (!filter->adds_after_effects()) {
+    EXPECT_THROW((void)add_keys_after(*filter, keys, [] { return true; }), parameter_error);
+    return;
+  }
+  ASSERT_TRUE(add_keys(*filter, std::span(keys).first(5)).result);
+  const auto added = add_keys_after(*filter, keys, [] { return true; });
+  EXPECT_EQ(added.result, (tally{.fresh = 15, .seen = 5}));
+  EXPECT_EQ(check_keys(*filter, keys).result, tally{.seen = 20});
+  EXPECT_EQ(keys_in(*filter), 20U);
+}
+
+TEST_P(AnyStore, AddsNoKeyOfABatchWhoseEffectFailed) {
+  auto filter = store_->create("a", spec_of({.capacity = 1'000, .error_rate = 1e-12}));
+  if (!filter->adds_after_effects()) return;
+  const auto keys = random_digests(4).take(20);
+  EXPECT_EQ(add_keys_after(*filter, keys, [] { return false; }).result, tally{.fresh = 20});
+  EXPECT_THROW((void)add_keys_after(*filter, keys, []() -> bool { throw std::bad_alloc(); }), std::bad_alloc);
+  EXPECT_EQ(check_keys(*filter, keys).result, tally{.fresh = 20});
+  EXPECT_EQ(keys_in(*filter), 0U);
+}
+
 TEST_P(AnyStore, GrowsFarPastItsFirstCapacity) {
   lockstep both(store_->create("a", spec_of({.capacity = 300, .error_rate = 0.001})));
   random_digests source(3);

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/filter/scatter.hpp"
+
 namespace everseen::any_store {
 
 using testing::Each;
@@ -64,6 +66,26 @@ TEST_P(AnyStoreLinks, KeyInEitherFilterIsSeenAndAddsGoToTheNewerAlone) {
   store_->unlink("new");
   EXPECT_THAT(look_up("new", {"before", "later"}), Each(verdict::seen))
       << "keys that were added through it, also those that the older one had";
+}
+
+TEST_P(AnyStoreLinks, AnEffectBeforeTheKeysAreAddedGetsTheVerdictsOfBoth) {
+  create("old", {.capacity = 1'000}, {"before"});
+  create("new");
+  store_->link("old", "new", {});
+  filter f = opened(*store_, "new");
+  if (!f.stored().adds_after_effects()) return;
+  const std::vector<std::string_view> keys = {"before", "later"};
+  std::vector<verdict> verdicts(keys.size());
+  const std::vector<digest> digests = {f.hash()(keys[0]), f.hash()(keys[1])};
+  scatter sorted;
+  const auto batches = sorted.sort(digests, {}, f.stored().batch_partitions(), verdicts, keys);
+  const auto added = f.stored().add_after(batches, [&] {
+    sorted.gather();
+    EXPECT_THAT(verdicts, ElementsAre(verdict::seen, verdict::fresh));
+    return true;
+  });
+  EXPECT_EQ(added, (tally{.fresh = 1, .seen = 1}));
+  EXPECT_THAT(add_all(f, {"before", "later"}), Each(verdict::seen));
 }
 
 TEST_P(AnyStoreLinks, FiltersMayDifferInHashPartitionsAndLayout) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ answers ask(const stored_filter& f, std::span<const digest> keys, event_time now
 
 inline answers add_keys(stored_filter& to, std::span<const digest> keys, event_time now = {}) {
   return detail::ask(to, keys, now, [&](auto& batches) { return to.add(batches); });
+}
+
+inline answers add_keys_after(stored_filter& to, std::span<const digest> keys,
+                              const std::function<bool()>& effect) {
+  return detail::ask(to, keys, {}, [&](auto& batches) { return to.add_after(batches, effect); });
 }
 
 inline answers check_keys(const stored_filter& in, std::span<const digest> keys, event_time now = {}) {

@@ -1,6 +1,7 @@
 #include "everseen/stream/dedup/dedup.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,21 @@ void end_if_asked(const output& lines) {
   lines.check_reader();
 }
 
+/// Returns once everything written is on the disk, or was taken by the reader of a pipe. After a signal, the
+/// reader has some time to take it.
+/// @throws stopped, storage_error  it was not
+void settle(const output& lines) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto patience = std::chrono::seconds(2);
+  std::optional<clock::time_point> signalled_at;
+  lines.sync();
+  lines.wait_until_read([&] {
+    if (!is_signalled()) return;
+    if (!signalled_at) signalled_at = clock::now();
+    if (clock::now() - *signalled_at > patience) stop_if_signalled();
+  });
+}
+
 /// @throws  the exception for the failure, with the location in the input
 [[noreturn]] void report(batch_failure failure, const dedup_result& result, const std::string& note) {
   if (result.first_unknown > 0)
@@ -65,6 +81,14 @@ std::string about_lost_lines(std::string_view filter_name) {
   return fmt::format(
       "the filter {} remembers lines that were not printed, and the next run will not print them: start "
       "again from a copy of the filter (everseen import), or with another --filter",
+      quoted_name(filter_name));
+}
+
+/// The message about a kept filter if output failed before keys were kept.
+std::string about_repeated_lines(std::string_view filter_name) {
+  return fmt::format(
+      "the filter {} has no line that was not written: the next run prints them, and may repeat some of the "
+      "last ones",
       quoted_name(filter_name));
 }
 
@@ -111,18 +135,25 @@ struct watched_run {
       end_if_asked(lines);
       progress.show({now.records, now.bytes});
     };
-    if (options.after_output)
-      options.before_judging = [&] { lines.wait_until_read([&] { end_if_asked(lines); }); };
+    if (options.adding_keys == dedup_options::adding::before_block)
+      options.settle_output = [&] {
+        lines.wait_until_read([&] { end_if_asked(lines); });
+        end_if_asked(lines);
+      };
+    if (options.adding_keys == dedup_options::adding::after_block)
+      options.settle_output = [&] { settle(lines); };
     load_with_progress(*seen, progress);
     try {
       deduplicate(input, *seen, lines, options, result);
       if (result.failure) end_if_asked(lines);  // then it is not a failure of the store
     } catch (const storage_error& e) {
       if (!seen.is_kept() || e.path() != lines.name() || result.verdicts.fresh == 0) throw;
+      const bool repeats = options.adding_keys == dedup_options::adding::after_block;
+      const std::string outcome =
+          repeats ? about_repeated_lines(seen->name()) : about_lost_lines(seen->name());
       if (e.code() != EPIPE)
-        throw storage_error(fmt::format("{}; {}", e.what(), about_lost_lines(seen->name())), e.code(),
-                            e.path());
-      progress.say(about_lost_lines(seen->name()));  // EPIPE itself ends the program without a message
+        throw storage_error(fmt::format("{}; {}", e.what(), outcome), e.code(), e.path());
+      if (!repeats) progress.say(outcome);  // EPIPE itself ends the program without a message
       throw;
     }
     if (result.failure)
@@ -138,10 +169,18 @@ struct watched_run {
   }
 };
 
-/// A kept filter remembers the lines of a block before they are printed.
+/// A crash loses or repeats the lines of a block of a kept filter.
 constexpr std::size_t careful_block_bytes = dedup_block_bytes / 4;
+/// The same where each block waits for a sync of the disk, which takes milliseconds.
+constexpr std::size_t synced_block_bytes = 2 * dedup_block_bytes;
 /// A reader that wants a few lines only, as head does, leaves the rest of a block unread.
 constexpr std::size_t first_block_bytes = std::size_t{4} << 10;
+
+std::size_t block_bytes_for(dedup_options::adding keys, const output& lines) {
+  if (keys == dedup_options::adding::ahead) return dedup_block_bytes;
+  const bool waits_for_disk = keys == dedup_options::adding::after_block && lines.is_file();
+  return waits_for_disk ? synced_block_bytes : careful_block_bytes;
+}
 
 /// --count: without a filter.
 void count(const dedup_arguments& given, block_reader& input, const dedup_options& options,
@@ -167,9 +206,8 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   std::optional<new_file> file;
   if (given.output) file.emplace(*given.output, new_file::readers::usual);
   output lines(file ? file->number() : out.descriptor(), file ? file->path() : "standard output");
-  const bool is_careful = given.filter_name && !given.judge_ahead;
   block_reader input(given.files, given.records.format(),
-                     is_careful ? careful_block_bytes : dedup_block_bytes);
+                     given.filter_name && lines.is_file() ? synced_block_bytes : dedup_block_bytes);
   if (given.filter_name && lines.is_pipe()) input.begin_with(first_block_bytes);
   input.while_waiting([&] { end_if_asked(lines); });
   input.on_first_block([&](std::string_view text) { warn_of_quotes(given.records, text); });
@@ -183,7 +221,8 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
-  options.after_output = is_careful;
+  options.adding_keys = seen.adding_of(given);
+  input.limit_blocks(block_bytes_for(options.adding_keys, lines));
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
     options.max_ahead = window->width;  // then no accepted time makes the present late
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
@@ -229,13 +268,13 @@ constexpr std::string_view dedup_details =
     "the first line without an answer (fail), prints lines without a verdict (pass), or waits until the "
     "server answers (hold), which loses and repeats no line. This applies once the filter is open: if the "
     "server cannot be reached at the start, the run ends.\n\n"
-    "After a failure, all lines whose keys were added have been printed, with three exceptions: the output "
-    "failed, the program was killed, or a server was unavailable or lacked replicas (wait=) and may have "
-    "added keys without answering. With --filter, the next run takes the lines lost in this way for repeats; "
-    "to avoid that, start again from a copy of the filter (everseen export). A block of lines, 128 KiB "
-    "and the rest of its last line, is judged only when all before it is written, and taken by the reader of "
-    "a pipe; so that is all "
-    "that is lost unless --judge-ahead is given. The counts of --stats are also written after a failure.\n\n"
+    "After a failure, the next run with the same --filter continues. If the filter is in files, its keys are "
+    "kept only once their lines are written (to the disk, if the output is a file) or taken by the reader of "
+    "a pipe: a crash loses no line, and repeats at most a block. With --on-crash lose, and with servers, "
+    "keys are kept first: a crash repeats no line, and loses at most a block, which the next run takes for "
+    "repeats; to avoid that, start again from a copy of the filter (everseen export). A block is 128 KiB of "
+    "lines, or 1 MiB where each is synced, rounded up to a line. The counts of --stats are also "
+    "written after a failure.\n\n"
     "With --count, no filter is used: it could not count. Each different line is kept in memory, the counts "
     "are exact, and they are printed when the input has ended.";
 

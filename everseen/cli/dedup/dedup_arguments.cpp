@@ -24,6 +24,12 @@ std::optional<dedup_options::fate> parse_fate(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<crash_effect> parse_crash_effect(std::string_view word) {
+  if (word == "repeat") return crash_effect::repeat;
+  if (word == "lose") return crash_effect::lose;
+  return std::nullopt;
+}
+
 void declare_records(option_set& known, dedup_arguments& given) {
   declare_key(known, given.records);
   add_choice(known, "--missing-key", given.missing_key,
@@ -47,6 +53,13 @@ void declare_filter(option_set& known, dedup_arguments& given) {
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");
   add_store_options(known, given.store, access::write);
+  add_choice(
+      known, "--on-crash", given.on_crash,
+      {"repeat|lose",
+       "with --filter: what a crash may do to a block of lines. repeat: lines are written first, and then "
+       "their keys are kept; lose: the other way round",
+       "repeat; lose with servers, where another run may have the same line"},
+      parse_crash_effect);
   add_switch(known, "--judge-ahead", given.judge_ahead,
              "with --filter: judge lines before earlier ones are printed. Faster with servers; but if the "
              "run crashes, or its reader exits, more unprinted lines count as repeats");
@@ -66,7 +79,7 @@ void declare_window(option_set& known, dedup_arguments& given) {
 
 /// A filter cannot count: it does not know how often a key was there, nor which line was its first.
 void must_not_be_of_a_filter(const dedup_arguments& given) {
-  const std::array<std::pair<bool, std::string_view>, 15> about_filters = {
+  const std::array<std::pair<bool, std::string_view>, 16> about_filters = {
       {{given.filter_name.has_value(), "--filter"},
        {given.error_rate.has_value(), "--error-rate"},
        {given.capacity.has_value(), "--capacity"},
@@ -81,6 +94,7 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
        {given.max_ahead.has_value(), "--max-ahead"},
        {given.late.has_value(), "--late"},
        {given.on_outage.has_value(), "--on-outage"},
+       {given.on_crash.has_value(), "--on-crash"},
        {given.threads.has_value(), "--threads"}}};
   for (const auto& [is_given, option] : about_filters)
     if (is_given)
@@ -105,6 +119,12 @@ void must_have_effect(const dedup_arguments& given) {
   if (given.count) must_not_be_of_a_filter(given);
   if (given.judge_ahead && !given.filter_name)
     throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
+  if (given.on_crash && !given.filter_name)
+    throw parameter_error("--on-crash is about a filter that is kept; give --filter NAME, too");
+  if (given.judge_ahead && given.on_crash == crash_effect::repeat)
+    throw parameter_error(
+        "with --judge-ahead, keys are kept before their lines are printed, so a crash loses lines; leave out "
+        "one of --judge-ahead and --on-crash repeat");
   if (given.existing && !given.filter_name)
     throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !given.records.time)

@@ -16,6 +16,9 @@
 
 namespace everseen::cli {
 
+/// What a crash of dedup may do to lines whose keys are kept.
+enum class crash_effect : std::uint8_t { repeat, lose };
+
 /// The command line of dedup.
 struct dedup_arguments : filter_options {
   std::vector<std::string> files;
@@ -26,6 +29,7 @@ struct dedup_arguments : filter_options {
   std::optional<dedup_options::fate> late;
   std::optional<std::chrono::milliseconds> max_ahead;
   std::optional<outage_watch::policy> on_outage;
+  std::optional<crash_effect> on_crash;
   std::optional<std::uint64_t> threads;
   std::optional<std::string> stats;  // "-" is standard error
   std::optional<std::string> output;

@@ -115,6 +115,18 @@ unsigned dedup_filter::useful_threads() const {
                                    : useful_dedup_threads(cores, partitions);
 }
 
+dedup_options::adding dedup_filter::adding_of(const dedup_arguments& given) const {
+  using adding = dedup_options::adding;
+  if (!kept_ || given.judge_ahead) return adding::ahead;
+  if (seen_->stored().adds_after_effects())
+    return given.on_crash == crash_effect::lose ? adding::before_block : adding::after_block;
+  if (given.on_crash == crash_effect::repeat)
+    throw parameter_error(
+        "on servers a key must be taken before its line is printed, as another run may have the same line; "
+        "leave out --on-crash repeat, or use a job, which loses and repeats nothing: everseen stream --job");
+  return adding::before_block;
+}
+
 void dedup_filter::discard_if_unused() noexcept {
   if (!kept_ || !made_ || home_->traits().is_remote) return;
   try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "everseen/core/spec/growth.hpp"
 
@@ -13,11 +14,11 @@ using window::slice_index;
 /// Judges the keys of a batch one after another.
 class predictor::judge {
  public:
-  judge(const partition& in, const spec& s, const partition_batch& batch, std::uint64_t longest_layer,
-        std::vector<std::uint32_t>& places)
+  /// @param fresh  the most keys of the batch that can be fresh
+  judge(const partition& in, const spec& s, const partition_batch& batch, std::size_t fresh,
+        std::uint64_t longest_layer, std::vector<std::uint32_t>& places)
       : state_(in.state()), spec_(s), batch_(batch), longest_layer_(longest_layer), places_(places) {
     if (!state_.slices.empty()) newest_ = state_.slices.back().index;
-    const auto fresh = static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh));
     places_.assign(std::bit_ceil(2 * fresh + 1), 0);
   }
 
@@ -42,6 +43,13 @@ class predictor::judge {
     return (!state_.slices.empty() && has_left(state_.slices.front().index)) ||
            (oldest_own_ && has_left(*oldest_own_));
   }
+
+  /// The number of slices of the partition that the window has left.
+  [[nodiscard]] std::ptrdiff_t outdated_slices() const noexcept {
+    return std::ranges::count_if(state_.slices, [this](const slice_state& s) { return has_left(s.index); });
+  }
+
+  [[nodiscard]] std::optional<slice_index> newest() const noexcept { return newest_; }
 
   [[nodiscard]] std::optional<slice_index> moves_to() const noexcept {
     if (!spec_.window || (!state_.slices.empty() && newest_ == state_.slices.back().index))
@@ -130,12 +138,38 @@ namespace {
 
 constexpr std::string_view too_long = "would need a layer that is longer than its store allows";
 
+std::size_t fresh_in(const partition_batch& batch) {
+  return static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh));
+}
+
+/// Keys ordered by slice, as a record stores them.
+void sort_by_slice(journal_record& r, std::vector<std::pair<slice_index, digest>>& keys) {
+  std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
+  for (const auto& [slice, key] : keys) {
+    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
+    ++r.groups.back().keys;
+    r.keys.push_back(key);
+  }
+}
+
+partition_batch rest_from(const partition_batch& batch, std::size_t first) {
+  return {batch.partition, batch.digests.subspan(first),
+          batch.times.size() > 1 ? batch.times.subspan(first) : batch.times, batch.out.subspan(first)};
+}
+
+/// Bits of slices that the window left when it moved to `newest` no longer count.
+void look_up_again(const partition& in, const partition_batch& rest, event_time newest) {
+  std::vector<event_time> times(rest.times.begin(), rest.times.end());
+  for (event_time& t : times) t = std::max(t, newest);
+  (void)in.check({rest.partition, rest.digests, times, rest.out});
+}
+
 }  // namespace
 
 prediction predictor::predict(const partition& in, const spec& s, const partition_batch& batch, no_room then,
                               std::uint64_t longest_layer) {
   (void)in.check(batch);
-  judge one(in, s, batch, longest_layer, places_);
+  judge one(in, s, batch, fresh_in(batch), longest_layer, places_);
   const bool had_outdated_bits = one.has_outdated_bits();
   prediction all;
   const auto stop_behind = [&](std::size_t judged) {
@@ -154,6 +188,50 @@ prediction predictor::predict(const partition& in, const spec& s, const partitio
     if (!had_outdated_bits && one.has_outdated_bits()) return stop_behind(i + 1);
   }
   return stop_behind(batch.digests.size());
+}
+
+prediction predictor::predict_whole(const partition& in, const spec& s, const partition_batch& batch) {
+  (void)in.check(batch);
+  judge one(in, s, batch, s.window ? batch.digests.size() : fresh_in(batch),
+            std::numeric_limits<std::uint64_t>::max(), places_);
+  prediction all{.judged = batch.digests.size()};
+  std::ptrdiff_t outdated = one.outdated_slices();
+  std::optional<slice_index> newest = one.newest();
+  for (std::size_t i = 0; i < batch.digests.size(); ++i) {
+    const auto predicted = one(i, batch.out[i]);
+    if (!predicted && !all.full)
+      all.full = batch_failure{batch_failure::cause::full, growth::no_room(s, too_long).what(), {}};
+    batch.out[i] = predicted.value_or(verdict::unknown);
+    if (newest == one.newest()) continue;
+    newest = one.newest();
+    if (const auto left = one.outdated_slices(); left != std::exchange(outdated, left))
+      look_up_again(in, rest_from(batch, i + 1), window::start_of(*s.window, *newest));
+  }
+  all.moves_to = one.moves_to();
+  all.new_bytes = one.new_bytes();
+  return all;
+}
+
+journal_record record_of(const prediction& predicted, const partition_state& before, const spec& s,
+                         const partition_batch& batch) {
+  journal_record r;
+  const auto& slices = before.slices;
+  r.newest = predicted.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
+  r.keys.reserve(static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh)));
+  std::vector<std::pair<slice_index, digest>> timed;
+  for (std::size_t i = 0; i < predicted.judged; ++i) {
+    if (batch.out[i] != verdict::fresh) continue;
+    if (s.window)
+      timed.emplace_back(window::slice_at(*s.window, batch.times[batch.times.size() == 1 ? 0 : i]),
+                         batch.digests[i]);
+    else
+      r.keys.push_back(batch.digests[i]);
+  }
+  if (s.window)
+    sort_by_slice(r, timed);
+  else if (!r.keys.empty())
+    r.groups.push_back({window::timeless, r.keys.size()});
+  return r;
 }
 
 }  // namespace everseen

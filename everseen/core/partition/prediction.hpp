@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "everseen/core/partition/journal_record.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/window.hpp"
 
@@ -49,9 +50,23 @@ class predictor {
                                    no_room then,
                                    std::uint64_t longest_layer = std::numeric_limits<std::uint64_t>::max());
 
+  /// The same for a whole batch, however often its keys move the window. Keys without room are skipped.
+  ///
+  /// For a caller that can act on a batch only once, before any key is added. The keys must then be added by
+  /// record_of() and partition::apply, which drop what the window has left by the end of the batch;
+  /// partition::add would compare a key with slices that the prediction had already left.
+  /// Cost: as predict, and another look-up of the rest each time that the window leaves a slice with keys.
+  [[nodiscard]] prediction predict_whole(const partition& in, const spec& s, const partition_batch& batch);
+
  private:
   class judge;
   std::vector<std::uint32_t> places_{};  // open addressing: index of a key in the batch plus one, or 0
 };
+
+/// The record that adds the keys of a batch that were predicted to be fresh; `previous` is left to the
+/// caller.
+/// @param before  the state of the partition that the prediction was made for
+[[nodiscard]] journal_record record_of(const prediction& predicted, const partition_state& before,
+                                       const spec& s, const partition_batch& batch);
 
 }  // namespace everseen

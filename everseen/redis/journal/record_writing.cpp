@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/format/partition_keys.hpp"
@@ -26,41 +24,13 @@ constexpr std::string_view staged_ms = "60000";
 
 static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
 
-/// Keys ordered by slice, as a record stores them.
-void sort_by_slice(journal_record& r, std::vector<std::pair<window::slice_index, digest>>& keys) {
-  std::ranges::stable_sort(keys, {}, [](const auto& k) { return k.first; });
-  for (const auto& [slice, key] : keys) {
-    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
-    ++r.groups.back().keys;
-    r.keys.push_back(key);
-  }
-}
-
 }  // namespace
 
 prediction partition_mirror::prepare(const partition_batch& batch, predictor::no_room then) {
   EVERSEEN_ASSERT(batch.digests.size() <= max_journal_record_keys);
   prediction all = predictor_.predict(*logic_, of_.spec, batch, then, partition_keys::max_segment_bytes);
-  journal_record r{.previous = position().checksum};
-  const auto& slices = logic_->state().slices;
-  r.newest = all.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
-  const auto slice_of = [&](std::size_t i) {
-    return of_.spec.window ? window::slice_at(*of_.spec.window, batch.times[batch.times.size() == 1 ? 0 : i])
-                           : window::timeless;
-  };
-  r.keys.reserve(static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh)));
-  std::vector<std::pair<window::slice_index, digest>> timed;
-  for (std::size_t i = 0; i < all.judged; ++i) {
-    if (batch.out[i] != verdict::fresh) continue;
-    if (of_.spec.window)
-      timed.emplace_back(slice_of(i), batch.digests[i]);
-    else
-      r.keys.push_back(batch.digests[i]);
-  }
-  if (of_.spec.window)
-    sort_by_slice(r, timed);
-  else if (!r.keys.empty())
-    r.groups.push_back({window::timeless, r.keys.size()});
+  journal_record r = record_of(all, logic_->state(), of_.spec, batch);
+  r.previous = position().checksum;
   forget_record();
   if (r.keys.empty() && !all.moves_to) return all;
   put_together(std::move(r), all.new_bytes);

@@ -1,5 +1,6 @@
 #include "everseen/store/embedded/embedded_filter.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -61,6 +62,36 @@ batch_result embedded_filter::add(std::span<const partition_batch> batches) {
   if (!failure) return done;
   failure->done = done;
   return tl::unexpected(std::move(*failure));
+}
+
+/// Holds the locks of all its partitions from the first verdict to the last key.
+batch_result embedded_filter::add_after(std::span<const partition_batch> batches,
+                                        const std::function<bool()>& effect) {
+  if (life_.has_expired()) return unanswered(batches, batch_failure::cause::storage, over);
+  std::vector<const partition_batch*> ordered;  // two calls must not wait for each other
+  for (const partition_batch& batch : batches) ordered.push_back(&batch);
+  std::ranges::sort(ordered, {}, [](const partition_batch* batch) { return batch->partition; });
+  std::vector<std::unique_lock<std::shared_mutex>> locks;
+  std::vector<std::optional<journal_record>> records;
+  std::optional<batch_failure> failure;
+  predictor verdicts;
+  for (const partition_batch* batch : ordered) {
+    guarded& target = *partitions_[batch->partition];
+    locks.emplace_back(target.lock);
+    prediction predicted = verdicts.predict_whole(target.logic, spec_, *batch);
+    journal_record record = record_of(predicted, target.logic.state(), spec_, *batch);
+    const bool changes = !record.keys.empty() || predicted.moves_to;
+    records.push_back(changes ? std::optional(std::move(record)) : std::nullopt);
+    if (predicted.full && !failure) failure = std::move(predicted.full);
+  }
+  if (!effect()) return answered(batches, std::move(failure));
+  try {
+    for (std::size_t i = 0; i < ordered.size(); ++i)
+      if (records[i]) partitions_[ordered[i]->partition]->logic.apply(*records[i]);
+  } catch (const error&) {
+    failure = batch_failure::from_current_exception();
+  }
+  return answered(batches, std::move(failure));
 }
 
 batch_result embedded_filter::check(std::span<const partition_batch> batches) const {

@@ -31,6 +31,9 @@ class embedded_filter : public stored_filter {
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   batch_result add(std::span<const partition_batch> batches) override;
+  [[nodiscard]] bool adds_after_effects() const noexcept override { return true; }
+  batch_result add_after(std::span<const partition_batch> batches,
+                         const std::function<bool()>& effect) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;

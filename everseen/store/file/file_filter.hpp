@@ -35,6 +35,8 @@ class file_writer final : private writer_files, public embedded_filter {
   /// Under sync_policy::always, what the batch added is on the disk on return. If the sync fails, the keys
   /// keep their verdicts, and the failure says that a power loss may revert them.
   batch_result add(std::span<const partition_batch> batches) override;
+  batch_result add_after(std::span<const partition_batch> batches,
+                         const std::function<bool()>& effect) override;
   void sync() override;
   /// Under sync_policy::always, the record of a claim is on the disk before a key is added.
   batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;

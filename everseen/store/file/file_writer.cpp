@@ -71,6 +71,16 @@ batch_result file_writer::add(std::span<const partition_batch> batches) {
   return synced(embedded_filter::add(batches));
 }
 
+batch_result file_writer::add_after(std::span<const partition_batch> batches,
+                                    const std::function<bool()>& effect) {
+  try {
+    bits->check_usable();
+  } catch (const storage_error& e) {
+    return unanswered(batches, batch_failure::cause::storage, e.what());
+  }
+  return synced(embedded_filter::add_after(batches, effect));
+}
+
 /// Syncs by the policy before a result is returned, even if nothing was fresh: a key may be `seen` because
 /// another thread added it and has not synced yet.
 batch_result file_writer::synced(batch_result judged) {

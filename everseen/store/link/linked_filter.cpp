@@ -96,16 +96,16 @@ std::optional<batch_failure> linked_filter::ask_older(question& q) const {
 
 template <typename Judge>
 batch_result linked_filter::judge(std::span<const partition_batch> batches, Judge by_newer) const {
-  if (is_over()) return by_newer(batches);
+  if (is_over()) return by_newer(std::vector<verdict>{});
   question q(batches, older_->get_spec().window.has_value());
-  if (q.keys.empty()) return by_newer(batches);
+  if (q.keys.empty()) return by_newer(q.verdicts);
   if (auto failure = ask_older(q)) {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
     failure->done = {};
     failure->done.unknown = q.keys.size();
     return tl::unexpected(*std::move(failure));
   }
-  batch_result judged = by_newer(batches);
+  batch_result judged = by_newer(q.verdicts);
   const tally sum = join(batches, q.verdicts);
   if (judged) return sum;
   judged.error().done = sum;
@@ -113,11 +113,21 @@ batch_result linked_filter::judge(std::span<const partition_batch> batches, Judg
 }
 
 batch_result linked_filter::add(std::span<const partition_batch> batches) {
-  return judge(batches, [this](auto some) { return newer_->add(some); });
+  return judge(batches, [&](const auto&) { return newer_->add(batches); });
+}
+
+batch_result linked_filter::add_after(std::span<const partition_batch> batches,
+                                      const std::function<bool()>& effect) {
+  return judge(batches, [&](const std::vector<verdict>& by_older) {
+    return newer_->add_after(batches, [&] {
+      if (!by_older.empty()) join(batches, by_older);
+      return effect();
+    });
+  });
 }
 
 batch_result linked_filter::check(std::span<const partition_batch> batches) const {
-  return judge(batches, [this](auto some) { return std::as_const(*newer_).check(some); });
+  return judge(batches, [&](const auto&) { return std::as_const(*newer_).check(batches); });
 }
 
 }  // namespace everseen

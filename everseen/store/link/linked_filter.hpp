@@ -30,6 +30,9 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] const spec& get_spec() const noexcept override { return newer_->get_spec(); }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
   batch_result add(std::span<const partition_batch> batches) override;
+  [[nodiscard]] bool adds_after_effects() const noexcept override { return newer_->adds_after_effects(); }
+  batch_result add_after(std::span<const partition_batch> batches,
+                         const std::function<bool()>& effect) override;
   batch_result check(std::span<const partition_batch> batches) const override;
   /// This, visit_segments and sync refer to the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {

@@ -5,6 +5,12 @@
 
 namespace everseen {
 
+batch_result stored_filter::add_after(std::span<const partition_batch> /*batches*/,
+                                      const std::function<bool()>& /*effect*/) {
+  throw parameter_error(
+      "this filter may have other writers, so a key must be taken before anything is done for it");
+}
+
 std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job,
                                                    std::optional<std::string_view> description) {
   if (!description) return nullptr;

@@ -53,6 +53,22 @@ class stored_filter {
   /// @return the sum over all batches, or the first failure; see batch_failure for its meaning per key
   virtual batch_result add(std::span<const partition_batch> batches) = 0;
 
+  /// Whether add_after() works. Never changes.
+  [[nodiscard]] virtual bool adds_after_effects() const noexcept { return false; }
+
+  /// Judges, calls `effect`, and then adds the keys, so that a crash between the two repeats the effect and
+  /// loses nothing. Needs a filter whose only writer is this process.
+  ///
+  /// Of two keys that a batch confuses with each other, both may be fresh: fewer are seen by mistake than by
+  /// add(), never more.
+  /// @param effect  called once the verdicts are in their places, unless all of them are `unknown`. Returns
+  ///   whether the keys shall be added. No other batch is judged meanwhile, so it must not use the filter.
+  /// @return as add(). If adding failed, the keys have their verdicts nevertheless, and some may be fresh
+  /// again.
+  /// @throws parameter_error  not adds_after_effects(); what `effect` throws: nothing was added
+  virtual batch_result add_after(std::span<const partition_batch> batches,
+                                 const std::function<bool()>& effect);
+
   /// Judges and changes nothing.
   virtual batch_result check(std::span<const partition_batch> batches) const = 0;
 

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/filter/room.hpp"
+#include "everseen/core/base/tally_of.hpp"
 #include "everseen/stream/dedup/dedup_run.hpp"
 #include "everseen/stream/dedup/keyed_block.hpp"
+#include "everseen/stream/port/fault_point.hpp"
 
 namespace everseen {
 
@@ -37,6 +38,7 @@ class worker {
 
  private:
   using clock = dedup_run::clock;
+  using adding = dedup_options::adding;
 
   void process(std::uint64_t number, event_time read_at) noexcept {
     std::span<const partition_batch> batches;
@@ -49,32 +51,68 @@ class worker {
       shared_.end_before(number);
     }
     // Once it is this block's turn, everything that ends the run before it is known.
-    if (shared_.options.after_output) {
-      shared_.writing.wait(number);
-      prepare(number);
-    } else if (shared_.options.threads > 1) {
-      shared_.partitions.front().wait(number);
+    switch (shared_.options.adding_keys) {
+      case adding::ahead:
+        if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
+        break;
+      case adding::before_block:
+        shared_.writing.wait(number);
+        if (number < shared_.end && !settle_output()) shared_.end_before(number);
+        break;
+      case adding::after_block:
+        shared_.writing.wait(number);
+        if (number < shared_.end) write_and_add(number, batches);
+        shared_.writing.leave(number);
+        return;
     }
     const bool wanted = number < shared_.end;
     judge(number, wanted ? batches : std::span<const partition_batch>{});
     shared_.writing.wait(number);
-    if (wanted && number < shared_.end) write(number);
+    if (wanted && number < shared_.end) (void)write(number);
     shared_.writing.leave(number);
   }
 
-  /// The output may have failed since the last block.
-  void prepare(std::uint64_t number) noexcept {
-    if (!shared_.options.before_judging || number >= shared_.end) return;
+  /// @return false  the run has failed
+  bool settle_output() noexcept {
     try {
-      shared_.options.before_judging();
+      if (shared_.options.settle_output) shared_.options.settle_output();
+      return true;
     } catch (...) {
       shared_.fail(std::current_exception());
-      shared_.end_before(number);
+      return false;
     }
   }
 
+  void write_and_add(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
+    bool is_judged = false;
+    const auto write_judged = [&] {
+      is_judged = true;
+      for (const partition_batch& batch : batches) judged_ += tally_of(batch.out);
+      block_.gather();
+      count_judged();
+      if (!write(number) || !settle_output()) {
+        shared_.end_before(number + 1);
+        return false;
+      }
+      fault_point("put");
+      return true;
+    };
+    try {
+      if (batches.empty()) {
+        write_judged();
+        return;
+      }
+      batch_result added = shared_.seen.stored().add_after(batches, write_judged);
+      if (!added) shared_.fail(std::move(added.error()));
+      fault_point("settled");
+    } catch (...) {
+      shared_.fail(std::current_exception());
+    }
+    if (!is_judged) write_judged();  // the counts of what has no answer
+  }
+
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
-    if (shared_.options.after_output) {
+    if (shared_.options.adding_keys == adding::before_block) {
       if (!batches.empty()) add(batches);
     } else if (shared_.options.threads <= 1) {
       for (const partition_batch& batch : batches) add({&batch, 1});
@@ -82,6 +120,10 @@ class worker {
       judge_in_order(number, batches);
     }
     if (!batches.empty()) block_.gather();
+    count_judged();
+  }
+
+  void count_judged() noexcept {
     verdicts_total_ += judged_;
     if (judged_.late > 0 && shared_.options.late == dedup_options::fate::fail) shared_.stop = true;
   }
@@ -103,7 +145,6 @@ class worker {
       batch_result result = shared_.seen.stored().add(batches);
       judged_ += result ? *result : result.error().done;
       if (result) return;
-      name_remedy(result.error(), shared_.seen.name(), shared_.seen.get_spec());
       if (passes() && is_outage(result.error()))
         pass(batches, clock::now() - asked_at, std::move(result.error()));
       else
@@ -145,7 +186,8 @@ class worker {
       std::ranges::replace(batch.out, verdict::unknown, verdict::fresh);
   }
 
-  void write(std::uint64_t number) noexcept {
+  /// @return false  the output failed
+  bool write(std::uint64_t number) noexcept {
     dedup_result& result = shared_.result;  // during this block's turn no other thread uses these members
     const block& bytes = block_.bytes();
     if (std::exchange(shared_.written_input, bytes.input()) != bytes.input()) shared_.records_of_input = 0;
@@ -157,11 +199,11 @@ class worker {
     result.records += block_.records();
     result.bytes += bytes.text().size();
     try {
-      if (!wanted.empty()) shared_.out.write(wanted);
+      write_past_fault_point(wanted, "half_put", [&](std::string_view part) { shared_.out.write(part); });
     } catch (...) {  // output after a gap would look complete
       shared_.fail(std::current_exception());
       shared_.end_before(number + 1);
-      return;
+      return false;
     }
     try {
       if (block_.unreadable()) report(*block_.unreadable());
@@ -170,6 +212,7 @@ class worker {
       shared_.fail(std::current_exception());
     }
     shared_.records_of_input += block_.records();
+    return true;
   }
 
   /// @param number  set once, to the number of the first such record, from 1    @param place  where it is

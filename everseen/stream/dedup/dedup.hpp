@@ -62,13 +62,18 @@ struct dedup_options {
   enum class outage : std::uint8_t { fail, pass };
   outage on_outage = outage::fail;
 
-  /// Judge a block only when all records before it are written. A run whose output fails, or that is killed,
-  /// then leaves the keys of at most one block in the filter without their records; else those of a block for
-  /// each thread. Reading, parsing and hashing run ahead in any case. All partitions judge at the same time.
-  bool after_output = false;
-  /// With after_output: called before a block is judged, by one thread at a time. It may wait, and throw,
-  /// which ends the run in order.
-  std::function<void()> before_judging{};
+  /// When the keys of a block are added, relative to the output of its records. Reading, parsing and hashing
+  /// run ahead in any case.
+  enum class adding : std::uint8_t {
+    ahead,         ///< before earlier blocks are written: a run that is killed loses a block for each thread
+    before_block,  ///< only when all records before the block are written: it loses the records of one block
+    after_block,   ///< once its records are written: it repeats the records of one block, and loses none
+  };
+  adding adding_keys = adding::ahead;  ///< after_block needs a filter that adds_after_effects()
+  /// Without adding::ahead: called by one thread at a time when everything written so far should have
+  /// arrived, which is before a block is judged, or before the keys of a written one are added. It may wait,
+  /// and throw, which ends the run in order.
+  std::function<void()> settle_output{};
 
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;             ///< useful_dedup_threads() recommends a number
@@ -100,8 +105,8 @@ struct dedup_result {
 /// The output after an exception: after a read failure or an exception of options.progress, the wanted
 /// records among all that were read whole; after an unreadable record, those before it, and no key of a
 /// later record was added; after a failed write, everything written before it. Only after a failed write may
-/// keys have been added whose records were not written, of a block for each thread, or of one block with
-/// options.after_output: doc/dedup.md, "Runs that end early".
+/// keys have been added whose records were not written, or records written whose keys were not added, as
+/// options.adding_keys says: doc/dedup.md, "Runs that end early".
 /// @throws storage_error    reading or writing failed
 /// @throws format_error     a record has no key and options.without_key is fail; or a record is late and
 ///         options.late is fail: the other records read have then been judged and written

@@ -13,6 +13,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/filter/room.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 #include "everseen/stream/dedup/turnstile.hpp"
 
@@ -83,6 +84,7 @@ struct dedup_run {
   }
   void fail(batch_failure cause) {
     if (is_outage(cause)) given_up = true;
+    name_remedy(cause, seen.name(), seen.get_spec());
     const std::scoped_lock alone(end_lock);
     if (!result.failure) result.failure = std::move(cause);
     stop = true;

@@ -5,12 +5,13 @@
 
 namespace everseen {
 
-/// Called with the name of each step that a job reaches. Null except in tests, which use it to prove that a
-/// job is correct wherever it crashes. Set it before any job begins.
+/// Called with the name of each step that a job or a run of deduplicate() reaches. Null except in tests,
+/// which use it to prove that both are correct wherever they crash. Set it before any job begins.
 ///
-/// The steps, in the order of a batch: `read`, `claimed`, `half_put`, `put`, `half_committed` (a transaction
-/// that has its offsets), `committed` (by the sink), `settled` (in the ledger), `half_shown` (by a sink that
-/// shows only what is settled), `accounted` (by the source).
+/// The steps of a job, in the order of a batch: `read`, `claimed`, `half_put`, `put`, `half_committed` (a
+/// transaction that has its offsets), `committed` (by the sink), `settled` (in the ledger), `half_shown` (by
+/// a sink that shows only what is settled), `accounted` (by the source). Those of a block of deduplicate()
+/// with adding::after_block: `half_put`, `put`, `settled` (its keys are added).
 using fault_hook = void (*)(std::string_view step) noexcept;
 inline constinit fault_hook on_fault_point = nullptr;
 

@@ -38,6 +38,11 @@ bool output::is_abandoned() const noexcept {
 
 namespace {
 
+bool has_unread(int pipe) noexcept {
+  int unread = 0;
+  return ::ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0;
+}
+
 bool is_fifo(int descriptor) noexcept {
   struct stat about {};
   return ::fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
@@ -55,8 +60,8 @@ void output::wait_until_read(const std::function<void()>& while_waiting) const {
   microseconds pause{20};  // a reader that keeps up is soon done; one that does not costs no time
   constexpr microseconds longest{10'000};
   microseconds waited{0};
-  for (int unread = 0; ::ioctl(descriptor_, FIONREAD, &unread) == 0 && unread > 0 && is_fifo(descriptor_);) {
-    check_reader();
+  while (is_fifo(descriptor_) && has_unread(descriptor_)) {
+    if (is_abandoned() && has_unread(descriptor_)) throw disk_error("write", name_, EPIPE);
     std::this_thread::sleep_for(pause);
     waited += pause;
     pause = std::min(2 * pause, longest);
@@ -64,7 +69,15 @@ void output::wait_until_read(const std::function<void()>& while_waiting) const {
     while_waiting();
     waited = microseconds(0);
   }
-  if (is_fifo(descriptor_)) check_reader();
+}
+
+bool output::is_file() const noexcept {
+  struct stat about {};
+  return ::fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+void output::sync() const {
+  if (is_file() && ::fdatasync(descriptor_) != 0) throw disk_error("sync", name_, errno);
 }
 
 void output::check_reader() const {

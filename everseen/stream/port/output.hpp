@@ -29,8 +29,13 @@ class output {
 
   /// Waits until the reader of a pipe has taken all that was written. Returns immediately for anything else.
   /// @param while_waiting  called about ten times a second; may throw
-  /// @throws storage_error  as check_reader
+  /// @throws storage_error  the reader has closed the pipe and left some of it unread
   void wait_until_read(const std::function<void()>& while_waiting) const;
+
+  /// Returns once everything written survives a power loss. Does nothing for what is not a regular file.
+  /// @throws storage_error  the disk failed
+  void sync() const;
+  [[nodiscard]] bool is_file() const noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

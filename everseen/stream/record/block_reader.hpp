@@ -80,6 +80,12 @@ class block_reader {
   /// Begins with blocks of this size, each twice as long as the last, up to that of the constructor.
   void begin_with(std::size_t bytes) noexcept { next_bytes_ = std::min(bytes, block_bytes_); }
 
+  /// Reads blocks of at most this size from now on, except for a longer record.
+  void limit_blocks(std::size_t bytes) noexcept {
+    block_bytes_ = std::min(bytes, block_bytes_);
+    next_bytes_ = std::min(next_bytes_, block_bytes_);
+  }
+
   /// Called with the text of the first block.
   void on_first_block(std::function<void(std::string_view)> call) { on_first_block_ = std::move(call); }
 

@@ -48,25 +48,6 @@ struct replica {
   partition logic;
 };
 
-journal_record record_for(const partition& in, const spec& s, const partition_batch& batch,
-                          const prediction& p) {
-  journal_record r;
-  const auto& slices = in.state().slices;
-  r.newest = p.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
-  std::vector<std::pair<window::slice_index, digest>> fresh;
-  for (std::size_t i = 0; i < p.judged; ++i)
-    if (batch.out[i] == verdict::fresh)
-      fresh.emplace_back(s.window ? window::slice_at(*s.window, batch.times[i]) : window::timeless,
-                         batch.digests[i]);
-  std::ranges::stable_sort(fresh, {}, [](const auto& k) { return k.first; });
-  for (const auto& [slice, key] : fresh) {
-    if (r.groups.empty() || r.groups.back().slice != slice) r.groups.push_back({slice, 0});
-    ++r.groups.back().keys;
-    r.keys.push_back(key);
-  }
-  return r;
-}
-
 /// Clients take turns at random. Each first predicts from its own state, then applies everything that all
 /// clients have added.
 void replicas_agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
@@ -89,7 +70,7 @@ void replicas_agree_with_the_model(const spec& s, const std::vector<std::vector<
                                  std::span(batch.times).subspan(from), std::span(batch.out).subspan(from)};
       const prediction p = verdicts.predict(mine, s, rest, predictor::no_room::skips);
       RC_ASSERT(p.judged > 0);
-      journal.push_back(record_for(mine, s, rest, p));
+      journal.push_back(record_of(p, mine.state(), s, rest));
       read_on();
       from += p.judged;
     }
@@ -117,6 +98,46 @@ RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactWindowedPartition, ())
   const window_spec w{std::chrono::milliseconds(1000 * slices), slices};
   replicas_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
                                 drifting_batches(1000, slices));
+}
+
+/// One partition, whose batches are judged whole before any of their keys is added.
+void whole_batches_agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
+  replica one(s);
+  exact_partition model(s);
+  predictor verdicts;
+  for (const auto& keys : batches) {
+    owned_batch batch(keys);
+    const partition_batch whole{0, batch.digests, batch.times, batch.out};
+    const prediction p = verdicts.predict_whole(one.logic, s, whole);
+    RC_ASSERT(p.judged == keys.size());
+    one.logic.apply(record_of(p, one.logic.state(), s, whole));
+    bool full = false;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const verdict expected = model.add(keys[i]);
+      full = full || expected == verdict::unknown;
+      RC_ASSERT(batch.out[i] == expected);
+    }
+    RC_ASSERT(p.full.has_value() == full);
+  }
+  RC_ASSERT(one.logic.state().keys() == model.state().keys());
+}
+
+RC_GTEST_PROP(Journal, BatchesJudgedWholeAgreeWithOneExactGrowingPartition, ()) {
+  whole_batches_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100)),
+                                     drifting_batches(1000, 1));
+}
+
+RC_GTEST_PROP(Journal, BatchesJudgedWholeAgreeWithOneExactRefusingPartition, ()) {
+  whole_batches_agree_with_the_model(errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::refuse),
+                                     drifting_batches(1000, 1));
+}
+
+RC_GTEST_PROP(Journal, BatchesJudgedWholeAgreeWithOneExactWindowedPartition, ()) {
+  const auto slices = *rc::gen::inRange<std::uint32_t>(1, 6);
+  const window_spec w{std::chrono::milliseconds(1000 * slices), slices};
+  whole_batches_agree_with_the_model(
+      errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
+      drifting_batches(1000, slices));
 }
 
 TEST(Journal, BitsThatACheckpointAlreadyContainsChangeNoCount) {

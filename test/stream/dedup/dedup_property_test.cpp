@@ -16,6 +16,7 @@
 namespace everseen {
 namespace {
 
+using adding = dedup_options::adding;
 using fate = dedup_options::fate;
 
 /// Records such as "17<tab>1234<tab>xxx", some of them without their second field.
@@ -54,6 +55,7 @@ dedup_options random_options(bool window) {
   options.without_key = *rc::gen::element(fate::fail, fate::pass, fate::drop);
   options.wanted = *rc::gen::element(verdict::fresh, verdict::seen, verdict::late);
   options.late = *rc::gen::element(fate::pass, fate::drop);
+  options.adding_keys = *rc::gen::element(adding::ahead, adding::before_block, adding::after_block);
   return options;
 }
 
@@ -83,8 +85,8 @@ void expect_agreement_with_naive_loop(const spec& s, dedup_options options, cons
   }
 }
 
-// Promise: the output is the same byte for byte with any number of threads and any block size (dedup, The
-// output).
+// Promise: the output is the same byte for byte with any number of threads and any block size, and whether
+// keys are added before or after their records are written (dedup, The output).
 RC_GTEST_PROP(DedupProperty, WritesTheSameAsANaiveLoop, ()) {
   const auto partitions = *rc::gen::element(1U, 7U, 64U);
   const dedup_options options = random_options(false);

@@ -300,7 +300,7 @@ TEST_P(DedupFailure, AddsTheKeysOfOneUnwrittenBlockAtMost) {
   std::string text;
   for (int i = 1000; i < 10'000; ++i) text += std::to_string(i) + "\n";
   constexpr std::size_t block_bytes = 100;  // 20 lines
-  options.after_output = true;
+  options.adding_keys = dedup_options::adding::before_block;
   test::pipe written;
   written.close_reader();
   const test::memory_file in(text);
@@ -319,9 +319,9 @@ TEST_P(DedupFailure, AddsNothingMoreWhereTheOutputIsNotReady) {
   filter f = make_filter();
   const test::memory_file written;
   output out(written.descriptor(), "file");
-  options.after_output = true;
+  options.adding_keys = dedup_options::adding::before_block;
   int asked = 0;
-  options.before_judging = [&] {
+  options.settle_output = [&] {
     EXPECT_EQ(f.info().keys * 5, out.bytes()) << "everything judged is written";
     if (++asked == 4) throw std::runtime_error("the reader has left");
   };
