@@ -150,6 +150,25 @@ EVERSEEN_API everseen_status everseen_sync(everseen_filter* filter);
 EVERSEEN_API everseen_status everseen_info(const everseen_filter* filter, char** json);
 EVERSEEN_API void everseen_free(void* memory);
 
+/* Takes the next bytes of a filter. Returns 0, or another number to end the export with EVERSEEN_STORAGE. */
+typedef int (*everseen_write)(void* context, const void* bytes, size_t length);
+/* Fills a part of the buffer. Returns how many bytes, 0 at the end, or -1 to end the import with
+ * EVERSEEN_STORAGE. */
+typedef int64_t (*everseen_read)(void* context, void* bytes, size_t length);
+
+/* Writes a filter as a stream of bytes, as `everseen export` does: its properties, its secret seed, and all
+ * bits, with checksums. It has every key that was added before the call; keys added meanwhile may be in it.
+ * Calls `write` on the calling thread.
+ * Errors: EVERSEEN_INVALID if it is another program's filter; EVERSEEN_STORAGE, EVERSEEN_BACKEND. */
+EVERSEEN_API everseen_status everseen_export(const everseen_filter* filter, everseen_write write, void* context);
+
+/* Creates a filter from such a stream, read to its end. Nothing is visible under the name before the whole
+ * stream has been read and verified.
+ * Errors: EVERSEEN_NAME_TAKEN; EVERSEEN_DAMAGED if the stream is damaged or truncated, or has bytes behind its
+ * end; and as everseen_create(). */
+EVERSEEN_API everseen_status everseen_import(const char* url, const char* name, everseen_read read,
+                                             void* context);
+
 /* ---- keys ---- */
 
 /* One byte for each key of a batch. */

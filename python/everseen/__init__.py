@@ -27,7 +27,9 @@ URL (10 s), as in "redis://localhost?retry_for=1s", and then raises BackendError
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator, Literal, Optional, TypeVar
+import io
+import os
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Literal, Optional, TypeVar, Union
 
 from . import _everseen
 from ._errors import (BackendError, DamagedError, Error, FullError, InvalidError, NameTakenError, NotFoundError,
@@ -38,7 +40,7 @@ from ._types import (ArrowArray as ArrowArray, Duration as Duration, Key as Key,
                      Verdicts as Verdicts, choice as _choice, duration as _duration)
 
 __all__ = [
-    "open", "open_or_create", "create", "drop", "memory", "dedup", "Filter", "Job",
+    "open", "open_or_create", "create", "import_", "drop", "memory", "dedup", "Filter", "Job",
     "FRESH", "SEEN", "LATE", "UNKNOWN", "MISSING",
     "Error", "InvalidError", "NotFoundError", "NameTakenError", "FullError", "StorageError", "BackendError",
     "DamagedError",
@@ -110,6 +112,22 @@ def memory(*, capacity: int = 1_000_000, error_rate: float = 1e-6, window: Optio
            slices: Optional[int] = None, growth: Optional[_Growth] = None, hash: Optional[_Hash] = None) -> Filter:
     """Creates a filter in this process's memory, with the parameters of open_or_create()."""
     return _made("create", "mem:", "memory", capacity, error_rate, window, slices, growth, hash)
+
+
+def import_(url: str, name: str, file: Union[str, os.PathLike[str], BinaryIO]) -> Filter:
+    """Creates a filter from what Filter.export() or `everseen export` wrote, and opens it. Nothing is created before the
+    whole file has been read and verified.
+
+    file: a path, or a file that is open for reading bytes, which is read to its end.
+
+    Raises NameTakenError, DamagedError, and as create().
+    """
+    if isinstance(file, (str, os.PathLike)):
+        with io.open(file, "rb") as opened:
+            _everseen.import_(url, name, opened.read)
+    else:
+        _everseen.import_(url, name, file.read)
+    return _made("open", url, name)
 
 
 def drop(url: str, name: str) -> None:

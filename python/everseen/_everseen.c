@@ -65,6 +65,7 @@ static PyObject* set_errors(PyObject* Py_UNUSED(module), PyObject* types) {
 
 static PyMethodDef module_methods[] = {
     {"open", open_filter, METH_VARARGS, NULL},
+    {"import_", import_filter, METH_VARARGS, NULL},
     {"drop", drop_filter, METH_VARARGS, NULL},
     {"claim", claim, METH_VARARGS, NULL},
     {"settle", settle, METH_VARARGS, NULL},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import array
 import json
 import os
-from typing import Any, Iterable, NoReturn, Optional
+import tempfile
+from typing import Any, BinaryIO, Iterable, NoReturn, Optional, Union
 
 from . import _everseen
 from ._keys import judge
@@ -85,6 +86,28 @@ class Filter:
         window_ms."""
         properties: dict[str, Any] = json.loads(self._own().info())
         return properties
+
+    def export(self, file: Union[str, os.PathLike[str], BinaryIO]) -> None:
+        """Writes the filter as one stream of bytes, for import_() and `everseen import`: its properties, its secret
+        seed, and all bits, with checksums. It has every key that was added before the call.
+
+        file: a path, whose file is then readable by its owner only, and appears or is replaced once it is complete; or
+        a file that is open for writing bytes.
+        """
+        if not isinstance(file, (str, os.PathLike)):
+            self._own().export(file.write)
+            return
+        path = os.path.realpath(file)
+        descriptor, written = tempfile.mkstemp(prefix=".everseen-", dir=os.path.dirname(path))
+        try:
+            with os.fdopen(descriptor, "wb") as into:
+                self._own().export(into.write)
+                into.flush()
+                os.fsync(into.fileno())
+            os.replace(written, path)
+        except BaseException:
+            os.unlink(written)
+            raise
 
     def job(self, name: str, description: str = "") -> "Job":
         """Opens a job of this filter, or creates it."""

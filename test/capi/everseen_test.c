@@ -151,6 +151,76 @@ static void integers_are_their_decimal_digits(const char* url) {
   everseen_close(f);
 }
 
+typedef struct {
+  char bytes[1 << 20];
+  size_t length, read;
+} memory_file;
+
+static int write_to(void* context, const void* bytes, size_t length) {
+  memory_file* file = context;
+  if (length > sizeof file->bytes - file->length) return 1;
+  memcpy(file->bytes + file->length, bytes, length);
+  file->length += length;
+  return 0;
+}
+
+static int64_t read_from(void* context, void* bytes, size_t length) {
+  memory_file* file = context;
+  const size_t rest = file->length - file->read, some = rest < length ? rest : length;
+  memcpy(bytes, file->bytes + file->read, some);
+  file->read += some;
+  return (int64_t)some;
+}
+
+static int64_t read_fails(void* context, void* bytes, size_t length) {
+  (void)context, (void)bytes;
+  return length > 0 ? -1 : 0;
+}
+
+static void filters_travel_as_bytes(const char* url) {
+  everseen_filter *f = NULL, *copy = NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.capacity = 1000;
+  options.judge = EVERSEEN_JUDGE_SERVER;
+  CHECK(everseen_create(url, "original", &options, &f) == EVERSEEN_OK);
+  if (f == NULL) return;
+  const int64_t keys[2] = {1, 2};
+  uint8_t verdicts[2];
+  CHECK(everseen_add_int64(f, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  memory_file* file = calloc(1, sizeof *file);
+  CHECK(everseen_export(f, write_to, file) == EVERSEEN_OK && file->length > 0);
+  everseen_close(f);
+
+  const int is_shared = strncmp(url, "mem:", 4) != 0;
+  file->bytes[file->length / 2] ^= 1;
+  CHECK(everseen_import(url, "copy", read_from, file) == EVERSEEN_DAMAGED);
+  file->bytes[file->length / 2] ^= 1;
+  file->read = 0;
+  file->length -= 1;
+  CHECK(everseen_import(url, "copy", read_from, file) == EVERSEEN_DAMAGED);
+  file->read = 0;
+  file->length += 2;
+  CHECK(everseen_import(url, "copy", read_from, file) == EVERSEEN_DAMAGED);
+  file->read = 0;
+  file->length -= 1;
+  CHECK(everseen_import(url, "copy", read_fails, file) == EVERSEEN_STORAGE);
+  if (is_shared) CHECK(everseen_open(url, "copy", &copy) == EVERSEEN_NOT_FOUND);
+  CHECK(everseen_import(url, "copy", read_from, file) == EVERSEEN_OK);
+  if (is_shared) {
+    file->read = 0;
+    CHECK(everseen_import(url, "copy", read_from, file) == EVERSEEN_NAME_TAKEN);
+    CHECK(everseen_open(url, "copy", &copy) == EVERSEEN_OK);
+    CHECK(everseen_check_int64(copy, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+    CHECK(verdicts[0] == EVERSEEN_SEEN && verdicts[1] == EVERSEEN_SEEN);
+    file->length = sizeof file->bytes;
+    CHECK(everseen_export(copy, write_to, file) == EVERSEEN_STORAGE);
+    everseen_close(copy);
+  }
+  CHECK(everseen_export(NULL, write_to, file) == EVERSEEN_INVALID);
+  CHECK(everseen_import(url, "copy", NULL, file) == EVERSEEN_INVALID);
+  free(file);
+}
+
 /* The offsets are invalid far after the first keys, none of which may be added then. */
 static void checks_all_offsets_before_the_first_key(const char* url) {
   everseen_filter* f = NULL;
@@ -352,6 +422,7 @@ int main(int count, char** words) {
   adds_and_checks_in_every_layout(url);
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
   integers_are_their_decimal_digits(url);
+  filters_travel_as_bytes(url);
   checks_all_offsets_before_the_first_key(url);
   if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
   if (strcmp(url, "mem:") != 0) compares_what_is_asked_for_alone(url);

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import enum
+import io
 import math
 import os
 import pickle
@@ -350,6 +351,35 @@ class Filters(unittest.TestCase):
             self.assertEqual(os.listdir(folder), [])
         with self.assertRaises(everseen.NotFoundError):
             everseen.open("mem:", "f")
+
+    def test_a_filter_travels_as_a_file(self):
+        f = self.made(capacity=1000, judge="server")
+        f.add_many(range(100))
+        file = io.BytesIO()
+        f.export(file)
+        with self.assertRaisesRegex(ZeroDivisionError, "division"):
+            f.export(type("Broken", (), {"write": lambda self, piece: 1 / 0})())
+        whole = file.getvalue()
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/clicks.everseen"
+            f.export(path)
+            self.assertEqual(os.listdir(folder), ["clicks.everseen"])
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+            with self.assertRaises(FileNotFoundError):
+                f.export(f"{folder}/none/clicks")
+            store = f"file:{folder}/store"
+            for damaged in (whole[:-1], whole + b"x", b"", whole[:50] + b"?" + whole[51:]):
+                with self.assertRaises(everseen.DamagedError):
+                    everseen.import_(store, "copy", io.BytesIO(damaged))
+            with self.assertRaises(TypeError):
+                everseen.import_(store, "copy", io.StringIO("text"))
+            for source in (path, io.BytesIO(whole)):
+                with everseen.import_(store, "copy", source) as copy:
+                    self.assertTrue(all(v == SEEN for v in copy.check_many(range(100))))
+                    self.assertTrue(copy.add("another"))
+                with self.assertRaises(everseen.NameTakenError):
+                    everseen.import_(store, "copy", source if isinstance(source, str) else io.BytesIO(whole))
+                everseen.drop(store, "copy")
 
     def test_events_of_a_job_keep_their_verdicts_until_it_settles(self):
         f = self.made()

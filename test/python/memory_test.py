@@ -2,6 +2,7 @@
 
 import array
 import gc
+import io
 import os
 import sys
 import threading
@@ -53,6 +54,9 @@ def use_everything(f, full):
         f.fresh(numpy.frombuffer(b"ab" * 100, dtype=numpy.uint8).reshape(-1, 2))
     f.info()
     f.sync()
+    full.export(io.BytesIO())
+    fails(full.export, io.StringIO())
+    fails(everseen.import_, "mem:", "f", io.BytesIO(b"damaged"))
     fails(f.add_many, KEYS + [1.5])
     fails(f.add_many, ArrowArray(KEYS, nulls=[1]))
     fails(f.add_many, ArrowArray([b"12345678"], b"l"))

@@ -1,6 +1,7 @@
 """A program that type checkers must accept; without `type: ignore` they must refuse the lines that have it (mypy --strict)."""
 
 import datetime
+import io
 from typing import Iterator, Optional, assert_type
 
 import everseen
@@ -13,6 +14,9 @@ verdicts: everseen.Verdicts = clicks.add_many(["a", b"b", 3], time=[1.5, 2, 3])
 print(sum(v == everseen.FRESH for v in verdicts))
 keys: everseen.Keys = (str(i) for i in range(10))
 clicks.check_many(keys)
+
+clicks.export("clicks.everseen")
+assert_type(everseen.import_("mem:", "copy", io.BytesIO(b"")), everseen.Filter)
 
 rows: Iterator[tuple[int, str]] = everseen.dedup([(1, "a"), (2, "a")], key=lambda row: row[1])
 assert_type(next(rows), tuple[int, str])

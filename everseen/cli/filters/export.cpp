@@ -15,8 +15,8 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/store/port/filter_stream.hpp"
 
 namespace everseen::cli {
 
@@ -39,14 +39,6 @@ struct export_arguments {
   std::optional<std::string> key;
   store_choice store;
 };
-
-void write_stream(const filter& f, const image::byte_sink& sink) {
-  image::stream_writer to(sink, f.name(), f.get_spec());
-  for (std::uint32_t p = 0; p < f.get_spec().partitions; ++p)
-    f.stored().visit_segments(p, [&to](const segment_id& id, const layer_state& layer,
-                                       std::span<const std::byte> bits) { to.segment(id, layer, bits); });
-  to.finish();
-}
 
 /// The string that --key names; optional if there is only one.
 redis::bitmap_place string_to_export(const export_arguments& o, const redis::attached_filter& a) {
@@ -78,7 +70,7 @@ void write_file(const export_arguments& o, const filter& f, printer& out) {
   };
   switch (o.to.value_or(destination::everseen)) {
     case destination::everseen:
-      write_stream(f, sink);
+      write_stream(f.stored(), f.name(), sink);
       break;
     case destination::guava:
       export_guava(f, sink);

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <random>
@@ -16,8 +15,8 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/format/stream_image.hpp"
 #include "everseen/filter/foreign_file.hpp"
+#include "everseen/store/port/filter_stream.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -36,30 +35,12 @@ struct import_arguments {
   bool quiet = false;
 };
 
-/// Nothing is visible under the name before the whole stream has been read and verified.
-void restore_stream(const std::string& name, store& into, const input_file& from) {
-  image::stream_reader in([&from](std::span<std::byte> bytes) { return from.read(bytes); });
-  const auto restored = into.begin_restore(name, in.get_spec());
-  while (const auto header = in.next()) {
-    std::span<std::byte> place =
-        restored->add_segment(header->id, {header->shape, header->capacity, header->keys});
-    in.read_bits([&place](std::span<const std::byte> bytes) {
-      std::copy(bytes.begin(), bytes.end(), place.begin());
-      place = place.subspan(bytes.size());
-    });
-  }
-  std::byte beyond{};
-  if (from.read({&beyond, 1}) != 0)
-    throw format_error("more bytes follow the end of the stream; import takes one stream and nothing else");
-  restored->commit();
-}
-
 void read_file(const import_arguments& o, const std::string& name, store& into, const input_file& from) {
   const foreign_source source = {[&from](std::span<std::byte> bytes) { return from.read(bytes); },
                                  from.bytes()};
   switch (o.from.value_or(file_format::everseen)) {
     case file_format::everseen:
-      return restore_stream(name, into, from);
+      return read_stream(into, name, source.read);
     case file_format::guava:
       return import_guava(into, name, source, {o.funnel.value_or(funnel_kind::bytes), o.capacity});
     case file_format::redisbloom:
