@@ -144,8 +144,9 @@ EVERSEEN_API everseen_status everseen_drop(const char* url, const char* name);
 EVERSEEN_API everseen_status everseen_sync(everseen_filter* filter);
 
 /* The properties and the fill of a filter as a JSON object: name, capacity, error_rate, keys, bytes,
- * error_rate_now, layers, window_ms (0: none). Free it with everseen_free(). On servers, this costs one
- * round trip per partition.
+ * error_rate_now, expected_false_seen, layers, segments, partitions, window_ms (0: none). doc/operations.md,
+ * "Figures of a filter", says what they are. Free it with everseen_free(). On servers, this costs one round
+ * trip per partition.
  * Errors: EVERSEEN_STORAGE, EVERSEEN_BACKEND, EVERSEEN_DAMAGED; *json is then null. */
 EVERSEEN_API everseen_status everseen_info(const everseen_filter* filter, char** json);
 EVERSEEN_API void everseen_free(void* memory);

@@ -118,7 +118,11 @@ std::string json_of(const filter_info& info) {
          ",\"error_rate\":" + json_number(info.spec.error_rate) + ",\"keys\":" + std::to_string(info.keys) +
          ",\"bytes\":" + std::to_string(info.bytes) +
          ",\"error_rate_now\":" + json_number(info.error_rate_now) +
-         ",\"layers\":" + std::to_string(info.max_layers) + ",\"window_ms\":" + std::to_string(window) + "}";
+         ",\"expected_false_seen\":" + json_number(info.expected_false_seen) +
+         ",\"layers\":" + std::to_string(info.max_layers) +
+         ",\"segments\":" + std::to_string(info.segments) +
+         ",\"partitions\":" + std::to_string(info.spec.partitions) +
+         ",\"window_ms\":" + std::to_string(window) + "}";
 }
 
 }  // namespace

@@ -82,8 +82,9 @@ class Filter:
         return which_are_fresh(judge(self._own(), keys, True, time, "drop" if missing == "pass" else missing), missing)
 
     def info(self) -> dict[str, Any]:
-        """The filter's properties and fill: name, capacity, error_rate, keys, bytes, error_rate_now, layers,
-        window_ms."""
+        """The filter's properties and fill: name, capacity, error_rate, keys, bytes, error_rate_now,
+        expected_false_seen, layers, segments, partitions, window_ms (0: none). doc/operations.md of everseen, "Figures
+        of a filter", says what they are."""
         properties: dict[str, Any] = json.loads(self._own().info())
         return properties
 

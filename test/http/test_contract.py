@@ -92,7 +92,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(asked["verdicts"], ["seen", "fresh"])
             told = check(s, "GET", FILTERS + "/clicks", 200)
             self.assertEqual((told["keys"], told["layers"], told["slices"]), (2, 1, 1))
-            self.assertGreater(told["current_error_rate"], 0)
+            self.assertGreater(told["error_rate_now"], 0)
             self.assertEqual(sum(p["keys"] for p in told["partition_list"]), 2)
             why = check(s, "POST", FILTERS + "/clicks/explain", 200, {"key": "a"})
             self.assertEqual(why["verdict"], "seen")

@@ -41,7 +41,7 @@ export interface FilterFigures {
   keys: number;
   capacity: number;
   error_rate: number;
-  current_error_rate: number;
+  error_rate_now: number;
   fill: number;
   layers: number;
   slices: number;
@@ -93,7 +93,7 @@ export interface PartitionInfo {
   room: number;
   fill: number;
   bytes: number;
-  current_error_rate: number;
+  error_rate_now: number;
   slices: SliceInfo[];
 }
 

@@ -56,7 +56,7 @@ void print_info_json(const filter_info& info, const std::string& store, const fi
                                  {"fill", total_of(info).fill()},
                                  {"bytes", info.bytes},
                                  {"segments", info.segments},
-                                 {"max_layers", info.max_layers},
+                                 {"layers", info.max_layers},
                                  {"error_rate_now", info.error_rate_now},
                                  {"expected_false_seen", info.expected_false_seen}};
   if (info.spec.window) {

@@ -79,7 +79,7 @@ void print_json(const std::vector<entry>& entries, const std::string& store, pri
                      {"capacity", e.info.spec.capacity},
                      {"error_rate", e.info.spec.error_rate},
                      {"bytes", e.info.bytes},
-                     {"max_layers", e.info.max_layers},
+                     {"layers", e.info.max_layers},
                      {"error_rate_now", e.info.error_rate_now}});
     else
       all.push_back({{"name", e.name}, {"store", store}, {"fault", e.fault}});

@@ -55,7 +55,7 @@ json partition_json(const filter_info& info, std::size_t number) {
           {"room", sum.room},
           {"fill", sum.fill()},
           {"bytes", sum.bytes},
-          {"current_error_rate", std::clamp(error_rate_now(info.spec, state), 0.0, 1.0)},
+          {"error_rate_now", std::clamp(error_rate_now(info.spec, state), 0.0, 1.0)},
           {"slices", std::move(slices)}};
 }
 
@@ -100,7 +100,7 @@ json figures_json(std::string_view key, const spec& s, const filter_figures& f) 
           {"keys", f.keys},
           {"capacity", s.capacity},
           {"error_rate", s.error_rate},
-          {"current_error_rate", f.error_rate_now},
+          {"error_rate_now", f.error_rate_now},
           {"fill", f.fill},
           {"layers", f.layers},
           {"slices", f.slices},

@@ -105,7 +105,7 @@ TEST_F(Filters, ShowTheirStateToPeopleAndPrograms) {
   EXPECT_NEAR(info["keys"].get<double>(), 500, 5);
   EXPECT_NEAR(info["fill"].get<double>(), 0.5, 0.01);
   EXPECT_LT(info["error_rate_now"].get<double>(), 0.005);
-  EXPECT_EQ(info["max_layers"], 1);
+  EXPECT_EQ(info["layers"], 1);
 }
 
 TEST_F(Filters, NeverShowTheirSeed) {

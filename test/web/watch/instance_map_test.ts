@@ -12,7 +12,7 @@ function partitions(count: number): PartitionInfo[] {
     room: 0,
     fill: partition % 2,
     bytes: 64,
-    current_error_rate: 0,
+    error_rate_now: 0,
     slices: [],
   }));
 }

@@ -27,7 +27,7 @@ export function FilterView({ shown: { info, listed, problem }, now, samples }: F
         {described && <p class="hint">{describe(described, text)}</p>}
         {problem && <Problem words={text.notNow} detail={problem} />}
         <Figures now={now} wrong={info?.expected_false_seen} />
-        <RateScale now={now.current_error_rate} promised={now.error_rate} />
+        <RateScale now={now.error_rate_now} promised={now.error_rate} />
       </div>
       <ActivityPlots samples={samples} />
       {info && (
@@ -66,7 +66,7 @@ function Figures({ now, wrong }: { now: FilterFigures; wrong?: number }) {
   const figures: [string, string, string?][] = [
     [text.keys, count(now.keys), text.madeFor(count(now.capacity))],
     [text.fill, percent(now.fill)],
-    [text.rateNow, chance(now.current_error_rate), `${text.promised} ${chance(now.error_rate)}`],
+    [text.rateNow, chance(now.error_rate_now), `${text.promised} ${chance(now.error_rate)}`],
     [text.memoryOf, bytes(now.bytes)],
     [text.layers, count(now.layers)],
     [text.slices, count(now.slices)],
