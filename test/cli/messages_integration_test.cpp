@@ -168,8 +168,10 @@ TEST_F(Messages, AreCountedSeparatelyFromLinesWithoutAKey) {
                  "jq -c '[.lines, .fresh, .without_key, .malformed]' s")
                   .out,
               testing::HasSubstr("[4,1,1,2]"));
-  EXPECT_THAT(sh("everseen add f --key /id --missing-key drop < events.json").err,
-              "everseen: 3 lines without a key passed over; the first is line 2 of standard input\n");
+  EXPECT_THAT(
+      sh("everseen add f --key /id --missing-key drop < events.json").err,
+      "everseen: 3 of 4 lines had no usable key and were dropped; the first: line 2 of standard input has no "
+      "key: there is no /id; it is '{}'\n");
   EXPECT_THAT(sh("everseen check f --key /id --missing-key drop -q < events.json"), Prints(""));
   EXPECT_THAT(sh("everseen add f --key /id --missing-key pass < events.json"),
               Complains(2, "--missing-key pass is not known", "fail, drop"));

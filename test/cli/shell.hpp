@@ -67,6 +67,21 @@ auto Prints(Matcher text, int exit_code = 0) {
                Field("err", &program_result::err, ""), Field("out", &program_result::out, text));
 }
 
+/// The program succeeded and printed this, whatever it noted.
+template <typename Matcher>
+auto Output(Matcher text) {
+  using namespace testing;
+  return AllOf(Field("exit_code", &program_result::exit_code, 0), Field("out", &program_result::out, text));
+}
+
+/// Standard error is one line that contains all the words.
+template <typename... Words>
+auto Notes(Words... words) {
+  using namespace testing;
+  return Field("err", &program_result::err,
+               AllOf(StartsWith("everseen: "), MatchesRegex("[^\n]*\n"), HasSubstr(words)...));
+}
+
 inline void PrintTo(const program_result& r, std::ostream* out) {
   *out << "exit code " << r.exit_code << "\n-- out:\n" << r.out << "-- err:\n" << r.err;
 }

@@ -108,6 +108,10 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
     notes.say(fmt::format("{} of {} lines were older than the window and were {}; the first is {}{}",
                           result.verdicts.late, result.records, passed ? "printed" : "dropped",
                           result.first_late_place, passed ? "" : " (--late pass prints them)"));
+  if (const auto count = result.without_key + result.malformed; count > 0)
+    notes.say(keyless_note({count, result.records, result.first_without_key},
+                           options.time ? "key or time" : "key",
+                           options.without_key == dedup_options::fate::pass ? "printed" : "dropped"));
   if (result.passed)
     notes.say(fmt::format("{} lines were printed without a verdict: {}", result.verdicts.unknown,
                           result.passed->message));
@@ -197,6 +201,7 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
   dedup_result result;
   if (!header.empty()) lines.write(header + options.format.separator);
   count_records(input, lines, with_progress, result);
+  if (given.stats != "-" && !given.quiet) note_oddities(result, options, progress);
   if (stats) stats->write(result, std::nullopt);
 }
 

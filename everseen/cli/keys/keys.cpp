@@ -98,11 +98,11 @@ void key_source::read_keys(std::vector<std::string_view>& keys) {
 }
 
 void key_source::pass_over(std::string_view line, std::uint64_t number, record_fault why) {
+  const auto place = [&] { return place_at(number) + ' ' + to_string(describe(*rule_, line, 0, why)); };
   if (!how_.drop_without_key)
-    fault_ = fmt::format("{} {}; --missing-key drop skips such lines", place_at(number),
-                         to_string(describe(*rule_, line, 0, why)));
+    fault_ = place() + "; --missing-key drop skips such lines";
   else if (dropped_++ == 0)
-    first_dropped_ = place_at(number);
+    first_dropped_ = place();
 }
 
 std::string key_source::place_of(std::size_t index) const {
@@ -116,8 +116,8 @@ std::string key_source::place_at(std::uint64_t number) const {
 
 void key_source::note_dropped() const {
   if (dropped_ == 0) return;
-  fmt::print(stderr, "everseen: {} {} without a key passed over; the first is {}\n", format_count(dropped_),
-             dropped_ == 1 ? "line" : "lines", first_dropped_);
+  fmt::print(stderr, "everseen: {}\n",
+             keyless_note({dropped_, lines_before_ + lines_of_block_, first_dropped_}, "key", "dropped"));
 }
 
 void key_source::refuse_line() const {

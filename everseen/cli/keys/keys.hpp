@@ -49,7 +49,7 @@ class key_source {
   /// The same by its number among all lines, or all keys of the command, from 0.
   [[nodiscard]] std::string place_at(std::uint64_t number) const;
 
-  /// Says on standard error how many lines without a key were passed over.
+  /// Says on standard error how many lines without a key were dropped.
   void note_dropped() const;
 
  private:
@@ -72,7 +72,7 @@ class key_source {
   std::vector<std::uint32_t> line_of_key_;  // in the block, if lines have keys by a rule
   std::string fault_;                       // of the line after the last key; empty if it has none
   std::uint64_t dropped_ = 0;
-  std::string first_dropped_;
+  std::string first_dropped_;  // where it is, and why it has no key
 };
 
 /// Options of a verb with keys.

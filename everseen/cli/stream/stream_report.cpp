@@ -17,6 +17,8 @@ std::string job_summary(const job_result& result) {
   if (t.late > 0) text += fmt::format(", {} late", format_count(t.late));
   if (result.bad == 1) text += "; 1 record was no event";
   if (result.bad > 1) text += fmt::format("; {} records were no events", format_count(result.bad));
+  if (result.bad > 0) text += (result.bad == 1 ? ": it " : "; the first ") + result.first_bad;
+  if (result.bad > 0 && result.events == 0) text += "; is the key right?";
   if (result.replayed > 0)
     text += fmt::format("; {} were judged before by a run that did not end", format_count(result.replayed));
   if (result.passed)

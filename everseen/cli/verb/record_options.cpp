@@ -180,6 +180,15 @@ event_shape shape_of(const record_options& given, std::string_view header) {
   return shape;
 }
 
+std::string keyless_note(const keyless_lines& lines, std::string_view missing, std::string_view fate) {
+  if (lines.count == lines.all)
+    return fmt::format(
+        "warning: no line has a usable {0}, so all {1} were {2}; is the {0} right? The first: {3}", missing,
+        format_count(lines.all), fate, lines.first);
+  return fmt::format("{} of {} lines had no usable {} and {} {}; the first: {}", format_count(lines.count),
+                     format_count(lines.all), missing, lines.count == 1 ? "was" : "were", fate, lines.first);
+}
+
 void warn_of_quotes(const record_options& given, std::string_view text) {
   if (given.csv || given.delimiter != ',' || text.find('"') == std::string_view::npos) return;
   fmt::print(stderr,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,17 @@ struct field_words {
 /// @param header  the first line of the input, if --header is given
 /// @throws parameter_error  the fields are of different kinds, or the line does not name one
 [[nodiscard]] event_shape shape_of(const record_options& given, std::string_view header);
+
+/// Lines that a verb passed over since they have no key, or whose key it cannot use.
+struct keyless_lines {
+  std::uint64_t count = 0;
+  std::uint64_t all = 0;     ///< lines that were read
+  std::string_view first{};  ///< where the first is, and why it has no key
+};
+/// A sentence about them, which asks whether the key is right if no line has one.
+/// @param missing  as in "key or time"    @param fate  as in "dropped"
+[[nodiscard]] std::string keyless_note(const keyless_lines& lines, std::string_view missing,
+                                       std::string_view fate);
 
 /// Warns on standard error if lines that seem to be CSV are not read as such.
 /// @param text  the beginning of the input

@@ -113,17 +113,10 @@ class counter {
 
   void take_record(std::string_view record, const std::string& input, dedup_result& result) {
     const auto event = rule_.read(record);
-    if (!event && options_.without_key == dedup_options::fate::fail)
-      throw format_error(record_place(options_.format, input, of_input_) + ' ' +
-                         to_string(describe(rule_, record, of_input_, event.error())) +
-                         "; --missing-key drop skips such lines, --missing-key pass prints them");
+    if (!event) take_keyless(record, event.error(), input, result);
     ++of_input_;
     ++result.records;
-    if (!event) {
-      ++(is_malformed(event.error()) ? result.malformed : result.without_key);
-      if (options_.without_key == dedup_options::fate::pass) keep(record, {});
-      return;
-    }
+    if (!event) return;
     const std::string_view key = rule_.whole_record_is_key() ? record : event->key;
     const digest d = hash_(key);
     const auto known =
@@ -133,6 +126,19 @@ class counter {
     else
       keep(record, d);
     ++(known ? result.verdicts.seen : result.verdicts.fresh);
+  }
+
+  void take_keyless(std::string_view record, record_fault why, const std::string& input,
+                    dedup_result& result) {
+    const auto place = [&] {
+      return record_place(options_.format, input, of_input_) + ' ' +
+             to_string(describe(rule_, record, of_input_, why));
+    };
+    if (options_.without_key == dedup_options::fate::fail)
+      throw format_error(place() + "; --missing-key drop skips such lines, --missing-key pass prints them");
+    ++(is_malformed(why) ? result.malformed : result.without_key);
+    if (result.first_without_key.empty()) result.first_without_key = place();
+    if (options_.without_key == dedup_options::fate::pass) keep(record, {});
   }
 
   /// A record is not divided between two chunks.

@@ -193,9 +193,8 @@ class worker {
     if (std::exchange(shared_.written_input, bytes.input()) != bytes.input()) shared_.records_of_input = 0;
     if (judged_.unknown > 0) note_first(verdict::unknown, result.first_unknown, result.first_unknown_place);
     if (judged_.late > 0) note_first(verdict::late, result.first_late, result.first_late_place);
-    const std::string_view wanted = block_.keep_wanted(result.without_key);
-    result.without_key -= block_.malformed();
-    result.malformed += block_.malformed();
+    note_keyless(block_.without_key(), result);
+    const std::string_view wanted = block_.keep_wanted();
     result.records += block_.records();
     result.bytes += bytes.text().size();
     try {
@@ -221,6 +220,13 @@ class worker {
     if (!found) return;
     number = shared_.result.records + *found + 1;
     place = place_of(*found);
+  }
+
+  void note_keyless(const keyed_block::keyless& of_block, dedup_result& result) const {
+    result.without_key += of_block.without_key;
+    result.malformed += of_block.malformed;
+    if (of_block.first && result.first_without_key.empty())
+      result.first_without_key = place_of(of_block.first->position) + ' ' + to_string(*of_block.first);
   }
 
   [[nodiscard]] std::string place_of(std::size_t record) const {

@@ -86,9 +86,10 @@ struct dedup_result {
   tally verdicts;  ///< complete only at the end; records that outage::pass let through are `unknown`
   std::uint64_t records = 0;
   std::uint64_t without_key = 0;
-  std::uint64_t malformed = 0;     ///< that cannot be read at all, as broken JSON
-  std::uint64_t first_late = 0;    ///< number, from 1, of the first late record; 0: none
-  std::string first_late_place{};  ///< and where it is, as in "line 5 of access.csv"
+  std::uint64_t malformed = 0;      ///< that cannot be read at all, as broken JSON
+  std::string first_without_key{};  ///< where the first of both is, and why it has no key
+  std::uint64_t first_late = 0;     ///< number, from 1, of the first late record; 0: none
+  std::string first_late_place{};   ///< and where it is, as in "line 5 of access.csv"
   std::uint64_t bytes = 0;
   /// Set if the filter failed during the run. Nothing was read after that. Of the records read, those with
   /// the wanted verdict were written; the `unknown` ones were neither added nor written. Exception: a server

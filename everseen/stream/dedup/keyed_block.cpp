@@ -26,7 +26,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   times_.clear();
   keyed_.clear();
   keys_.clear();
-  malformed_ = 0;
+  keyless_ = {};
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
   find_record_ends(bytes_.text(), options_.format, ends_);
   digests_.reserve(ends_.size());
@@ -75,12 +75,20 @@ void keyed_block::read_record(std::size_t i, std::string_view record) {
     if (rule_.has_time()) times_.push_back(parts->time);
     keyed_.push_back(static_cast<std::uint32_t>(i));
   } else if (options_.without_key == dedup_options::fate::fail) {
-    unreadable_ = describe(rule_, record, i, parts.error());
-    if (const auto refusal = key ? seen_.refusal_of(*key) : std::nullopt) unreadable_->detail = *refusal;
+    unreadable_ = describe_fault(i, record, parts.error(), key);
     ends_.resize(i);  // the records before it in the block are kept
   } else {
-    malformed_ += is_malformed(parts.error()) ? 1 : 0;
+    ++(is_malformed(parts.error()) ? keyless_.malformed : keyless_.without_key);
+    if (!keyless_.first) keyless_.first = describe_fault(i, record, parts.error(), key);
   }
+}
+
+/// @param key  what the record has, if the filter cannot take it
+bad_record keyed_block::describe_fault(std::size_t i, std::string_view record, record_fault why,
+                                       std::optional<std::string_view> key) const {
+  bad_record bad = describe(rule_, record, i, why);
+  if (const auto refusal = key ? seen_.refusal_of(*key) : std::nullopt) bad.detail = *refusal;
+  return bad;
 }
 
 /// @return whether the filter accepts this key
@@ -103,7 +111,7 @@ std::optional<std::size_t> keyed_block::first(verdict v) const noexcept {
   return every_record_is_key_ ? key : keyed_[key];
 }
 
-std::string_view keyed_block::keep_wanted(std::uint64_t& without_key) noexcept {
+std::string_view keyed_block::keep_wanted() noexcept {
   char* const text = bytes_.data();
   char* to = text;
   std::size_t begin = 0;
@@ -122,7 +130,6 @@ std::string_view keyed_block::keep_wanted(std::uint64_t& without_key) noexcept {
       wanted = is_wanted(verdicts_[next_keyed++]);
     } else {
       wanted = options_.without_key == dedup_options::fate::pass;
-      ++without_key;
     }
     const std::size_t end = ends_[i] + std::size_t{1};
     if (!wanted) {

@@ -45,16 +45,22 @@ class keyed_block {
   /// Index of the first record with this verdict.
   [[nodiscard]] std::optional<std::size_t> first(verdict v) const noexcept;
 
-  /// Records without a key that cannot be read at all.
-  [[nodiscard]] std::uint64_t malformed() const noexcept { return malformed_; }
-  /// Moves the wanted records together, in place.    @param without_key  incremented for each such record,
-  ///         malformed ones included
-  [[nodiscard]] std::string_view keep_wanted(std::uint64_t& without_key) noexcept;
+  /// Records that have no key, and are passed or dropped.
+  struct keyless {
+    std::uint64_t without_key = 0;
+    std::uint64_t malformed = 0;  // cannot be read at all
+    std::optional<bad_record> first{};
+  };
+  [[nodiscard]] const keyless& without_key() const noexcept { return keyless_; }
+  /// Moves the wanted records together, in place.
+  [[nodiscard]] std::string_view keep_wanted() noexcept;
 
  private:
   void hash_records();
   void hash_fields();
   void read_record(std::size_t i, std::string_view record);
+  [[nodiscard]] bad_record describe_fault(std::size_t i, std::string_view record, record_fault why,
+                                          std::optional<std::string_view> key) const;
   [[nodiscard]] bool hash_key(std::string_view key);
   [[nodiscard]] event_time latest_believed() const noexcept;
   [[nodiscard]] std::span<const event_time> times() const noexcept;
@@ -77,7 +83,7 @@ class keyed_block {
   std::vector<event_time> times_;
   std::vector<verdict> verdicts_;
   std::optional<bad_record> unreadable_;
-  std::uint64_t malformed_ = 0;
+  keyless keyless_;
 };
 
 }  // namespace everseen

@@ -45,6 +45,7 @@ struct job_result {
   tally verdicts;              ///< `unknown` ones were passed by in an outage
   std::uint64_t events = 0;    ///< judged
   std::uint64_t bad = 0;       ///< records that are not events
+  std::string first_bad{};     ///< what is wrong with the first
   std::uint64_t replayed = 0;  ///< events that an earlier attempt had claimed
   std::uint64_t bytes = 0;
   std::optional<event_time> newest;     ///< the watermark: latest time of an event

@@ -175,6 +175,7 @@ void job::remember(const event_batch& batch) {
     result_.verdicts.unknown += v == verdict::unknown;
   }
   result_.events += verdicts_.size();
+  if (result_.bad == 0 && !batch.bad.empty()) result_.first_bad = to_string(batch.bad.front());
   result_.bad += batch.bad.size();
   result_.replayed +=
       static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));

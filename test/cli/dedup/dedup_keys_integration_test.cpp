@@ -9,8 +9,11 @@ namespace {
 
 using namespace std::string_literals;
 using test::Complains;
+using test::Notes;
+using test::Output;
 using test::Prints;
 using testing::AllOf;
+using testing::HasSubstr;
 
 class DedupKeys : public test::Shell {
  protected:
@@ -210,10 +213,40 @@ TEST_F(DedupKeys, RemembersNothingAfterALineWithoutAKey) {
   EXPECT_EQ(text_of("second"), test::first_occurrences(text_of("lines")).substr(4));
 }
 
+// Promise: lines that are dropped or printed for want of a key are counted on standard error, and a warning
+// says so if no line has one (dedup, Keys and records).
+TEST_F(DedupKeys, WarnsIfNoLineHasTheKey) {
+  const std::string lines = "{\"id\":1}\n{\"id\":2}\n";
+  given("everseen create f --capacity 100; everseen add f 1");
+  for (const char* verb : {"dedup", "dedup -c", "dedup --filter g", "add f", "migrate f g2 --keys -"})
+    EXPECT_THAT(
+        sh("everseen "s + verb + " --key /nope --missing-key drop", lines).err,
+        testing::AllOf(HasSubstr("everseen: warning: no line has a usable key, so all 2 were dropped; is the "
+                                 "key right? The first: line 1 of standard input has no key"),
+                       HasSubstr("there is no /nope")))
+        << verb;
+  EXPECT_THAT(sh("everseen dedup --key /nope --missing-key pass", lines),
+              AllOf(Output(lines), Notes("warning", "all 2 were printed")));
+  EXPECT_THAT(sh("everseen dedup --window 10m --key /id --time /at --missing-key drop", lines),
+              AllOf(Output(""), Notes("no line has a usable key or time", "there is no /at")));
+  EXPECT_THAT(
+      sh("everseen stream --from - --filter s --key /nope --to - --bad-events skip", lines),
+      AllOf(Output(""), testing::Field(&test::program_result::err,
+                                       AllOf(HasSubstr("2 records were no events; the first has no key"),
+                                             HasSubstr("is the key right?")))));
+  for (const char* verb : {"dedup", "dedup -c", "check f"})
+    EXPECT_THAT(sh("everseen "s + verb + " -q --key /nope --missing-key drop", lines), Prints("")) << verb;
+}
+
 TEST_F(DedupKeys, PassesOrDropsLinesWithoutAKeyOnRequest) {
   const std::string input = "odd\n1\tx\nodd\n2\tx\n3\ty\n";
-  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key pass", input), Prints("odd\n1\tx\nodd\n3\ty\n"));
-  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key drop", input), Prints("1\tx\n3\ty\n"));
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key pass", input),
+              AllOf(Output("odd\n1\tx\nodd\n3\ty\n"),
+                    Notes("2 of 5 lines had no usable key and were printed", "line 1")));
+  EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key drop", input),
+              AllOf(Output("1\tx\n3\ty\n"),
+                    Notes("2 of 5 lines had no usable key and were dropped", "line 1", "'odd'")));
+  EXPECT_THAT(sh("everseen dedup -q --key-field 2 --missing-key drop", input), Prints("1\tx\n3\ty\n"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key=fail", input), Complains(4, "line 1"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key skip", input),
               Complains(2, "--missing-key", "skip", "fail, pass, drop"));

@@ -198,12 +198,14 @@ TEST_F(Foreign, LinesThatAFunnelRefusesAreLinesWithoutAKey) {
                      testing::Field(&program_result::out, "1\n2\n"),
                      testing::Field(&program_result::err,
                                     HasSubstr("line 3 of lines has a key that the filter cannot take"))));
-  EXPECT_THAT(sh("everseen reset users </dev/null; everseen dedup --filter users --key-field 1 --missing-key "
-                 "pass lines"),
-              Prints("1\n2\nx7\n3\n"));
-  EXPECT_THAT(sh("everseen reset users </dev/null; everseen dedup --filter users --key-field 1 --missing-key "
-                 "drop lines"),
-              Prints("1\n2\n3\n"));
+  EXPECT_THAT(
+      sh("everseen reset users </dev/null; everseen dedup -q --filter users --key-field 1 --missing-key "
+         "pass lines"),
+      Prints("1\n2\nx7\n3\n"));
+  EXPECT_THAT(
+      sh("everseen reset users </dev/null; everseen dedup -q --filter users --key-field 1 --missing-key "
+         "drop lines"),
+      Prints("1\n2\n3\n"));
 }
 
 TEST_F(Foreign, InvalidFilesAreDamagedDataAndLeaveNothing) {
