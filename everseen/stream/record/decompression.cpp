@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -173,9 +172,11 @@ decompression::decompression(const char* program, int from, std::string name)
   if (::pipe2(ends, O_CLOEXEC) != 0) throw disk_error("decompress", name_, errno);
   decompressed_ = descriptor(ends[0]);
   const descriptor writer(ends[1]);
-  messages_ = descriptor(::memfd_create("messages", MFD_CLOEXEC));
-  if (!messages_) throw disk_error("decompress", name_, errno);
-  if (const int fault = spawning(from, writer.get(), messages_.get()).start(program_, child_); fault != 0) {
+  // The first message counts: the others are lost when the pipe is full, and the program waits for no reader.
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw disk_error("decompress", name_, errno);
+  messages_ = descriptor(ends[0]);
+  const descriptor messages(ends[1]);
+  if (const int fault = spawning(from, writer.get(), messages.get()).start(program_, child_); fault != 0) {
     child_ = 0;
     throw storage_error(name_ + " is compressed, and " + program_ + " cannot be started: " +
                             std::strerror(fault) + "; install it, or decompress the input",
@@ -193,21 +194,23 @@ decompression::~decompression() {
 void decompression::must_be_whole(std::uint64_t text_bytes) {
   int status = 0;
   while (child_ != 0 && ::waitpid(child_, &status, 0) < 0 && errno == EINTR) continue;
-  const std::string words = message();
-  if (std::exchange(child_, 0) != 0)
+  if (std::exchange(child_, 0) != 0) {
+    message_ = first_message();
     // bzip2 passes over other bytes behind its last stream, says so, and ends with 0.
-    is_whole_ = WIFEXITED(status) && WEXITSTATUS(status) == 0 && words.find("garbage") == std::string::npos;
+    is_whole_ =
+        WIFEXITED(status) && WEXITSTATUS(status) == 0 && message_.find("garbage") == std::string::npos;
+  }
   if (is_whole_) return;
   throw format_error(name_ + " is cut off or damaged, or other bytes follow its compressed part: after " +
                      std::to_string(text_bytes) + " bytes of text, " + program_ + " ended" +
-                     (words.empty() ? std::string() : " with " + quoted_text(words)) +
+                     (message_.empty() ? std::string() : " with " + quoted_text(message_)) +
                      "; what is not compressed must be read by itself");
 }
 
 /// The first line that the program has written, without its name.
-std::string decompression::message() const {
+std::string decompression::first_message() const {
   std::array<char, 1024> bytes;
-  const ssize_t got = ::pread(messages_.get(), bytes.data(), bytes.size(), 0);
+  const ssize_t got = ::read(messages_.get(), bytes.data(), bytes.size());
   std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   constexpr std::string_view breaks = "\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(breaks), text.size()));

@@ -44,12 +44,13 @@ class decompression {
  private:
   decompression(const char* program, int from, std::string name);
 
-  [[nodiscard]] std::string message() const;
+  [[nodiscard]] std::string first_message() const;
 
   const char* program_;
   std::string name_;
   descriptor decompressed_;
   descriptor messages_;  // what the program writes to its standard error
+  std::string message_;  // the first of them, once it was waited for
   pid_t child_ = 0;      // 0: it was waited for
   bool is_whole_ = true;
 };
