@@ -22,6 +22,7 @@ function(everseen_layer name)
     # The Redis module and language bindings link these objects into shared libraries.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(${target} PRIVATE everseen_flags)
+    set_property(GLOBAL APPEND PROPERTY EVERSEEN_LAYERS ${target})
     if(layer_COLD)
       everseen_compile_quickly(${target})
     endif()

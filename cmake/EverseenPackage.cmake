@@ -1,6 +1,10 @@
 # The packages: the whole installation, and libraries beside it. `./dev package` makes them. A .deb for Debian 12 and
-# later, and a .tar.gz that runs where it is unpacked. cmake/EverseenPackageKind.cmake has the differences.
-set(CPACK_GENERATOR DEB TGZ)
+# later, and a .tar.gz that runs where it is unpacked, if there is a static program to put in it.
+# cmake/EverseenPackageKind.cmake has the differences.
+set(CPACK_GENERATOR DEB)
+if(TARGET everseen_static)
+  list(APPEND CPACK_GENERATOR TGZ)
+endif()
 set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/EverseenPackageKind.cmake")
 set(CPACK_PACKAGE_NAME everseen)
 set(CPACK_PACKAGE_CONTACT "everseen maintainers <maintainers@localhost>")
@@ -30,12 +34,12 @@ install(FILES packaging/everseen.toml packaging/compose.yaml packaging/Container
 # The licences of linked or carried libraries must be included. Boost's need not.
 foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
     libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev libcivetweb-dev
-    librdkafka1 libssl3 liblz4-1 libzstd1 libsasl2-2 zlib1g libstdc++6 libgcc-s1)
+    librdkafka1 libssl3 liblz4-1 libzstd1 zlib1g libstdc++6 libgcc-s1 libc6)
   if(EXISTS "/usr/share/doc/${package}/copyright")
     install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
       RENAME "${package}" COMPONENT carried EXCLUDE_FROM_ALL)
     install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
-      RENAME "${package}" COMPONENT everything EXCLUDE_FROM_ALL)
+      RENAME "${package}" COMPONENT alone EXCLUDE_FROM_ALL)
   endif()
 endforeach()
 

@@ -32,6 +32,7 @@ ARROWS = {
     "capi": {"core", "compat", "store", "redis", "filter"},
     "report": {"core", "compat", "store", "redis", "filter", "text"},
     "module": {"core"},
+    "static": set(),
     "server": {"core", "compat", "store", "redis", "filter", "everseen", "wire", "text", "report", "telemetry"},
     "cli": {
         *{"core", "compat", "store", "redis", "filter", "everseen", "wire", "stream", "server"},

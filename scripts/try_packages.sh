@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the packages in minimal environments: the .deb in a bare Debian 12, installed by apt, the wheel there in a virtual
-# environment, installed by pip, and the .tar.gz in a folder with only the files of the C library. None has a network,
-# except while apt downloads dependencies.
-# ./dev package --try builds the packages first. Needs root, mmdebstrap, curl and socat.
+# environment, installed by pip, and the program of the .tar.gz in bare roots of Debian 11, 12 and 13 and in a root with
+# nothing but its file. None has a network, except while apt downloads dependencies.
+# ./dev package --try builds the packages first. Needs root, mmdebstrap, curl and socat, and what try_static.sh needs.
 #
 # usage: try_packages.sh DEB TAR_GZ WHEEL
 set -euo pipefail
@@ -10,6 +10,7 @@ set -euo pipefail
 deb=$1
 tar_gz=$2
 wheel=$3
+here=$(cd "$(dirname "$0")" && pwd)
 export LC_ALL=C
 
 ((EUID == 0)) || { echo "try_packages.sh: only root can create a root file system" >&2; exit 1; }
@@ -24,14 +25,14 @@ trap clean_up EXIT
 say() { printf '\n== %s\n' "$*"; }
 
 # enter ROOT COMMAND...: executes that command in ROOT. All symbols are resolved at the start, so that a library that is
-# too old is detected. The program finds its own libraries through /proc.
+# too old is detected. The program of the .deb finds its own libraries through /proc.
+runner=()
 enter() {
   local root=$1
   shift
-  mkdir -p "$root/proc"
   # shellcheck disable=SC2016  # the inner shell expands them
   exec unshare --net --mount env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LD_BIND_NOW=1 DEBIAN_FRONTEND=noninteractive \
-    sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
+    "${runner[@]}" sh -c '[ ! -d "$0/proc" ] || mount --bind /proc "$0/proc"; exec chroot "$0" "$@"' "$root" "$@"
 }
 
 inside() {
@@ -101,7 +102,7 @@ inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0
 say "its library, from PHP and C"
 chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only php-cli gcc libc6-dev pkg-config
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 php-cli gcc libc6-dev pkg-config
-cp -r "$(dirname "$0")/../examples/php" "$bare/"
+cp -r "$here/../examples/php" "$bare/"
 got=$(inside "$bare" php /php/first_visit.php file:/filters alice bob alice)
 [[ $got == $'alice is new\nbob is new\nalice was here before' ]]
 # shellcheck disable=SC2016  # the backticks are Markdown's
@@ -127,13 +128,41 @@ chroot "$bare" apt-get install -qq -y --no-install-recommends --download-only ma
 inside "$bare" apt-get install -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 man-db
 inside "$bare" man -w everseen everseen-dedup everseen-serve
 
-say "the C library and nothing else"
-empty=$work/empty
-mkdir "$empty"
-chroot "$bare" sh -c 'cd /tmp && apt-get download -qq -o APT::Sandbox::User=root libc6'
-dpkg-deb --extract "$bare"/tmp/libc6_*.deb "$empty"
-tar --directory "$empty" --extract --gzip --file "$tar_gz"
-unpacked=$(cd "$empty" && echo everseen-*)
-try_program "$empty" "/$unpacked/bin/everseen"
+say "the library of the .tar.gz"
+inside "$bare" dpkg --remove everseen
+tar --directory "$bare" --extract --gzip --file "$tar_gz"
+unpacked=$(cd "$bare" && echo everseen-*/)
+unpacked=${unpacked%/}
+# shellcheck disable=SC2016  # the inner shell expands it
+got=$(inside "$bare" env PKG_CONFIG_PATH="/$unpacked/lib/pkgconfig" LD_LIBRARY_PATH="/$unpacked/lib" \
+  sh -c 'rm -r filters && cc main.c $(pkg-config --cflags --libs everseen-c) -o main && ./main')
+[[ $got == *$'\nfresh\nfresh\nseen' ]]
+got=$(inside "$bare" env PYTHONPATH="/$unpacked/lib/python3/dist-packages" \
+  python3 -c 'import everseen; print(list(everseen.dedup(["a", "b", "a"])))')
+[[ $got == "['a', 'b']" ]]
+
+program=$bare/$unpacked/bin/everseen
+for suite in bullseye bookworm trixie; do
+  say "the program of the .tar.gz in a bare $suite"
+  mmdebstrap --quiet --variant=essential "$suite" "$work/$suite"
+  cp "$program" "$work/$suite/usr/bin/"
+  try_program "$work/$suite" everseen
+  "$here/try_static.sh" "$work/$suite" /usr/bin/everseen
+  rm -rf --one-file-system "${work:?}/$suite"
+done
+
+say "the program of the .tar.gz alone"
+mkdir "$work/empty"
+cp "$program" "$work/empty/everseen"
+[[ $(find "$work/empty" -mindepth 1) == "$work/empty/everseen" ]]
+try_program "$work/empty" /everseen
+"$here/try_static.sh" "$work/empty" /everseen
+
+say "the program of the .tar.gz on a kernel as old as Linux 3.2"
+# OpenSSL takes getrandom() for given where uname() says so, and so cannot be tried. Older kernels have a device instead.
+mkdir "$work/empty/dev"
+mknod -m 666 "$work/empty/dev/urandom" c 1 9
+runner=("$here/old_kernel.py")
+try_program "$work/empty" /everseen
 
 say "the packages work"

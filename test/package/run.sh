@@ -104,15 +104,37 @@ examples="$unpacked/usr/share/doc/everseen/examples"
 test -s "$examples/$(sed -n 's/^ *dockerfile: //p' "$examples/compose.yaml")"
 (cd "$work/package" && compgen -G "$(sed -n 's/^COPY \(.*\) [^ ]*$/\1/p' "$examples/Containerfile")")
 
+if [[ ! -e $(echo "$work"/package/everseen-*.tar.gz) ]]; then
+  echo "this build has no static program, and so no .tar.gz: ./dev package makes both"
+  exit
+fi
 echo "== the .tar.gz"
 mkdir "$work/moved"
 tar --directory "$work/moved" --extract --gzip --file "$work"/package/everseen-*.tar.gz
 moved=$(echo "$work"/moved/everseen-*)
 [[ $(printf 'a\nb\na\n' | "$moved/bin/everseen" dedup) == $'a\nb' ]]
-# It needs only the C library from the system.
-foreign=$(ldd "$moved/bin/everseen" "$moved/lib/libeverseen.so" | sed -n 's/^\t\([^ ]*\) => /\1 /p' | grep -v -F "$moved/" |
-  grep -v -E '^lib(c|m|dl|rt|pthread|resolv)\.so\.' || true)
-[[ -z $foreign ]] || { echo "it does not contain $foreign"; exit 1; }
+# The program needs nothing from the system, and the library the C library alone.
+needed=$(readelf --dynamic --program-headers "$moved/bin/everseen" | grep -E 'NEEDED|INTERP' || true)
+[[ -z $needed ]] || { echo "the program is not static: $needed"; exit 1; }
+bytes=$(stat --format=%s "$moved/bin/everseen")
+((bytes < 15000000)) || { echo "the program has $bytes bytes"; exit 1; }
+"$(dirname "$0")/only_glibc.sh" "$moved/lib/libeverseen.so" 34
+[[ ! -e $moved/lib/everseen ]]
+echo "== its program on a kernel as old as Linux 3.2"
+printf 'a\nb\na\n' | gzip >"$work/lines.gz"
+[[ $("$(dirname "$0")/../../scripts/old_kernel.py" "$moved/bin/everseen" dedup "$work/lines.gz") == $'a\nb' ]]
+if [[ -x $build_tree/kafka_mock ]]; then
+  echo "== its program has no Kerberos, and says so"
+  coproc brokers { "$build_tree/kafka_mock" --topic clicks:1:10; }
+  read -r address <&"${brokers[0]}"
+  "$moved/bin/everseen" create clicks --capacity 1k --store "file:$work/filters"
+  if "$moved/bin/everseen" stream --filter clicks --store "file:$work/filters" --to - \
+    --from "kafka://$address/clicks?security.protocol=sasl_plaintext&sasl.mechanism=GSSAPI&sasl.kerberos.kinit.cmd=true" \
+    2>"$work/error"; then exit 1; fi
+  # shellcheck disable=SC2154  # coproc assigns it
+  kill "$brokers_PID"
+  grep 'no Kerberos (GSSAPI)' "$work/error"
+fi
 grep -q '^ExecStart=/opt/everseen/bin/everseen ' "$moved/lib/systemd/system/everseen.service"
 for directory in include/everseen lib/cmake/everseen lib/redis/modules share/man/man1 share/bash-completion/completions \
   share/zsh/site-functions share/fish/vendor_completions.d share/doc/everseen/licences; do
