@@ -67,6 +67,7 @@
 /// - everseen/core/hash/digest.hpp                hashes, and digests for callers that keep them
 /// - everseen/core/hash/funnel.hpp                how Guava converts a key before it hashes it
 /// - everseen/core/spec/window.hpp                how time maps to slices
+/// - everseen/store/port/time_source.hpp          the clock that stores and filters are given
 /// - everseen/core/partition/partition.hpp        the filter logic of one partition
 /// - everseen/core/partition/journal_record.hpp   an entry of its journal
 /// - everseen/core/partition/partition_batch.hpp  the keys of one partition
