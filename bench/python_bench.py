@@ -15,7 +15,14 @@ import tempfile
 import time
 import zlib
 
-import redis
+try:
+    import redis
+except ImportError:
+    redis = None
+try:
+    import rbloom
+except ImportError:
+    rbloom = None
 
 import everseen
 
@@ -160,6 +167,31 @@ def integers():
     measure(rows, numbers)
 
 
+def by_rbloom(keys):
+    """A Bloom filter in Rust, at the same error rate: it has batches without verdicts, so keys go one by one."""
+    known = rbloom.Bloom(KEYS, 1e-6)
+    fresh = 0
+    for key in keys:
+        if key not in known:
+            known.add(key)
+            fresh += 1
+    return fresh
+
+
+def beside_rbloom():
+    """Run by the interpreter of ./dev peers, which has rbloom and pyarrow."""
+    texts = [f"user:{i % (KEYS // 2)}" for i in range(KEYS)]
+    rows = [("rbloom, key by key", by_rbloom, texts, KEYS), ("everseen, a list of str", by_batches, texts, KEYS)]
+    try:
+        import pyarrow
+        rows += [(f"everseen, pyarrow, {kind}", by_batches, pyarrow.array(texts, getattr(pyarrow, kind)()), KEYS)
+                 for kind in ("string", "string_view")]
+        rows.append(("everseen, pyarrow, a dictionary", by_batches, pyarrow.array(texts).dictionary_encode(), KEYS))
+    except ImportError:
+        pass
+    measure(rows, texts)
+
+
 def on_servers():
     keys = keys_of(KEYS // 4)
     program = pathlib.Path(everseen.__file__).parent.parent.parent / "everseen"
@@ -185,4 +217,7 @@ def keys_of(count):
 if __name__ == "__main__":
     in_this_process()
     integers()
-    on_servers()
+    if rbloom:
+        beside_rbloom()
+    if redis:
+        on_servers()

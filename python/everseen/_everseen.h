@@ -89,6 +89,7 @@ PyObject* judge_list(filter_object* self, PyObject* arguments);
 PyObject* judge_fixed(filter_object* self, PyObject* arguments);
 PyObject* judge_integers(filter_object* self, PyObject* arguments);
 PyObject* judge_arrow(filter_object* self, PyObject* arguments);
+PyObject* judge_stream(filter_object* self, PyObject* arguments);
 PyObject* export_filter(filter_object* self, PyObject* write);
 PyObject* open_job(filter_object* self, PyObject* arguments);
 PyObject* end_job(filter_object* self, PyObject* arguments);

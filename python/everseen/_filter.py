@@ -53,8 +53,9 @@ class Filter:
         occurrence is the fresh one.
 
         keys: a list or another iterable; a numpy array of fixed-width strings (S, U), integers, objects, or bytes in
-        two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__, as pyarrow's arrays of strings
-        or binary. Arrow and S arrays and those of 64-bit integers are not copied.
+        two dimensions; a Series of pandas or polars; or anything with __arrow_c_array__ or __arrow_c_stream__, as arrays
+        and chunked arrays of pyarrow: strings, binary, views, integers, and dictionaries of texts. The texts of Arrow
+        and of S, and integers of 64 bits in one piece, are not copied.
         time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970, or an
         array or Series of them or of datetime64; the current time if it is left out. A datetime without a zone is of
         this machine's zone, and datetime64 of UTC, as everywhere in Python and numpy. InvalidError: a number is not in

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import sys
 from typing import Any, Optional
 
 from . import _everseen
@@ -26,8 +27,14 @@ def _judge(filter: _everseen.Filter, keys: Any, how: _Manner) -> bytearray:
     if hasattr(keys, "__arrow_c_array__"):
         schema, values = keys.__arrow_c_array__()
         return filter.judge_arrow(schema, values, *how)
-    if hasattr(keys, "chunks") and hasattr(keys, "combine_chunks"):  # pyarrow.ChunkedArray
-        return _judge(filter, keys.combine_chunks(), how)
+    dtype = getattr(keys, "dtype", None)
+    is_polars = type(keys).__module__.startswith("polars.")
+    if is_polars and str(dtype).startswith(("Categorical", "Enum")):  # whose streams some versions cannot make
+        keys = keys.cast(sys.modules["polars"].String)
+    if hasattr(keys, "__arrow_c_stream__") and (is_polars or not hasattr(keys, "to_numpy") or hasattr(keys, "combine_chunks")):
+        return filter.judge_stream(keys.__arrow_c_stream__(), *how)  # not pandas', which would copy
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", "") == "pyarrow":  # pandas' columns that Arrow keeps
+        return _judge(filter, getattr(keys, "array", keys).__arrow_array__(), how)
     if hasattr(getattr(keys, "dtype", None), "numpy_dtype") and keys.dtype.kind in "iu":  # pandas' Int64 and the like
         return _judge_integers(filter, keys.to_numpy(keys.dtype.numpy_dtype, na_value=0), keys.isna(), how)
     if hasattr(keys, "to_numpy"):  # pandas, polars

@@ -68,6 +68,7 @@ static PyMethodDef filter_methods[] = {
     {"judge_fixed", (PyCFunction)judge_fixed, METH_VARARGS, NULL},
     {"judge_integers", (PyCFunction)judge_integers, METH_VARARGS, NULL},
     {"judge_arrow", (PyCFunction)judge_arrow, METH_VARARGS, NULL},
+    {"judge_stream", (PyCFunction)judge_stream, METH_VARARGS, NULL},
     {"export", (PyCFunction)export_filter, METH_O, NULL},
     {"open_job", (PyCFunction)open_job, METH_VARARGS, NULL},
     {"end_job", (PyCFunction)end_job, METH_VARARGS, NULL},

@@ -59,7 +59,7 @@ def use_everything(f, full):
     fails(everseen.import_, "mem:", "f", io.BytesIO(b"damaged"))
     fails(f.add_many, KEYS + [1.5])
     fails(f.add_many, ArrowArray(KEYS, nulls=[1]))
-    fails(f.add_many, ArrowArray([b"12345678"], b"l"))
+    fails(f.add_many, ArrowArray([b"12345678"], b"g"))
     fails(f.add_many, ArrowArray([b"12345678"], b"w:-1"))
     fails(everseen.memory, capacity=2**64)
     fails(f.add_many, KEYS, time=[1, 2])
