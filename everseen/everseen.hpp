@@ -19,7 +19,7 @@
 /// | parameter_error | a name, number, URL or key from the caller is invalid | no |
 /// | name_taken, no_filter | kinds of parameter_error: the name is taken, or no filter has it | no |
 /// | filter_expired | a kind of no_filter: the filter has expired, as configured | no |
-/// | full_error | the filter was created without growth, and is full | no |
+/// | full_error | the filter was created without growth, and is full, or may not take more memory | no |
 /// | storage_error | a file, a disk or memory fails, or another process writes to the filter | once fixed |
 /// | backend_error | a server does not answer, or refuses | yes |
 /// | format_error | stored or received bytes are damaged, or of another version | no |

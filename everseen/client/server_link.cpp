@@ -41,9 +41,7 @@ std::exception_ptr exception_of(const redis::reply& error, std::string_view filt
         backend_error("the user of the URL has no right to do this on the server, which answered: " + text));
   if (error.is_error("OOM"))
     return std::make_exception_ptr(storage_error(
-        "the server has no more room for filters (" + behind_code(text) +
-            "); drop one, or raise its --maxmemory, which is at most what its store has room for",
-        0, std::string(filter)));
+        "the server has no more room for filters: " + behind_code(text), 0, std::string(filter)));
   return std::make_exception_ptr(backend_error("everseen serve refused it: " + text));
 }
 

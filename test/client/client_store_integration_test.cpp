@@ -247,6 +247,21 @@ TEST(ClientStore, FullServerAddsNothingAndReportsIt) {
   EXPECT_FALSE(place->exists("big"));
 }
 
+TEST(ClientStore, FilterThatCannotGrowIsFullForTheKeysThatNeedMoreRoom) {
+  const serving server("mem:", {"--maxmemory", "100000"});
+  const auto place = store_of(server);
+  const auto filter = place->create("grows", place->plan({.capacity = 1'000}));
+  random_digests random{8};
+  const auto held = random.take(1'000);
+  ASSERT_TRUE(add_keys(*filter, held, event_time(0s)).result);
+  const auto refused = add_keys(*filter, random.take(60'000), event_time(0s)).result;
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().why, batch_failure::cause::full);
+  EXPECT_THAT(refused.error().message,
+              testing::AllOf(HasSubstr("cannot grow"), HasSubstr("raise maxmemory")));
+  EXPECT_TRUE(add_keys(*filter, held, event_time(0s)).result) << "keys that it has need no room";
+}
+
 // Promise: a batch of a store that is a server gets its first answer, wherever it is cut (guarantees,
 // Stores).
 TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {

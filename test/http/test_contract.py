@@ -390,7 +390,7 @@ class Contract(unittest.TestCase):
             self.assertEqual(some["verdicts"], ["seen", "unknown"])
             check(s, "POST", FILTERS, 507, {"name": "big", "capacity": 100_000_000}, reason="no_room")
             check(s, "POST", FILTERS, 201, {"name": "grows", "capacity": 2000, "error_rate": 1e-6})
-            for i in range(2000):  # it is checked several times a second
+            for i in range(2000):
                 status, _, answer = s.ask("POST", FILTERS + "/grows/add", {"keys": [f"{i}-{j}" for j in range(1000)]})
                 if status == 507:
                     break

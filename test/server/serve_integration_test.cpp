@@ -1,13 +1,20 @@
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/store/port/time_source.hpp"
+
+#include "test/server/replies.hpp"
 #include "test/server/serving.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
@@ -201,9 +208,115 @@ TEST(Serve, RefusesAFilterWithoutRoomBeforeCreatingIt) {
   EXPECT_EQ(server.cli({"EXISTS", "big"}), "0");
   EXPECT_EQ(server.cli({"BF.RESERVE", "small", "0.01", "1000000"}), "OK");
   EXPECT_EQ(server.cli({"CONFIG", "SET", "maxmemory", "1000"}), "OK");
-  // The filter exceeds the current limit: its keys can be looked up, and nothing can be added.
+  // Filters exceed the current limit: they keep their room, and no other gets any.
   EXPECT_EQ(server.cli({"BF.EXISTS", "small", "x"}), "0");
-  wait_until([&] { return server.cli({"BF.ADD", "small", "y"}).starts_with("OOM"); }, "keys are refused");
+  EXPECT_EQ(server.cli({"BF.ADD", "small", "y"}), "1");
+  EXPECT_THAT(server.cli({"BF.ADD", "another", "y"}), StartsWith("OOM"));
+}
+
+/// Adds numbers in batches, from several connections at the same time, until the filter refuses one.
+std::string add_until_refused(const serving& server, const std::string& filter, int most) {
+  std::mutex lock;
+  std::string refused;
+  std::vector<std::jthread> clients;
+  for (int client = 0; client < 2; ++client)
+    clients.emplace_back([&, client] {
+      raw_client connection(server.path());
+      for (int first = client * 1000; first < most; first += 2000) {
+        std::vector<std::string> words = {"BF.MADD", filter};
+        for (int key = first; key < first + 1000; ++key) words.push_back(std::to_string(key));
+        connection.send(encoded(words));
+        const reply answer = receive_reply(connection);
+        for (const reply& part : answer.parts)
+          if (part.text.starts_with("OOM")) {
+            const std::scoped_lock alone(lock);
+            refused = part.text;
+            return;
+          }
+      }
+    });
+  clients.clear();
+  return refused;
+}
+
+std::uint64_t number_behind(const std::string& text, const std::string& name) {
+  return std::stoull(text.substr(text.find(name) + name.size()));
+}
+
+std::uint64_t used_memory(const serving& server) {
+  return number_behind(server.cli({"INFO", "memory"}), "used_memory:");
+}
+
+std::uint64_t resident_bytes(const serving& server) {
+  const std::uint64_t id = number_behind(server.cli({"INFO", "server"}), "process_id:");
+  std::ifstream file("/proc/" + std::to_string(id) + "/status");
+  const std::string status((std::istreambuf_iterator<char>(file)), {});
+  return number_behind(status, "VmRSS:") << 10;
+}
+
+// Promise: a segment that would exceed --maxmemory is not made, and only its filter refuses keys (operations,
+// Limits).
+TEST(Serve, RefusesALayerThatWouldExceedTheMemoryLimitForItsFilterAlone) {
+  const scratch_directory files;
+  for (const std::string& store : {std::string("mem:"), "file:" + files.path().string()}) {
+    SCOPED_TRACE(store);
+    const serving server(store, {"--maxmemory", "8Mi", "--redisbloom"});
+    EXPECT_EQ(server.cli({"BF.RESERVE", "greedy", "0.01", "100000", "EXPANSION", "1000"}), "OK");
+    const std::string refused = add_until_refused(server, "greedy", 110'000);
+    EXPECT_THAT(refused,
+                StartsWith("OOM command not allowed when used memory > 'maxmemory'. the filter cannot grow"));
+    EXPECT_THAT(refused, testing::EndsWith("; to make room, drop a filter, or raise maxmemory"));
+    EXPECT_LT(used_memory(server), 8U << 20);
+    EXPECT_LT(resident_bytes(server), std::uint64_t{100} << 20) << "the program itself included";
+    EXPECT_EQ(server.cli({"BF.EXISTS", "greedy", "17"}), "1");
+    EXPECT_EQ(server.cli({"BF.ADD", "greedy", "17"}), "0") << "a key that it has needs no room";
+    EXPECT_EQ(server.cli({"BF.RESERVE", "another", "0.01", "1000"}), "OK");
+    EXPECT_EQ(server.cli({"BF.ADD", "another", "a"}), "1") << "other filters continue";
+    EXPECT_EQ(server.cli({"CONFIG", "SET", "maxmemory", "0"}), "OK");
+    EXPECT_EQ(server.cli({"DEL", "greedy"}), "1");
+  }
+}
+
+TEST(Serve, RefusesGrowthOfItsOwnLayoutsInEachPartitionAndSlice) {
+  constexpr std::uint64_t limit = 600U << 10;
+  const serving server("mem:", {"--maxmemory", std::to_string(limit), "--threads", "2"});
+  EXPECT_EQ(server.cli({"BF.RESERVE", "grows", "0.01", "100000"}), "OK");
+  EXPECT_EQ(server.cli({"BF.RESERVE", "small", "0.01", "1000"}), "OK");
+  EXPECT_THAT(add_until_refused(server, "grows", 1'000'000), StartsWith("OOM"));
+  EXPECT_LE(used_memory(server), limit);
+  EXPECT_EQ(server.cli({"BF.ADD", "small", "a"}), "1");
+  EXPECT_EQ(server.cli({"DEL", "grows"}), "1");
+  EXPECT_EQ(server.cli({"EVERSEEN.RESERVE", "slices", "0.01", "800000", "WINDOW", "8000", "SLICES", "8"}),
+            "OK");
+  const std::int64_t now = wall_clock().time_since_epoch().count();
+  std::string verdicts;
+  for (int slice = 0; slice < 8; ++slice) {
+    std::vector<std::string> words = {"EVERSEEN.ADD", "slices", "TIME",
+                                      std::to_string(now - 7000 + 1000 * slice), "ITEMS"};
+    for (int key = 0; key < 200; ++key) words.push_back(std::to_string(1000 * slice + key));
+    verdicts += server.cli(words).find("unknown") == std::string::npos ? 'f' : 'u';
+  }
+  EXPECT_THAT(verdicts, testing::MatchesRegex("f+u+")) << "fresh, then unknown";
+  EXPECT_LE(used_memory(server), limit);
+}
+
+TEST(Serve, ReadsMemoryLimitsAsRedisDoes) {
+  const serving server("mem:", {"--maxmemory", "10Mi"});
+  const auto limit = [&] { return server.cli({"CONFIG", "GET", "maxmemory"}); };
+  const std::pair<const char*, const char*> sizes[] = {
+      {"100mb", "104857600"}, {"1k", "1000"},        {"1Kb", "1024"},  {"2M", "2000000"}, {"300B", "300"},
+      {"1g", "1000000000"},   {"3GB", "3221225472"}, {"4096", "4096"}, {"0", "0"}};
+  for (const auto& [word, bytes] : sizes) {
+    EXPECT_EQ(server.cli({"CONFIG", "SET", "maxmemory", word}), "OK");
+    EXPECT_EQ(limit(), "maxmemory\n" + std::string(bytes)) << word;
+  }
+  EXPECT_THAT(server.cli({"INFO", "memory"}), HasSubstr("maxmemory:0\r"));
+  EXPECT_EQ(server.cli({"BF.RESERVE", "f", "0.01", "100000000"}), "OK") << "0 is no limit";
+  for (const char* word : {"1xb", "-1", "", "mb", "1.5gb", "1 kb", "10000000000gb"})
+    EXPECT_THAT(server.cli({"CONFIG", "SET", "maxmemory", word}), HasSubstr("cannot be set")) << word;
+  const serving unlimited("mem:", {"--maxmemory", "0"});
+  EXPECT_EQ(unlimited.cli({"CONFIG", "GET", "maxmemory"}), "maxmemory\n0");
+  EXPECT_EQ(unlimited.cli({"BF.ADD", "f", "a"}), "1");
 }
 
 TEST(Serve, CountsTheOverheadOfASmallFilter) {

@@ -77,8 +77,9 @@ void add_security(option_set& known, serve_options& o) {
 }
 
 void add_limits(option_set& known, serve_options& o) {
-  add_count(known, "--maxmemory", o.max_memory, {1, std::uint64_t{1} << 62},
-            {"BYTES", "memory or disk space for all filters, as in 4Gi", "what the store has room for"});
+  add_count(known, "--maxmemory", o.max_memory, {0, std::uint64_t{1} << 62},
+            {"BYTES", "memory or disk space for all filters, as in 4Gi; 0: no limit",
+             "what the store has room for"});
   add_count(known, "--threads", o.threads, {1, 1024},
             {"COUNT", "threads for connections", "one a processor"});
   add_count(known, "--store-threads", o.store_threads, {1, 1024},

@@ -9,7 +9,7 @@ batch_failure batch_failure::from_current_exception() {
   try {
     throw;
   } catch (const full_error& e) {
-    return {cause::full, e.what(), {}};
+    return {cause::full, e.what(), {}, e.code()};
   } catch (const storage_error& e) {
     return {cause::storage, e.what(), {}, e.code(), e.path()};
   } catch (const backend_error& e) {
@@ -24,7 +24,7 @@ batch_failure batch_failure::from_current_exception() {
 void batch_failure::raise() const {
   switch (why) {
     case cause::full:
-      throw full_error(message);
+      throw full_error(message, code);
     case cause::backend:
       throw backend_error(message);
     case cause::format:

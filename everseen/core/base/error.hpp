@@ -49,10 +49,16 @@ class format_error : public error {
   using error::error;
 };
 
-/// The filter has reached its capacity and was created without growth.
+/// The filter has reached its capacity and was created without growth, or nothing more may be allocated for
+/// it.
 class full_error : public error {
  public:
-  using error::error;
+  /// @param code  ENOMEM: a limit of memory keeps the filter from growing; 0: the filter itself
+  explicit full_error(const std::string& message, int code = 0) : error(message), code_(code) {}
+  [[nodiscard]] int code() const noexcept { return code_; }
+
+ private:
+  int code_;
 };
 
 /// A file or directory could not be used, or memory ran out.
@@ -91,7 +97,7 @@ struct batch_failure {
   cause why = cause::storage;
   std::string message;
   tally done;             ///< includes the unknown keys
-  int code = 0;           ///< as in storage_error
+  int code = 0;           ///< as in storage_error and full_error
   std::string path = {};  ///< as in storage_error
 
   /// Whether no key after the failing one was judged. A full filter still answers for the keys that it holds,

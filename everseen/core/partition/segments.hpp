@@ -30,6 +30,7 @@ class segments {
 
   /// Creates a zeroed segment and records it durably before returning.
   /// @throws storage_error  out of memory or disk space; nothing has changed
+  /// @throws full_error     the filter may not take as much; nothing has changed
   virtual void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) = 0;
 
   /// Drops all segments of a partition whose slice is older than `oldest`.

@@ -125,8 +125,6 @@ void finish(const keys_call& a) {
 
 void ask(http_call& c, const std::shared_ptr<keys_call>& a) {
   a->of = need_filter(c);
-  if (a->asks == question::add && c.all.filters().is_full())
-    throw http_problem{507, "no_room", "the filters use all the memory that they may use; no key was added"};
   const auto when = time_of(*a->of, a->when_ms);
   if (when) a->of->handle.must_accept({&*when, 1});  // a queue joins it with the keys of others
   if (c.all.filters().traits().batches_wait)

@@ -41,7 +41,7 @@ json addresses_json(const service& all) {
 
 json limit_json(const filter_registry& filters) {
   const std::uint64_t most = filters.max_bytes();
-  return most > static_cast<std::uint64_t>(INT64_MAX) ? json() : json(most);
+  return most == 0 || most > static_cast<std::uint64_t>(INT64_MAX) ? json() : json(most);
 }
 
 http_response stats(http_call& c) {

@@ -25,7 +25,7 @@ open_filter need(call& c) {
 void answer(call& c, const open_filter& f, const batched_keys& asked) {
   gathered_batches gathered;
   gathered.put(f.shared(), asked);
-  gathered.judge(c.all);
+  gathered.judge();
   gathered.write_replies(c.all, c.reply);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct setting {
   std::string_view name;
   std::string (*get)(service&);
   void (*set)(service&, std::int64_t) = nullptr;
+  std::optional<std::int64_t> (*read)(std::string_view) noexcept = read_integer;
 };
 
 constexpr setting settings[] = {
@@ -29,9 +31,8 @@ constexpr setting settings[] = {
     {"maxclients", [](service& all) { return std::to_string(all.tunable.max_connections.load()); },
      [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
     {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },
-     [](service& all, std::int64_t value) {
-       all.filters().set_max_bytes(static_cast<std::uint64_t>(value));
-     }},
+     [](service& all, std::int64_t value) { all.filters().set_max_bytes(static_cast<std::uint64_t>(value)); },
+     read_memory_size},
     {"maxmemory-policy", [](service&) { return std::string("noeviction"); }},
     {"proto-max-bulk-len",
      [](service& all) { return std::to_string(all.settings().request.argument_bytes); }},
@@ -63,13 +64,13 @@ struct change {
 
 /// @throws refusal  it cannot be changed like this
 change read_change(std::string_view name, std::string_view value) {
-  const auto number = read_integer(value);
   for (const setting& each : settings)
-    if (each.name == name && each.set != nullptr && number && *number >= 0) return {&each, *number};
-  throw refusal{
-      fmt::format("ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes) and "
-                  "timeout (seconds) take a number, all else is an option of everseen serve",
-                  name.substr(0, 64), value.substr(0, 64))};
+    if (each.name == name && each.set != nullptr)
+      if (const auto number = each.read(value); number && *number >= 0) return {&each, *number};
+  throw refusal{fmt::format(
+      "ERR CONFIG SET failed - '{}' cannot be set to '{}'; maxclients, maxmemory (bytes, as in 100mb) and "
+      "timeout (seconds) take a number, all else is an option of everseen serve",
+      name.substr(0, 64), value.substr(0, 64))};
 }
 
 /// All or nothing, as in Redis.

@@ -1,5 +1,6 @@
 #include "everseen/server/http/http_problem.hpp"
 
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -70,6 +71,7 @@ http_response response_of(const http_problem& p) {
 http_problem problem_of(const batch_failure& failure) {
   switch (failure.why) {
     case batch_failure::cause::full:
+      if (failure.code == ENOMEM) return {507, "no_room", failure.message};
       return {409, "full", failure.message};
     case batch_failure::cause::key:
       return {422, "key_refused", failure.message};
@@ -98,6 +100,7 @@ http_problem problem_of_current_exception() {
   } catch (const format_error& e) {
     return {500, "damaged", e.what()};
   } catch (const full_error& e) {
+    if (e.code() == ENOMEM) return {507, "no_room", e.what()};
     return {409, "full", e.what()};
   } catch (const error& e) {
     return {503, "outage", e.what(), {{"Retry-After", "1"}}};

@@ -86,20 +86,18 @@ bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& 
   std::span<const event_time> times = asked.times;
   if (times.empty() && f->has_window()) times = clock;
   f->handle.must_accept(times);
-  const bool is_full = is_refused(c.all.filters(), q, batch);
-  if (!is_full) judge(f->counted(), q, batch, times);
+  judge(f->counted(), q, batch, times);
   if (batch.is_stale) c.all.filters().forget(f);
   if (!asked.in_digits) {
     write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, to);
   } else {
     if (batch.why.thrown) std::rethrow_exception(batch.why.thrown);
-    if (is_full) throw refusal{batch.fault};
     if (const auto& why = batch.why.failure;
         q == question::check && why && why->why == batch_failure::cause::backend)
       throw not_begun_as(why->message);
     write_digits(batch, to);
   }
-  return is_full || batch.why.thrown || (batch.why.failure && batch.why.failure->ends_batch());
+  return batch.why.thrown || (batch.why.failure && batch.why.failure->ends_batch());
 }
 
 /// The same for a batch of a session. Its client waits through outages by itself: it sends a batch that has

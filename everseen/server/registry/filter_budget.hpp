@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
+#include <limits>
+#include <mutex>
+#include <string>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen::server {
 
@@ -17,43 +20,69 @@ class no_room : public parameter_error {
 /// The bytes that the filters of a registry take together, and their limit. Threads: any number.
 class filter_budget {
  public:
+  static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
   explicit filter_budget(std::uint64_t most) noexcept : most_(most) {}
 
   /// The bytes that one filter takes, or has reserved during its creation. The destructor returns them: the
   /// creator of a filter holds the share and moves it into the filter, which also covers errors.
-  /// Threads: any may read; one at a time may change it.
-  class share {
+  ///
+  /// The filter asks its share before it makes a segment, so the limit is never exceeded by growth. What was
+  /// reserved is used first.
+  class share final : public segment_room {
    public:
     /// Of 0 bytes; see set().    @param of  outlives the share
     explicit share(filter_budget& of) noexcept : of_(&of) {}
-    share(share&& other) noexcept : of_(other.of_), held_(other.held_.exchange(0)) {}
+    share(share&& other) noexcept;
     share& operator=(share&&) = delete;
-    ~share() { set(0); }
+    ~share() override { set(0); }
 
-    /// Sets the actual size of the filter, even over the limit.
-    void set(std::uint64_t bytes) noexcept {
-      of_->taken_ += bytes - held_.exchange(bytes);  // modulo 2^64, so that the difference may be negative
-    }
+    /// @throws full_error  with ENOMEM: the total would exceed the limit; nothing has changed
+    void take(std::uint64_t bytes) override;
+    void give_back(std::uint64_t bytes) noexcept override;
+
+    /// How much of the room a filter uses, as measured, and what it has reserved beyond that.
+    struct size {
+      std::uint64_t used = 0;
+      std::uint64_t reserved = 0;  ///< counts if it is more
+    };
+    /// Sets the measured size, even over the limit.
+    /// @param taken  takes() before it was measured
+    /// @return false  nothing has changed: the filter has grown since
+    bool set(const size& measured, std::uint64_t taken) noexcept;
+    /// Sets the size, all of it in use.
+    void set(std::uint64_t bytes) noexcept;
+    /// How often take() was called.
+    [[nodiscard]] std::uint64_t takes() const noexcept { return takes_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return held_; }
 
    private:
     friend class filter_budget;
-    share(filter_budget& of, std::uint64_t reserved) noexcept : of_(&of), held_(reserved) {}
+    share(filter_budget& of, const size& of_filter) noexcept
+        : of_(&of), used_(of_filter.used), held_(of_filter.reserved) {}
+    void hold(std::uint64_t bytes) noexcept;
 
     filter_budget* of_;
+    std::mutex lock_{};  // guards changes of the following members
+    std::uint64_t used_ = 0;
     std::atomic<std::uint64_t> held_ = 0;
+    std::atomic<std::uint64_t> takes_ = 0;
   };
 
+  /// @param wanted  of which `used` needs no segments of the filter
   /// @throws no_room  the total would exceed the limit; nothing has changed
-  [[nodiscard]] share reserve(std::uint64_t bytes);
+  [[nodiscard]] share reserve(const share::size& wanted);
 
-  /// Whether the filters exceed the limit: keys that need memory must be refused.
-  [[nodiscard]] bool is_full() const noexcept { return taken() > most(); }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
   void set_most(std::uint64_t bytes) noexcept { most_ = bytes; }
 
  private:
+  /// Takes bytes if the limit allows it.    @return whether
+  [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
+  /// In words, for errors.
+  [[nodiscard]] std::string lack(std::uint64_t bytes) const;
+
   std::atomic<std::uint64_t> taken_ = 0;
   std::atomic<std::uint64_t> most_;
 };

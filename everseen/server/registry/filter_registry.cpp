@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
@@ -13,15 +12,16 @@ namespace everseen::server {
 
 namespace {
 
-constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();
-
-/// A filter whose destruction can be awaited: that of the object, not of the last shared_ptr.
+/// A filter whose destruction can be awaited: that of the object, not of the last shared_ptr. Until then it
+/// asks for room before it grows.
 std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
     std::unique_ptr<shared_filter> f) {
   const auto closed = std::make_shared<std::promise<void>>();
   auto end = closed->get_future().share();
+  f->handle.stored().ask_for_room(&f->room);
   return {{f.release(),
            [closed](shared_filter* last) {
+             last->handle.stored().ask_for_room(nullptr);
              delete last;
              closed->set_value();
            }},
@@ -39,9 +39,11 @@ filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const o
       serving_threads_(std::max(1U, o.threads)),
       redisbloom_layout_(o.redisbloom_layout),
       hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
-      follows_room_(!o.max_memory_bytes && !traits_.is_memory),
-      room_(o.max_memory_bytes.value_or(traits_.room_bytes.value_or(no_memory_limit))),
-      listing_(*place_) {}
+      follows_room_(!traits_.is_memory),
+      room_(traits_.room_bytes.value_or(filter_budget::no_limit)),
+      listing_(*place_) {
+  if (o.max_memory_bytes) set_max_bytes(*o.max_memory_bytes);
+}
 
 std::shared_ptr<shared_filter> filter_registry::find(std::string_view key) const {
   auto found = find_any(key);

@@ -123,13 +123,15 @@ class filter_registry {
   /// Removes expired filters, and measures the memory of the others. Called several times a second.
   void maintain();
 
-  /// Whether the memory limit is reached: keys that need memory must be refused.
-  [[nodiscard]] bool is_full() const noexcept { return room_.is_full(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return room_.taken(); }
-  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return room_.most(); }
+  /// The limit of bytes(); 0: none, as in Redis.
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept {
+    const std::uint64_t most = room_.most();
+    return most == filter_budget::no_limit ? 0 : most;
+  }
   void set_max_bytes(std::uint64_t most) noexcept {
     follows_room_ = false;
-    room_.set_most(most);
+    room_.set_most(most == 0 ? filter_budget::no_limit : most);
   }
 
   /// The traits of the store, read at construction. If batches wait, they must not be judged on the thread of

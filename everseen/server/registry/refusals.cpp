@@ -1,5 +1,6 @@
 #include "everseen/server/registry/refusals.hpp"
 
+#include <cerrno>
 #include <exception>
 #include <new>
 
@@ -12,6 +13,8 @@ constexpr std::string_view out_of_memory = "OOM command not allowed when used me
 }  // namespace
 
 std::string text_of(const batch_failure& failure, const spec& of) {
+  if (failure.why == batch_failure::cause::full && failure.code == ENOMEM)
+    return std::string(out_of_memory) + ' ' + failure.message;
   if (failure.why == batch_failure::cause::full)
     return of.growth == growth_kind::refuse ? std::string(filter_is_full)
                                             : "ERR problem inserting into filter: " + failure.message;
@@ -36,6 +39,7 @@ std::string text_of_current_exception() {
   } catch (const parameter_error& why) {
     return std::string("ERR ") + why.what();
   } catch (const full_error& why) {
+    if (why.code() == ENOMEM) return std::string(out_of_memory) + ' ' + why.what();
     return std::string("ERR problem inserting into filter: ") + why.what();
   } catch (const format_error& why) {
     return std::string("DAMAGED ") + why.what();
@@ -46,13 +50,6 @@ std::string text_of_current_exception() {
   } catch (const std::exception& why) {
     return std::string("ERR this is a bug: ") + why.what();
   }
-}
-
-bool is_refused(const filter_registry& filters, question asks, key_batch& batch) {
-  if (asks == question::check || !filters.is_full()) return false;
-  batch.verdicts.assign(batch.keys.size(), verdict::unknown);
-  batch.fault = out_of_memory;
-  return true;
 }
 
 }  // namespace everseen::server

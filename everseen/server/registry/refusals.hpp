@@ -24,8 +24,4 @@ inline constexpr std::string_view filter_is_full = "ERR non scaling filter is fu
 /// @pre called in a catch block of something derived from std::exception, or of refusal
 [[nodiscard]] std::string text_of_current_exception();
 
-/// Refuses a batch that adds keys while the memory limit for filters is reached.
-/// @return whether it was refused: all its verdicts are then unknown
-[[nodiscard]] bool is_refused(const filter_registry& filters, question asks, key_batch& batch);
-
 }  // namespace everseen::server

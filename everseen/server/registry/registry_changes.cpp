@@ -33,8 +33,9 @@ filter_registry::load filter_registry::begin_load(std::string_view key, std::spa
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
   auto loader = std::make_unique<chunk_loader>(*place_, std::string(key), header);
-  auto room =
-      room_.reserve(loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions));
+  const std::uint64_t bytes =
+      loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions);
+  auto room = room_.reserve({bytes, bytes});
   return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
 }
 
@@ -72,7 +73,8 @@ open_filter filter_registry::create(std::string_view key, const spec& s, const r
   const single_flight::hold alone = changing_.take(key);
   if (find(key)) throw name_taken("item exists");
   close(key);  // if it has expired
-  auto taken = room_.reserve(planned_bytes(s) + bytes_beside_bits(s.partitions));
+  const std::uint64_t beside_bits = bytes_beside_bits(s.partitions);
+  auto taken = room_.reserve({beside_bits, planned_bytes(s) + beside_bits});
   auto made = put(key, make(key, s, life), requested, std::move(taken));
   forget_listing();
   return open_filter(std::move(made));

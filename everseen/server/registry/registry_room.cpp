@@ -49,10 +49,13 @@ bool filter_registry::counts(const shared_filter& f) const {
 }
 
 void filter_registry::look_at(shared_filter& f) const {
+  const std::uint64_t taken = f.room.takes();
   // Servers limit their own memory, and asking them costs a round trip.
-  f.bytes = traits_.is_remote ? 0 : f.handle.info().bytes;
-  if (counts(f))
-    f.room.set(std::max(f.planned_bytes, f.bytes.load()) + bytes_beside_bits(f.handle.get_spec().partitions));
+  const std::uint64_t bytes = traits_.is_remote ? 0 : f.handle.info().bytes;
+  f.bytes = bytes;
+  const std::uint64_t beside_bits = bytes_beside_bits(f.handle.get_spec().partitions);
+  if (counts(f) && !f.room.set({bytes + beside_bits, f.planned_bytes + beside_bits}, taken))
+    f.is_new = true;  // it has just grown
 }
 
 /// If other clients may rename filters, names are checked once a second.

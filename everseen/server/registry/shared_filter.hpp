@@ -52,8 +52,8 @@ struct shared_filter {
   const requested_options requested;
   const std::uint64_t planned_bytes;     ///< of the first layer, which a store may create later
   std::atomic<std::uint64_t> bytes = 0;  ///< as last measured
-  std::atomic<bool> is_new = true;       ///< never measured
-  filter_budget::share room;             ///< as last measured; at first 0 for a filter that was only opened
+  std::atomic<bool> is_new = true;       ///< to be measured even if no keys were added
+  filter_budget::share room;  ///< as last measured, or more; at first 0 for a filter that was only opened
   std::atomic<std::int64_t> expires_at_ms = no_expiry;  ///< ms since 1970, as last asked; never: no_expiry
   std::atomic<bool> is_gone = false;                    ///< dropped, or to be reopened
   const std::shared_ptr<filter_record> record;

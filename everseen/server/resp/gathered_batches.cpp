@@ -93,15 +93,14 @@ std::optional<event_time> gathered_batches::time_of(const group& g) {
   return g.of->has_window() ? std::optional(service::now()) : std::nullopt;
 }
 
-void gathered_batches::judge(service& all) {
+void gathered_batches::judge() {
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];
-    if (!is_refused(all.filters(), g.asks, g.batch))
-      server::judge(g.of->counted(), g.asks, g.batch, time_of(g));
+    server::judge(g.of->counted(), g.asks, g.batch, time_of(g));
   }
 }
 
-void gathered_batches::send(service& all, const std::function<void()>& done) {
+void gathered_batches::send(const std::function<void()>& done) {
   const std::size_t count = open_groups_;
   in_flight_ = count;
   const auto one_is_done = [this, done] {
@@ -109,10 +108,7 @@ void gathered_batches::send(service& all, const std::function<void()>& done) {
   };
   for (std::size_t i = 0; i < count; ++i) {  // after the last, another thread may write the replies
     group& g = groups_[i];
-    if (is_refused(all.filters(), g.asks, g.batch))
-      all.batches().submit(one_is_done);
-    else
-      g.of->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.of);
+    g.of->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.of);
   }
 }
 

@@ -29,9 +29,9 @@ class gathered_batches {
   bool put(const std::shared_ptr<shared_filter>& f, const batched_keys& request);
 
   /// Judges all batches on this thread.
-  void judge(service& all);
+  void judge();
   /// Submits all batches; `done` is called once, on another thread, when all are judged.
-  void send(service& all, const std::function<void()>& done);
+  void send(const std::function<void()>& done);
 
   /// Writes the replies of all requests in order, and forgets the batches.
   void write_replies(service& all, wire::reply_writer& to);

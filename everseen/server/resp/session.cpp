@@ -152,12 +152,12 @@ bool session::hold_filter(std::string_view key) {
 bool session::flush() {
   if (gathered_.is_empty()) return true;
   if (!all_.filters().traits().batches_wait) {
-    gathered_.judge(all_);
+    gathered_.judge();
     gathered_.write_replies(all_, reply_);
     return true;
   }
   is_suspended_ = true;
-  gathered_.send(all_, [this] { wake_up(); });
+  gathered_.send([this] { wake_up(); });
   return false;
 }
 

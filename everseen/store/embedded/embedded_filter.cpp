@@ -26,11 +26,23 @@ constexpr const char* over = "the filter has expired; create another one";
 
 embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
                                  time_source now, std::optional<event_time> end)
-    : spec_(s), place_(place), life_(std::move(now), end) {
+    : spec_(s), segments_(place), life_(std::move(now), end) {
   states.resize(s.partitions);
   partitions_.reserve(s.partitions);
   for (std::uint32_t p = 0; p < s.partitions; ++p)
-    partitions_.push_back(std::make_unique<guarded>(spec_, p, place_, std::move(states[p])));
+    partitions_.push_back(std::make_unique<guarded>(spec_, p, segments_, std::move(states[p])));
+}
+
+void embedded_filter::limited_segments::create(const segment_id& id, const geometry& shape,
+                                               std::uint64_t capacity) {
+  segment_room* const room = room_;
+  if (room != nullptr) room->take(shape.bytes);
+  try {
+    place_.create(id, shape, capacity);
+  } catch (...) {
+    if (room != nullptr) room->give_back(shape.bytes);
+    throw;
+  }
 }
 
 batch_result embedded_filter::add(std::span<const partition_batch> batches) {
@@ -119,7 +131,7 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
   for (const slice_state& slice : target.logic.state().slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
       const segment_id id = {partition, slice.index, layer};
-      visit(id, slice.layers[layer], {place_.at(id), slice.layers[layer].shape.bytes});
+      visit(id, slice.layers[layer], {segments_.at(id), slice.layers[layer].shape.bytes});
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ class embedded_filter : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void ask_for_room(segment_room* room) override { segments_.ask(room); }
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::optional<std::string_view> description) override;
 
@@ -76,6 +78,24 @@ class embedded_filter : public stored_filter {
   std::optional<batch_failure> keep(partition& logic, const claim_batch& of, std::size_t events);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
 
+  /// The segments of the store. Room is asked for before one is made, by a batch or a job.
+  class limited_segments final : public segments {
+   public:
+    explicit limited_segments(segments& place) : place_(place) {}
+    void ask(segment_room* room) noexcept { room_ = room; }
+
+    [[nodiscard]] std::byte* at(const segment_id& id) const noexcept override { return place_.at(id); }
+    void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override;
+    void drop_before(std::uint32_t partition, window::slice_index oldest) override {
+      place_.drop_before(partition, oldest);
+    }
+    void note_keys(const segment_id& id, std::uint64_t keys) noexcept override { place_.note_keys(id, keys); }
+
+   private:
+    segments& place_;
+    std::atomic<segment_room*> room_ = nullptr;
+  };
+
   struct alignas(64) guarded {  // one cache line each: neighbouring locks must not share one
     mutable std::shared_mutex lock;
     partition logic;
@@ -84,7 +104,7 @@ class embedded_filter : public stored_filter {
   };
 
   const spec spec_;
-  segments& place_;
+  limited_segments segments_;
   lifetime life_;
   std::vector<std::unique_ptr<guarded>> partitions_;
   mutable std::mutex jobs_lock_;  // guards the following members

@@ -42,6 +42,7 @@ class linked_filter final : public stored_filter {
     newer_->visit_segments(partition, visit);
   }
   void sync() override { newer_->sync(); }
+  void ask_for_room(segment_room* room) override { newer_->ask_for_room(room); }
   [[nodiscard]] batch_path path() const override;
   /// A job needs a filter that judges alone, so there is none.
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,

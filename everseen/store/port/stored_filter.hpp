@@ -27,6 +27,16 @@ struct batch_path {
   std::optional<predecessor> asks_first{};  ///< the older filter that is asked before this one now
 };
 
+/// Gives a filter the room for each further segment on this machine, or refuses it. Threads: any number.
+class segment_room {
+ public:
+  virtual ~segment_room() = default;
+  /// @throws full_error  there is no room: nothing may be allocated
+  virtual void take(std::uint64_t bytes) = 0;
+  /// For what was taken, and could not be allocated.
+  virtual void give_back(std::uint64_t bytes) noexcept = 0;
+};
+
 /// One open filter of a store: digests in, verdicts out, in batches.
 ///
 /// Implementations use memory, files and servers; callers need not know which. The partition is the unit of
@@ -102,6 +112,11 @@ class stored_filter {
   /// @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                             std::optional<std::string_view> description);
+
+  /// From now on `room` is asked before a segment is made; null: nobody is asked. A refusal is a full_error
+  /// of the keys that need the segment. Servers limit their own memory, so filters there ask nobody.
+  /// @param room  outlives the filter or its next call of this    @pre no keys are being added
+  virtual void ask_for_room(segment_room* /*room*/) {}
 
   /// How batches reach the bits now. May wait for the store.    @throws backend_error
   [[nodiscard]] virtual batch_path path() const { return {}; }

@@ -112,9 +112,9 @@ TEST_F(Transcript, RefusesARateThatNoFilterKeepsAndNamesTheLowest) {
 
 TEST_F(Transcript, RefusedRequestChangesNoSetting) {
   plays(R"(> CONFIG SET timeout 77 appendonly yes
--ERR CONFIG SET failed - 'appendonly' cannot be set to 'yes'; maxclients, maxmemory (bytes) and timeout (seconds) take a number, all else is an option of everseen serve
+-ERR CONFIG SET failed - 'appendonly' cannot be set to 'yes'; maxclients, maxmemory (bytes, as in 100mb) and timeout (seconds) take a number, all else is an option of everseen serve
 > CONFIG SET timeout 77 maxclients -1
--ERR CONFIG SET failed - 'maxclients' cannot be set to '-1'; maxclients, maxmemory (bytes) and timeout (seconds) take a number, all else is an option of everseen serve
+-ERR CONFIG SET failed - 'maxclients' cannot be set to '-1'; maxclients, maxmemory (bytes, as in 100mb) and timeout (seconds) take a number, all else is an option of everseen serve
 > CONFIG GET timeout
 *2
 $7
