@@ -7,6 +7,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/store/port/store.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::client {
 
@@ -27,7 +28,7 @@ bool is_about_a_missing_filter(const redis::reply& error) {
 std::exception_ptr exception_of(const redis::reply& error, std::string_view filter) {
   const std::string text(error.text());
   if (is_about_a_missing_filter(error)) return std::make_exception_ptr(no_such_filter(filter));
-  if (text == "ERR item exists" || error.is_error("ERR invalid offset"))
+  if (text == "ERR item exists" || text.starts_with(wire::loaded_key_exists))
     return std::make_exception_ptr(filter_exists(filter));
   if (text == "ERR non scaling filter is full") return std::make_exception_ptr(full_error(behind_code(text)));
   if (error.is_error("ERR")) return std::make_exception_ptr(parameter_error(behind_code(text)));

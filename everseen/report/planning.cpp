@@ -8,6 +8,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen {
@@ -137,6 +138,12 @@ void pick_the_least_bad(plan_result& plan, std::size_t first_layout) {
 }
 
 }  // namespace
+
+plan_request with_default_rate(plan_request asked) {
+  if (asked.keys.has_value() != asked.bytes.has_value() && !asked.error_rate)
+    asked.error_rate = default_error_rate;
+  return asked;
+}
 
 plan_result make_plan(const plan_request& asked) {
   if (asked.keys && asked.values && *asked.values < *asked.keys)

@@ -21,6 +21,9 @@ struct plan_request {
   std::optional<unsigned> probes{};     ///< of the classic layout; default: least memory
 };
 
+/// A request for keys or memory alone is one for default_error_rate, as `everseen create` takes it.
+[[nodiscard]] plan_request with_default_rate(plan_request asked);
+
 struct plan_row {
   std::string structure;
   std::optional<layout_kind> layout;  ///< nothing: not a Bloom filter

@@ -30,6 +30,9 @@ inline constexpr std::size_t batch_session_keys = 65'536;
 /// Appended to the reply to a command that only Redis has; it identifies the server as `everseen serve`.
 inline constexpr std::string_view unknown_here = " (this is everseen serve)";
 
+/// How a chunk is refused whose key exists. RedisBloom says no more than that the data is bad.
+inline constexpr std::string_view loaded_key_exists = "ERR received bad data: the key exists";
+
 /// Why keys have no verdict.
 [[nodiscard]] constexpr std::string_view word_of(batch_failure::cause why) noexcept {
   switch (why) {

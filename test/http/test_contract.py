@@ -479,12 +479,19 @@ class Contract(unittest.TestCase):
             self.assertIn("--layout classic --probes 3", chosen["command"])
             redis = check(s, "GET", "/api/v1/plan?keys=1000000&error_rate=0.01&redis=true", 200)
             self.assertEqual(redis["picked"], "classic")
-            for query in ["", "?keys=5", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?error_rate=0.1&bits_per_key=3",
-                          "?bytes=64", "?keys=5&bytes=64&bits=512", "?keys=1M&error_rate=1%25&bits=1M", "?keys=5&bytes=63",
+            for query in ["", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?error_rate=0.1&bits_per_key=3",
+                          "?keys=5&bytes=64&bits=512", "?keys=1M&error_rate=1%25&bits=1M", "?keys=5&bytes=63",
                           "?keys=1M&error_rate=1%25&bits=10M&probes=5",
                           "?keys=5&error_rate=0.1&layout=guava64", "?keys=5&error_rate=0.1&redis=maybe", "?keys=%zz",
                           "?keys=5&keys=6&error_rate=0.1", "?keys=5&error_rate=nan", "?keys=5&bits_per_key=1e9"]:
                 check(s, "GET", "/api/v1/plan" + query, 400)
+
+    def test_keys_or_memory_alone_are_planned_for_the_default_rate(self):
+        with Server() as s:
+            for query in ["keys=1M", "bytes=1Mi"]:
+                plan = check(s, "GET", "/api/v1/plan?" + query, 200)
+                self.assertEqual(plan, check(s, "GET", f"/api/v1/plan?{query}&error_rate=1e-6", 200))
+                self.assertIn("--error-rate 1e-6", plan["command"])
 
     def test_any_three_of_keys_memory_rate_and_probes_plan_the_fourth(self):
         def classic(query):
@@ -511,7 +518,7 @@ class Contract(unittest.TestCase):
             for query, reason, words in [("?key=10&error_rate=0.1", "unknown_parameter", "did you mean keys?"),
                                          ("?keys=10&error_rate=0.1&colour=red", "unknown_parameter", "bits_per_key"),
                                          ("?keys=many&error_rate=0.1", "bad_parameter", "many"),
-                                         ("?keys=10", "bad_parameter", "error_rate is missing"),
+                                         ("?error_rate=0.1", "bad_parameter", "keys is missing"),
                                          ("?keys=10&error_rate=0.1&layout=round", "bad_parameter", "two-line-8x64")]:
                 self.assertIn(words, check(s, "GET", "/api/v1/plan" + query, 400, reason=reason)["detail"])
 

@@ -60,9 +60,6 @@ void print_table(const plan_result& plan, printer& out) {
               format_bytes(static_cast<double>(*plan.bytes_when_growing)));
 }
 
-/// That of create.
-constexpr double usual_error_rate = 1e-6;
-
 exit_code run_plan(plan_arguments o, printer& out) {
   const bool is_stream = is_about_a_stream(o.fleet);
   if (o.fleet.store && (o.bits || o.request.bytes || o.request.values || o.request.probes))
@@ -71,16 +68,14 @@ exit_code run_plan(plan_arguments o, printer& out) {
   if (o.fleet.store) {
     if (!o.request.keys)
       throw parameter_error("plan --store needs --keys: how many different keys the filter holds");
-    return plan_on_store({*o.fleet.store, *o.request.keys, o.request.error_rate.value_or(usual_error_rate),
+    return plan_on_store({*o.fleet.store, *o.request.keys, o.request.error_rate.value_or(default_error_rate),
                           o.fleet.judge, o.fleet.module, o.fleet.timeout, o.json},
                          out);
   }
   if (o.bits && o.request.bytes)
     throw parameter_error("--bits and --bytes are the same in two units; give one");
   if (o.bits) o.request.bytes = (*o.bits + 7) / 8;
-  if (o.request.keys.has_value() != o.request.bytes.has_value() && !o.request.error_rate)
-    o.request.error_rate = usual_error_rate;
-  const plan_result plan = make_plan(o.request);
+  const plan_result plan = make_plan(with_default_rate(o.request));
   o.json ? print_json(plan, out) : print_table(plan, out);
   return exit_code::done;
 }

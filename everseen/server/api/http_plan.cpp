@@ -47,13 +47,9 @@ void take_sizes(query_parameters& query, plan_request& r) {
   r.keys = query.count("keys", {1, max_capacity});
   r.error_rate = query.rate("error_rate", {sizing::min_error_rate, sizing::max_error_rate});
   r.bytes = bytes_in(query, r.keys);
-  if (!r.keys && !(r.error_rate && r.bytes))
-    refuse_parameter(
-        "keys is missing: how many different keys you expect; or give error_rate and bytes or bits");
-  if (!r.error_rate && !r.bytes)
-    refuse_parameter(
-        "error_rate is missing: what share of new keys may be called seen; or give bytes, bits or "
-        "bits_per_key");
+  if (!r.keys && !r.bytes)
+    refuse_parameter("keys is missing: how many different keys you expect; or give bytes or bits");
+  r = with_default_rate(r);
 }
 
 plan_request parse(std::string_view text) {

@@ -48,8 +48,12 @@ void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_
   to.integer(static_cast<std::int64_t>(std::min(all, most)));
 }
 
+/// RedisBloom counts what is beside the bits, too: one structure for the filter, and one for each layer.
 void write_size(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes)));
+  constexpr std::uint64_t of_filter = 32, of_layer = 64;
+  const bool redisbloom = now.spec.layout == layout_kind::redisbloom;
+  const std::uint64_t beside_bits = redisbloom ? of_filter + of_layer * layers_of(now) : 0;
+  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes) + beside_bits));
 }
 
 void write_layers(const shared_filter&, const filter_info& now, wire::reply_writer& to) {

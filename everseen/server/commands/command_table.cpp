@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
@@ -46,13 +49,23 @@ refusal not_offered(std::string_view name, std::string_view why) {
       fmt::format("ERR unknown command '{}'{}: {}", name.substr(0, longest_shown), wire::unknown_here, why)};
 }
 
+/// The command that was probably meant.
+std::string_view meant_command(std::string_view word) {
+  std::string capitals(word.substr(0, longest_name));
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::vector<std::string_view> names;
+  for (const command& each : all_commands()) names.push_back(each.name);
+  return nearest(capitals, names);
+}
+
+/// Clients know the error by its beginning, which is that of Redis.
 refusal unknown_command(word_list request) {
   if (const auto why = why_not_offered(request[0]); !why.empty()) return not_offered(request[0], why);
-  std::string arguments;
-  for (const std::string_view word : request.subspan(1))
-    if (arguments.size() < longest_shown) arguments += fmt::format("'{}' ", word.substr(0, longest_shown));
-  return {fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                      request[0].substr(0, longest_shown), arguments)};
+  const std::string_view meant = meant_command(request[0]);
+  return not_offered(
+      request[0], meant.empty() ? "keys here are Bloom filters, for BF.ADD and BF.EXISTS; COMMAND LIST "
+                                  "returns all commands"
+                                : fmt::format("did you mean {}? COMMAND LIST returns all commands", meant));
 }
 
 refusal unknown_subcommand(const command& of, std::string_view word) {

@@ -8,8 +8,17 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {
+
+namespace {
+
+refusal key_exists() {
+  return {std::string(wire::loaded_key_exists) + "; drop it, or load under another key"};
+}
+
+}  // namespace
 
 void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t iterator,
                        std::string_view bytes) {
@@ -19,6 +28,8 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
     iterator == 1 ? begin(into, key, data) : go_on(into, key, {iterator, checksum(data)}, data);
   } catch (const format_error& why) {
     throw refusal{std::string("ERR received bad data: ") + why.what()};
+  } catch (const name_taken&) {
+    throw key_exists();
   }
 }
 
@@ -54,7 +65,9 @@ void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_
   const auto found = loads_.find(key);
   if (found == loads_.end() && has_completed(into, key, by)) return;
   if (found == loads_.end())
-    throw refusal{into.exists(key) ? "ERR invalid offset - no link found" : "ERR not found"};
+    throw into.exists(key)
+        ? key_exists()
+        : refusal{"ERR not found: the load begins with the header, the chunk of iterator 1"};
   try {
     into.load_chunk(found->second.load, by.iterator, data);
   } catch (const format_error&) {  // of the chunk alone

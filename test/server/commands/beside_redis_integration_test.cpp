@@ -47,7 +47,7 @@ SHUTDOWN nonsense; SHUTDOWN ABORT; BGSAVE nonsense; DBSIZE; KEYS *; SCAN 0; SCAN
 SCAN 0 nonsense x; DEL none; EXISTS none; TYPE none; TTL none; EXPIRE none 10; EXPIRE none x;
 EXPIRE none 10 nonsense; PERSIST none; RENAME none b; MOVE none 1; MOVE none 0; CONFIG GET timeout;
 CONFIG GET nonsense; CONFIG SET timeout 1 timeout 2; CONFIG SET timeout; CONFIG RESETSTAT;
-CONFIG nonsense; CONFIG; nonsense x y;
+CONFIG nonsense; CONFIG;
 )";
   std::vector<std::string> lines;
   for (std::size_t end = all.find(';'); end != all.npos; end = all.find(';')) {

@@ -153,9 +153,24 @@ TEST(Chunks, RefusedChunksLeaveTheLoadAsItWas) {
 TEST(Chunks, InvalidChunksAreRefusedAndLeaveNothing) {
   const serving server;
   EXPECT_THAT(server.cli({"BF.LOADCHUNK", "f", "1", "not a header"}), StartsWith("ERR received bad data"));
-  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "17", "bits"}), "ERR not found");
+  EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "17", "bits"}),
+            "ERR not found: the load begins with the header, the chunk of iterator 1");
   EXPECT_EQ(server.cli({"BF.LOADCHUNK", "f", "x", "bits"}), "ERR Second argument must be numeric");
   EXPECT_EQ(server.cli({"EXISTS", "f"}), "0");
+}
+
+// Promise: BF.LOADCHUNK into a key that exists is refused (operations, Bloom commands).
+TEST(Chunks, IntoAKeyThatExistsAreRefusedAndItStaysAsItWas) {
+  for (const std::vector<std::string>& layout : {std::vector<std::string>{}, {"--redisbloom"}}) {
+    const serving server("mem:", layout);
+    raw_client client(server.path());
+    EXPECT_EQ(server.cli({"BF.ADD", "from", "x"}), "1");
+    EXPECT_EQ(server.cli({"BF.ADD", "f", "y"}), "1");
+    for (const chunk& each : all_chunks(client, "from"))
+      EXPECT_EQ(reply_to(client, "f", each),
+                "-ERR received bad data: the key exists; drop it, or load under another key\r\n");
+    EXPECT_EQ(server.cli({"BF.MEXISTS", "f", "x", "y"}), "0\n1");
+  }
 }
 
 // Promise: BF.SCANDUMP and BF.LOADCHUNK carry a filter of everseen's own layout, too (operations, Bloom
@@ -211,7 +226,8 @@ TEST(Chunks, MayArriveTwiceAndInAnyOrder) {
     expect_has_keys(target, "f", 0, 12'000);
     EXPECT_THAT(reply_to(target, "f", chunks[2]), StartsWith("-ERR"));
     EXPECT_EQ(to.cli({"DEL", "f"}), "1");
-    EXPECT_EQ(reply_to(target, "f", chunks[1]), "-ERR not found\r\n");
+    EXPECT_EQ(reply_to(target, "f", chunks[1]),
+              "-ERR not found: the load begins with the header, the chunk of iterator 1\r\n");
   }
 }
 

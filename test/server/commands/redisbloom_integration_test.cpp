@@ -87,6 +87,7 @@ TEST_F(RedisBloomLayout, AnswersAsRecorded) {
     for (std::size_t i = 0; i < debug.parts.size(); ++i)
       EXPECT_EQ(debug.parts[i].text, row["debug"][i].get<std::string>());
     EXPECT_EQ(ask("BF.INFO " + name + " CAPACITY").parts[0].text, row["info"]["Capacity"].dump());
+    EXPECT_EQ(ask("BF.INFO " + name + " SIZE").parts[0].text, row["info"]["Size"].dump());
     EXPECT_EQ(ask("BF.INFO " + name + " FILTERS").parts[0].text, row["info"]["Number of filters"].dump());
     EXPECT_EQ(ask("BF.INFO " + name + " ITEMS").parts[0].text,
               row["info"]["Number of items inserted"].dump());

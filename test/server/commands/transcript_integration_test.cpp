@@ -473,7 +473,13 @@ TEST_F(Transcript, JudgesInWindowsByTheGivenTime) {
 }
 
 TEST_F(Transcript, ExplainsWhyItRefusesUnsupportedRequests) {
-  EXPECT_EQ(server_.cli({"GET", "a"}), "ERR unknown command 'GET', with args beginning with: 'a' ");
+  EXPECT_EQ(server_.cli({"GET", "a"}),
+            "ERR unknown command 'GET' (this is everseen serve): keys here are Bloom filters, for BF.ADD and "
+            "BF.EXISTS; COMMAND LIST returns all commands");
+  EXPECT_EQ(
+      server_.cli({"bf.exist", "a", "b"}),
+      "ERR unknown command 'bf.exist' (this is everseen serve): did you mean BF.EXISTS? COMMAND LIST returns "
+      "all commands");
   plays(R"(> SELECT 16
 -ERR DB index is out of range
 > SELECT 0
