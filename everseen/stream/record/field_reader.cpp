@@ -41,18 +41,14 @@ class field_reader::json {
     for (std::size_t i = 0; i < fields.size(); ++i) add(fields[i].pointer, i);
   }
 
-  simdjson::error_code read(std::string_view record, std::span<std::string_view> values,
-                            std::optional<record_fault>& fault) {
+  simdjson::error_code read(std::string_view record, std::span<std::string_view> values) {
     values_ = values;
     left_ = values.size();
     ++stamp_;
     simdjson::ondemand::document document;
     const auto length = record.size() + simdjson::SIMDJSON_PADDING;
     if (const auto bad = parser_.iterate(record.data(), record.size(), length).get(document)) return bad;
-    const auto bad = walk_document(document, record);
-    fault = fault_;
-    fault_.reset();
-    return bad;
+    return walk_document(document, record);
   }
 
  private:
@@ -171,10 +167,7 @@ class field_reader::json {
     n.stamp = stamp_;
     if (!n.field) return walk(n, value);
     const auto text = json_text(value);
-    if (!text) {
-      fault_ = text.error();
-      return simdjson::TAPE_ERROR;
-    }
+    if (!text) return simdjson::TAPE_ERROR;
     values_[*n.field] = *text;
     --left_;
     return simdjson::SUCCESS;
@@ -185,7 +178,6 @@ class field_reader::json {
   std::span<std::string_view> values_;
   std::size_t left_ = 0;  // fields of this record that were not found yet
   std::uint64_t stamp_ = 0;
-  std::optional<record_fault> fault_;
 };
 
 field_reader::field_reader(const std::vector<field_rule>& fields)
@@ -208,9 +200,7 @@ field_reader& field_reader::operator=(field_reader&&) noexcept = default;
 tl::expected<std::span<const std::string_view>, record_fault> field_reader::read(std::string_view record) {
   for (std::string_view& value : values_) value = {};
   if (json_) {
-    std::optional<record_fault> fault;
-    const auto bad = json_->read(record, values_, fault);
-    if (bad) return tl::unexpected(fault.value_or(json_fault(bad, record)));
+    if (const auto bad = json_->read(record, values_)) return tl::unexpected(json_fault(bad, record));
   } else if (!fields_.empty()) {
     const field_rule& any = fields_.front();
     if (any.quoted && record.ends_with('\r')) record.remove_suffix(1);

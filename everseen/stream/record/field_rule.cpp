@@ -22,6 +22,11 @@ std::string_view to_string(record_fault fault) noexcept {
   switch (fault) {
     case record_fault::not_json:
       return "is not JSON";
+    case record_fault::part_of_json:
+      return "is only the beginning of a JSON value, and each line must be a whole one (jq -c . puts each on "
+             "one line)";
+    case record_fault::half_surrogate:
+      return "has half of a surrogate pair in a JSON string, which is no character";
     case record_fault::not_utf8:
       return "is not UTF-8, as JSON must be";
     case record_fault::byte_order_mark:

@@ -25,6 +25,8 @@ void validate(const field_rule& rule);
 /// Why a record has no key or no time.
 enum class record_fault : std::uint8_t {
   not_json,
+  part_of_json,     ///< only the beginning of a document, which may continue in the next lines
+  half_surrogate,   ///< an escape in a string of JSON that is no character
   not_utf8,         ///< so not JSON
   byte_order_mark,  ///< before the JSON
   bad_quotes,       ///< not as in RFC 4180; the last of the malformed ones

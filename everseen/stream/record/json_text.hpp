@@ -1,9 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <simdjson.h>
-#include <tl/expected.hpp>
 
 #include "everseen/stream/record/field_rule.hpp"
 
@@ -12,7 +12,8 @@ namespace everseen {
 
 /// A string's unescaped bytes; the unchanged text of every other value. The result is valid until the
 /// value's parser reads its next document. Only the value itself is validated.
-[[nodiscard]] tl::expected<std::string_view, record_fault> json_text(simdjson::ondemand::value value);
+/// @return nothing  it is not JSON
+[[nodiscard]] std::optional<std::string_view> json_text(simdjson::ondemand::value value);
 
 /// Whether json_text() returned this for a null, and not for the string "null".
 [[nodiscard]] bool is_json_null(std::string_view given) noexcept;

@@ -155,6 +155,12 @@ TEST_F(DedupKeys, EndsAtDamagedJsonAndAtJsonWithoutTheKey) {
   };
   EXPECT_THAT(fault("{\"id\":"), Complains(4, "line 2", "is not JSON"));
   EXPECT_THAT(fault("{\"no\":1}"), Complains(4, "line 2", "has no key"));
+  EXPECT_THAT(fault("{"), Complains(4, "line 2", "only the beginning of a JSON value", "jq -c"));
+  EXPECT_THAT(fault("[{"), Complains(4, "line 2", "only the beginning of a JSON value", "jq -c"));
+  EXPECT_THAT(fault(R"({"id":"\ud800"})"), Complains(4, "line 2", "half of a surrogate pair"));
+  EXPECT_THAT(fault(R"({"id":"\udc00\ud800"})"), Complains(4, "line 2", "half of a surrogate pair"));
+  EXPECT_THAT(fault(R"({"id":"\ud83d\ude00","x":"\ud83d\ude00)"), Complains(4, "line 2", "is not JSON"));
+  EXPECT_THAT(fault(R"({"id":"\q"})"), Complains(4, "line 2", "is not JSON"));
   EXPECT_THAT(fault(""), Complains(4, "line 2", "is not JSON"));
   EXPECT_THAT(fault("\xff\xfe"), Complains(4, "line 2", "UTF-8"));
   EXPECT_THAT(fault("[1]"), Complains(4, "line 2", "has no key", "there is no /id"));
