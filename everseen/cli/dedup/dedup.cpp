@@ -215,7 +215,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
                      given.filter_name && lines.is_file() ? synced_block_bytes : dedup_block_bytes);
   if (given.filter_name && lines.is_pipe()) input.begin_with(first_block_bytes);
   input.while_waiting([&] { end_if_asked(lines); });
-  input.on_first_block([&](std::string_view text) { warn_of_quotes(given.records, text); });
+  if (!given.quiet) watch_input(input, given.records);
   const std::string header = given.records.header ? input.header() : "";
   dedup_options options = dedup_options_of(given, header);
   if (given.count) {

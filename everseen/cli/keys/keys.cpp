@@ -39,7 +39,7 @@ void key_source::read_lines(std::vector<std::string> paths) {
   must_have_effect(how_, false);
   lines_.emplace(std::move(paths), how_.format(), block_bytes);
   lines_->while_waiting(stop_if_signalled);
-  lines_->on_first_block([how = how_](std::string_view text) { warn_of_quotes(how, text); });
+  watch_input(*lines_, how_);
   event_shape shape = shape_of(how_, how_.header ? lines_->header() : "");
   shape.null_is_key = true;
   if (!shape.key.empty()) rule_.emplace(std::move(shape));

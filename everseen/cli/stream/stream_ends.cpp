@@ -119,7 +119,10 @@ stream_source open_source(const stream_arguments& given) {
   if (given.block_bytes) how.block_bytes = *given.block_bytes;
   how.worker = worker_of(given);
   how.idle = stop_if_signalled;
-  how.on_first_block = [records = given.records](std::string_view text) { warn_of_quotes(records, text); };
+  if (!given.quiet)
+    how.on_first_block = [warnings = input_warnings(given.records),
+                          name = *given.from == "-" ? "standard input" : *given.from](
+                             std::string_view text) mutable { warnings.look_at(text, name); };
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   std::string lane = file->lane(), header = file->header();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
 #include "everseen/stream/record/header_names.hpp"
+#include "everseen/stream/record/input_kind.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -139,13 +141,15 @@ unsigned number_of(const typed_field& typed, const field_words& fields) {
         fmt::format("{} {}: the input has no first line that names its fields", typed.option, typed.text));
   const std::vector<std::string_view> all(names.begin(), names.end());
   const std::string_view meant = nearest(typed.text, all);
-  const bool is_one = names.size() == 1 && names.front().find_first_of(",;|\t") != std::string::npos;
-  throw parameter_error(
-      fmt::format("{} {}: the first line names no such field; it names {}{}", typed.option, typed.text,
-                  fmt::join(names, ", "),
-                  !meant.empty() ? fmt::format("; did you mean {}?", meant)
-                  : is_one ? "; that is one field, so --delimiter is probably another, as in --delimiter ','"
-                           : ""));
+  const std::size_t other = names.size() == 1 ? names.front().find_first_of(",;|\t") : std::string::npos;
+  throw parameter_error(fmt::format(
+      "{} {}: the first line names no such field; it names {}{}", typed.option, typed.text,
+      fmt::join(names, ", "),
+      !meant.empty() ? fmt::format("; did you mean {}?", meant)
+      : other != std::string::npos
+          ? fmt::format("; that is one field, and it has {0}: give --delimiter {0}",
+                        names.front()[other] == '\t' ? "tab" : fmt::format("'{}'", names.front()[other]))
+          : ""));
 }
 
 }  // namespace
@@ -189,11 +193,51 @@ std::string keyless_note(const keyless_lines& lines, std::string_view missing, s
                      format_count(lines.all), missing, lines.count == 1 ? "was" : "were", fate, lines.first);
 }
 
-void warn_of_quotes(const record_options& given, std::string_view text) {
-  if (given.csv || given.delimiter != ',' || text.find('"') == std::string_view::npos) return;
-  fmt::print(stderr,
-             "everseen: warning: there are quotation marks in the input, and fields are cut at every comma; "
-             "if it is CSV, give --csv\n");
+namespace {
+
+bool has_json_key(const record_options& given) {
+  return !given.key.empty() && given.key.front().text.starts_with('/');
+}
+
+void warn(const std::string& text) {
+  fmt::print(stderr, "everseen: warning: {}\n", text);
+}
+
+}  // namespace
+
+void input_warnings::look_at(std::string_view text, const std::string& name) {
+  // A byte order mark before JSON is an error of its own.
+  const bool is_json_with_mark = has_json_key(given_) && text.starts_with("\xef\xbb\xbf");
+  if (const auto kind = unusual_kind(text, given_.format()); kind && !is_json_with_mark)
+    warn(fmt::format("{} {}", name, *kind));
+  else
+    look_at_line_ends(text, name);
+  if (given_.csv || given_.delimiter != ',' || text.find('"') == std::string_view::npos) return;
+  if (!std::exchange(has_warned_of_quotes_, true))
+    warn(
+        "there are quotation marks in the input, and fields are cut at every comma; if it is CSV, give "
+        "--csv");
+}
+
+/// A carriage return is a part of its line; where JSON or CSV is read, it is part of no key.
+void input_warnings::look_at_line_ends(std::string_view text, const std::string& name) {
+  if (given_.csv || given_.zero || has_json_key(given_)) return;
+  const line_ends found = line_ends_of(text);
+  has_returns_ = has_returns_ || found.with_return > 0;
+  has_newlines_ = has_newlines_ || found.without > 0;
+  if (!has_returns_ || !has_newlines_ || std::exchange(has_warned_of_ends_, true)) return;
+  warn(fmt::format(
+      "some lines up to here, in {}, end with CR LF and others with LF alone, and the carriage return is "
+      "part of its line: the same text with and without one is two lines. Remove them first: "
+      "sed 's/\\r$//'",
+      name));
+}
+
+void watch_input(block_reader& input, const record_options& given) {
+  input.on_first_blocks(
+      [warnings = input_warnings(given)](std::string_view text, const std::string& name) mutable {
+        warnings.look_at(text, name);
+      });
 }
 
 }  // namespace everseen::cli

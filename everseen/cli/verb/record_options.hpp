@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "everseen/cli/verb/option_set.hpp"
+#include "everseen/stream/record/block_reader.hpp"
 #include "everseen/stream/record/event_rule.hpp"
 #include "everseen/stream/record/record_format.hpp"
 
@@ -76,8 +78,26 @@ struct keyless_lines {
 [[nodiscard]] std::string keyless_note(const keyless_lines& lines, std::string_view missing,
                                        std::string_view fate);
 
-/// Warns on standard error if lines that seem to be CSV are not read as such.
-/// @param text  the beginning of the input
-void warn_of_quotes(const record_options& given, std::string_view text);
+/// Warns on standard error if an input does not seem to be what the options say, or lines that look the same
+/// differ.
+class input_warnings {
+ public:
+  explicit input_warnings(record_options given) : given_(std::move(given)) {}
+
+  /// @param text  the beginning of an input: whole lines    @param name  of the input
+  void look_at(std::string_view text, const std::string& name);
+
+ private:
+  void look_at_line_ends(std::string_view text, const std::string& name);
+
+  record_options given_;
+  bool has_warned_of_quotes_ = false;
+  bool has_warned_of_ends_ = false;
+  bool has_returns_ = false;   // lines that end with CR LF, in any input so far
+  bool has_newlines_ = false;  // lines that end with LF alone
+};
+
+/// Lets the inputs of a reader be looked at as they begin.
+void watch_input(block_reader& input, const record_options& given);
 
 }  // namespace everseen::cli

@@ -86,8 +86,10 @@ class block_reader {
     next_bytes_ = std::min(next_bytes_, block_bytes_);
   }
 
-  /// Called with the text of the first block.
-  void on_first_block(std::function<void(std::string_view)> call) { on_first_block_ = std::move(call); }
+  /// Called with the text of the first block of each input, without the header, and the input's name.
+  void on_first_blocks(std::function<void(std::string_view, const std::string&)> call) {
+    on_first_blocks_ = std::move(call);
+  }
 
   /// The path of an input, or "standard input".    @pre which < number of inputs
   [[nodiscard]] const std::string& name_of(std::size_t which) const noexcept { return inputs_[which].path; }
@@ -145,7 +147,8 @@ class block_reader {
   std::exception_ptr failure_;  // why nothing more can be read
   std::optional<std::uint64_t> total_bytes_;
   std::function<void()> while_waiting_;
-  std::function<void(std::string_view)> on_first_block_;
+  std::function<void(std::string_view, const std::string&)> on_first_blocks_;
+  std::size_t begun_inputs_ = 0;  // whose first blocks were shown
   std::optional<std::string> header_;
   std::vector<std::string> field_names_;  // in the header
   std::size_t header_from_ = 0;           // the input that it is of

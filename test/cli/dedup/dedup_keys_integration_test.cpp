@@ -140,6 +140,35 @@ TEST_F(DedupKeys, RefusesABadPointerWithAnyNumberOfThreads) {
         << threads;
 }
 
+TEST_F(DedupKeys, NamesTheDelimiterThatAHeaderSeemsToHave) {
+  EXPECT_THAT(sh("everseen dedup --header --csv --key id", "id;n\n1;2\n"),
+              Complains(2, "give --delimiter ';'"));
+  EXPECT_THAT(sh("everseen dedup --header --csv --key id", "id\tn\n1\t2\n"),
+              Complains(2, "give --delimiter tab"));
+}
+
+// Promise: input that is hardly lines of text, or has two kinds of line ends, is named on standard error,
+// with what to do (dedup, Keys and records).
+TEST_F(DedupKeys, WarnsOfInputThatIsHardlyLinesOfText) {
+  EXPECT_THAT(sh("printf 'a\\nb\\na\\n' | iconv -t UTF-16 | everseen dedup"), Notes("UTF-16", "iconv"));
+  EXPECT_THAT(sh("printf 'alpha\\nbeta\\ngamma\\n' | iconv -t UTF-16LE | everseen dedup"), Notes("UTF-16LE"));
+  const std::string marked =
+      "\xef\xbb\xbf"
+      "a\na\n";
+  EXPECT_THAT(sh("everseen dedup", marked), AllOf(Output(marked), Notes("byte order mark", "sed")));
+  EXPECT_THAT(sh("everseen dedup -q", marked), Prints(marked));
+  EXPECT_THAT(sh("everseen dedup", "A\r\nA\nB\r\n"), Notes("CR LF", "two lines", "sed"));
+  given("printf 'A\\r\\n' > x; printf 'A\\n' > y; everseen create f --capacity 100");
+  EXPECT_THAT(sh("everseen dedup x y"), Notes("CR LF", "in y"));
+  EXPECT_THAT(sh("everseen dedup", "A\r\nA\r\nB\r\n"), Prints("A\r\nB\r\n"));
+  const std::string parquet("PAR1\x15\x04\x15\n\0\0", 10);
+  for (const char* verb : {"dedup", "dedup -c", "add f"})
+    EXPECT_THAT(sh("everseen "s + verb, parquet), Notes("Parquet")) << verb;
+  EXPECT_THAT(sh("everseen stream --from - --filter g --to -", parquet).err,
+              HasSubstr("seems to be a Parquet"));
+  EXPECT_THAT(sh("everseen dedup", "PAR1 is a bar\n"), Prints("PAR1 is a bar\n"));
+}
+
 // ---- lines without a key
 
 TEST_F(DedupKeys, EndsAtALineWithoutAKeyAndNamesIt) {

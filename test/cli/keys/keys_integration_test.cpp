@@ -21,7 +21,7 @@ TEST_F(Keys, AreArguments) {
 
 TEST_F(Keys, AreLines) {
   given("everseen create f");
-  EXPECT_THAT(sh("everseen add f", "a\n\nb\r\nno newline"), Prints("4 fresh, 0 seen\n"));
+  EXPECT_THAT(sh("everseen add f", "a\n\nb\r\nno newline"), Output("4 fresh, 0 seen\n"));
   EXPECT_THAT(sh("everseen check f", "no newline\n\nb\n"), Prints("seen\tno newline\nseen\t\nfresh\tb\n", 1));
 }
 

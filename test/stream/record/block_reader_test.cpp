@@ -487,14 +487,19 @@ TEST(BlockReader, NamesTheFileOfABlock) {
   }
 }
 
-TEST(BlockReader, ShowsItsFirstBlockOnce) {
+TEST(BlockReader, ShowsTheFirstBlockOfEachInputOnce) {
   test::text_files files;
   files.make("a\nb\n");
+  files.make("");
+  files.make("c\nd\n");
   block_reader reader(files.paths(), {}, 2);
   std::vector<std::string> shown;
-  reader.on_first_block([&](std::string_view text) { shown.emplace_back(text); });
+  reader.on_first_blocks([&](std::string_view text, const std::string& name) {
+    EXPECT_EQ(name, files.paths()[shown.empty() ? 0 : 2]);
+    shown.emplace_back(text);
+  });
   static_cast<void>(blocks(reader));
-  EXPECT_THAT(shown, ElementsAre("a\n"));
+  EXPECT_THAT(shown, ElementsAre("a\n", "c\n"));
 }
 
 /// The output of a program for a text.
