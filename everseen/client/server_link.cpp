@@ -20,7 +20,8 @@ std::string behind_code(std::string_view text) {
 }
 
 bool is_about_a_missing_filter(const redis::reply& error) {
-  return error.is_error("ERR not found") || error.is_error("ERR no such key");
+  return error.is_error("ERR not found") || error.is_error("ERR not found:") ||
+         error.is_error("ERR no such key");
 }
 
 }  // namespace
