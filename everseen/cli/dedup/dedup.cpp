@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 #include "everseen/cli/dedup/dedup_filter.hpp"
 #include "everseen/cli/dedup/dedup_stats.hpp"
+#include "everseen/cli/dedup/run_mark.hpp"
 #include "everseen/cli/long_run/loading.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
@@ -124,6 +126,7 @@ struct watched_run {
   block_reader& input;
   dedup_filter& seen;
   output& lines;
+  run_mark* mark;  // null: none
 
   void operator()(dedup_result& result) {
     progress_line progress(input.total_bytes(), seen->stored().path().text);
@@ -140,13 +143,15 @@ struct watched_run {
       progress.show({now.records, now.bytes});
     };
     if (options.adding_keys == dedup_options::adding::before_block)
-      options.settle_output = [&] {
+      options.settle_output = [&](std::size_t records) {
         lines.wait_until_read([&] { end_if_asked(lines); });
         end_if_asked(lines);
+        if (mark) mark->expect(records);
       };
     if (options.adding_keys == dedup_options::adding::after_block)
-      options.settle_output = [&] { settle(lines); };
+      options.settle_output = [&](std::size_t) { settle(lines); };
     load_with_progress(*seen, progress);
+    if (mark && options.adding_keys == dedup_options::adding::ahead) mark->expect(run_mark::several_blocks);
     try {
       deduplicate(input, *seen, lines, options, result);
       if (result.failure) end_if_asked(lines);  // then it is not a failure of the store
@@ -184,6 +189,33 @@ std::size_t block_bytes_for(dedup_options::adding keys, const output& lines) {
   if (keys == dedup_options::adding::ahead) return dedup_block_bytes;
   const bool waits_for_disk = keys == dedup_options::adding::after_block && lines.is_file();
   return waits_for_disk ? synced_block_bytes : careful_block_bytes;
+}
+
+std::string about_lost_run(const run_mark::lost_run& lost, std::string_view filter_name, bool is_remote) {
+  return fmt::format(
+      "a run over the filter {} that began at {} did not end in order: {} may be missing in its output, and "
+      "are repeats now; {}",
+      quoted_name(filter_name), lost.began,
+      lost.lines == run_mark::several_blocks ? "several blocks of its last lines"
+                                             : fmt::format("up to {} of its last lines", lost.lines),
+      is_remote ? "everseen stream with a --job loses and repeats none"
+                : "without --on-crash lose and --judge-ahead none are lost");
+}
+
+/// A mark of this run if its keys are kept before their lines are printed. Reports runs that were killed.
+std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::adding keys,
+                                  dedup_filter& seen) {
+  if (!seen.is_kept() || keys == dedup_options::adding::after_block) return nullptr;
+  try {
+    auto mark = std::make_unique<run_mark>(shown_store(given.store) + ' ' + seen->name());
+    for (const auto& lost : mark->found())
+      fmt::print(stderr, "everseen: {}\n", about_lost_run(lost, seen->name(), seen.is_remote()));
+    return mark;
+  } catch (const error& e) {
+    if (!given.quiet)
+      fmt::print(stderr, "everseen: if this run is killed, the next one will not know it: {}\n", e.what());
+    return nullptr;
+  }
 }
 
 /// --count: without a filter.
@@ -236,7 +268,8 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   try {
     if (stats) stats->begin(seen->info());
     if (!header.empty()) lines.write(header + options.format.separator);
-    watched_run{given, options, input, seen, lines}(result);
+    const auto mark = mark_of(given, options.adding_keys, seen);
+    watched_run{given, options, input, seen, lines, mark.get()}(result);
   } catch (...) {
     if (stats) write_after_failure(*stats, result, *seen);
     seen.discard_if_unused();

@@ -75,7 +75,7 @@ class worker {
   /// @return false  the run has failed
   bool settle_output() noexcept {
     try {
-      if (shared_.options.settle_output) shared_.options.settle_output();
+      if (shared_.options.settle_output) shared_.options.settle_output(block_.records());
       return true;
     } catch (...) {
       shared_.fail(std::current_exception());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -71,9 +72,9 @@ struct dedup_options {
   };
   adding adding_keys = adding::ahead;  ///< after_block needs a filter that adds_after_effects()
   /// Without adding::ahead: called by one thread at a time when everything written so far should have
-  /// arrived, which is before a block is judged, or before the keys of a written one are added. It may wait,
-  /// and throw, which ends the run in order.
-  std::function<void()> settle_output{};
+  /// arrived: before a block is judged, or before the keys of a written one are added. It gets the number of
+  /// records of that block. It may wait, and throw, which ends the run in order.
+  std::function<void(std::size_t records)> settle_output{};
 
   verdict wanted = verdict::fresh;  ///< records with this verdict are written
   unsigned threads = 1;             ///< useful_dedup_threads() recommends a number

@@ -1,5 +1,8 @@
 // `everseen dedup --filter` with a filter on a Redis server: created filters and messages.
 
+#include <csignal>
+#include <string>
+
 #include "test/cli/shell.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
@@ -37,6 +40,40 @@ TEST_F(DedupRedis, WarnsAsCreateDoesWhereItCreatesTheFilter) {
   EXPECT_EQ(first.out, "a\nb\n");
   EXPECT_THAT(on_redis("printf 'b\\nc\\n' | everseen dedup --filter urls"), Prints("c\n"))
       << "not every time";
+}
+
+// Promise: on servers, the run after one that was killed says how many lines may be missing (dedup, Runs that
+// end early).
+TEST_F(DedupRedis, SaysHowManyLinesARunThatWasKilledMayHaveLost) {
+  given("everseen gen ids --count 100k --range 1..1G > ids");
+  const std::string dedup = "everseen dedup --filter urls --error-rate 1e-12 ids | cat > ";
+  EXPECT_EQ(on_redis(dying_at("half_put") + dedup + "first").exit_code, 128 + SIGKILL);
+  const auto second = on_redis(dedup + "second");
+  EXPECT_THAT(second,
+              Notes(AllOf(HasSubstr("a run over the filter 'urls' that began at 20"),
+                          HasSubstr("of its last lines may be missing"), HasSubstr("everseen stream"))));
+  const std::size_t number = second.err.find("up to ") + 6;
+  const auto reported = std::stoul(second.err.substr(number));
+  const auto lost = std::stoul(sh("cat first second | grep -cvxFf - ids || true").out);
+  EXPECT_GT(lost, 0U);
+  EXPECT_GE(reported, lost);
+  EXPECT_LE(reported, 64U << 10) << "the lines of a block";
+  EXPECT_THAT(on_redis(dedup + "third"), Notes(IsEmpty())) << "it is said once";
+}
+
+TEST_F(DedupRedis, SaysNothingOfRunsThatEndInOrderOrAreStillThere) {
+  test::program_setup live = setup();
+  live.piped_input = true;
+  test::running_program first(
+      {"bash", "-c", "EVERSEEN_STORE='" + server_.url() + "' exec everseen dedup --filter urls"}, live);
+  first.write("a\n");
+  ASSERT_TRUE(first.waits_to_say("a\n"));
+  EXPECT_EQ(on_redis("echo b | everseen dedup --filter urls").out, "b\n");
+  EXPECT_THAT(on_redis("echo c | everseen dedup --filter urls"), Prints("c\n"));
+  first.send(SIGTERM);
+  EXPECT_EQ(first.wait().exit_code, 128 + SIGTERM);
+  EXPECT_THAT(on_redis("echo d | everseen dedup --filter urls"), Prints("d\n"));
+  EXPECT_THAT(sh("ls -A .local/state/everseen/runs"), Prints(IsEmpty()));
 }
 
 // Promise: dedup creates no filter in place of a lost one (redis, What holds for all filters on Redis).

@@ -321,7 +321,8 @@ TEST_P(DedupFailure, AddsNothingMoreWhereTheOutputIsNotReady) {
   output out(written.descriptor(), "file");
   options.adding_keys = dedup_options::adding::before_block;
   int asked = 0;
-  options.settle_output = [&] {
+  options.settle_output = [&](std::size_t records) {
+    EXPECT_EQ(records, 20U);
     EXPECT_EQ(f.info().keys * 5, out.bytes()) << "everything judged is written";
     if (++asked == 4) throw std::runtime_error("the reader has left");
   };
