@@ -57,16 +57,30 @@ class OutageBehindTheServer : public testing::TestWithParam<std::string> {
         every_line.insert(line);
       }
     }
+    test::program_setup more;
+    more.piped_input = true;
     for (int i = 0; i < clients; ++i)
       runs.push_back(std::make_unique<running_program>(
           words{test::everseen_program(), "dedup", "--filter", "f", "--existing", "--store",
                 "everseen+unix:" + server->path() + "?retry_for=100ms&timeout=2s", "--on-outage", "hold",
-                (server->directory() / ("in" + std::to_string(i))).string()}));
+                (server->directory() / ("in" + std::to_string(i))).string(), "-"},
+          more));
     for (const auto& run : runs)
       test::wait_until([&] { return !run->out().empty() || run->has_ended(); }, "a client judges");
   }
 
+  /// Every client gets the same lines after those of its file, so each has something to judge now.
+  void write_more_to_all() {
+    std::string text;  // fits into a pipe
+    for (int k = 0; k < 1000; ++k) {
+      every_line.insert("later key " + std::to_string(k));
+      text += "later key " + std::to_string(k) + '\n';
+    }
+    for (const auto& run : runs) run->write(text);
+  }
+
   void expect_each_line_once() {
+    for (const auto& run : runs) run->close_input();
     words printed;
     for (const auto& run : runs) {
       const test::program_result result = run->wait();
@@ -101,6 +115,7 @@ TEST_P(OutageBehindTheServer, LastsLongerThanAnyoneRetriesAndTakesAllThreads) {
   start("?retry_for=100ms&timeout=1s", {"--store-threads", "2"});
   start_clients(20);
   redis.kill();
+  write_more_to_all();
   const auto holds = [](const auto& run) {
     return run->err().find("BUSY nothing was run") != std::string::npos;
   };
