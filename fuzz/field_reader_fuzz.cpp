@@ -11,8 +11,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/event_time.hpp"
 #include "everseen/stream/record/field_reader.hpp"
+#include "everseen/stream/time/time_reader.hpp"
 
 namespace {
 
@@ -89,11 +89,21 @@ answer naive_csv_field(std::string_view record, unsigned number, char delimiter)
 }
 
 void check_time(std::string_view text) {
+  using everseen::time_reader;
+  const auto utc = everseen::time_zone::of("UTC");
+  static time_reader readers[] = {time_reader(), time_reader("", utc),
+                                  time_reader("%d/%b/%Y:%H:%M:%S %z", {}),
+                                  time_reader("%d.%m.%Y %H:%M:%S.%f", utc)};
   const std::vector<char> alone(text.begin(), text.end());
-  const auto time = everseen::parse_event_time({alone.data(), alone.size()});
-  if (!time) return;
-  const std::int64_t ms = time->time_since_epoch().count();
-  require(ms > -100'000'000'000'000 && ms < 300'000'000'000'000);
+  for (time_reader& reader : readers) {
+    const auto time = reader.read({alone.data(), alone.size()});
+    if (!time) {
+      (void)reader.advice({alone.data(), alone.size()});
+      continue;
+    }
+    const std::int64_t ms = time->time_since_epoch().count();
+    require(ms > -100'000'000'000'000 && ms < 300'000'000'000'000);
+  }
 }
 
 }  // namespace

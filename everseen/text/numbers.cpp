@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/duration.hpp"
 #include "everseen/core/base/error.hpp"
 
 namespace everseen {
@@ -161,60 +162,18 @@ double parse_rate(std::string_view what, std::string_view text, rate_bounds boun
   return rate;
 }
 
-namespace {
-
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> time_units = {{
-    {"d", 86'400'000},
-    {"h", 3'600'000},
-    {"m", 60'000},
-    {"s", 1'000},
-    {"ms", 1},
-}};
-
-std::optional<std::int64_t> time_unit(std::string_view name) {
-  for (const auto& [known, value] : time_units)
-    if (known == name) return value;
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text,
                                          std::chrono::milliseconds least) {
-  constexpr std::int64_t longest = std::int64_t{36'500} * 86'400'000;
+  constexpr std::chrono::milliseconds longest = std::chrono::hours(24) * 36'500;
   const std::string instead =
-      fmt::format("a time from {} to 36500d, as in 10m, 1h30m or {}", format_duration(least),
-                  least < std::chrono::seconds(1) ? "500ms" : "30s");
-  std::int64_t sum = 0;
-  std::string_view rest = text;
-  if (rest.empty()) refuse(what, text, "is not a length of time", instead);
-  while (!rest.empty()) {
-    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    const std::string_view after = rest.substr(digits);
-    const std::size_t letters = std::min(after.find_first_of("0123456789"), after.size());
-    const auto factor = time_unit(after.substr(0, letters));
-    if (digits == 0) refuse(what, text, "is not a length of time", instead);
-    if (!factor) refuse(what, text, "has no known unit of time", instead);
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + digits, number);
-    if (error != std::errc{} || number > (longest - sum) / *factor)
-      refuse(what, text, "is too long", instead);
-    sum += number * *factor;
-    rest.remove_prefix(digits + letters);
-  }
-  if (sum < least.count()) refuse(what, text, "is too short", instead);
-  return std::chrono::milliseconds(sum);
-}
-
-std::string format_duration(std::chrono::milliseconds time) {
-  std::string text;
-  std::int64_t rest = time.count();
-  for (const auto& [name, value] : time_units)
-    if (rest / value > 0) {
-      text += fmt::format("{}{}", rest / value, name);
-      rest %= value;
-    }
-  return text.empty() ? "0s" : text;
+      fmt::format("a time from {} to 36500d in {}, as in {}", format_duration(least), duration_units,
+                  least < std::chrono::seconds(1) ? "500ms" : "1h30m");
+  const auto [time, wrong] = read_duration(text);
+  if (wrong == duration_fault::no_duration) refuse(what, text, "is not a length of time", instead);
+  if (wrong == duration_fault::no_unit) refuse(what, text, "has no known unit of time", instead);
+  if (wrong == duration_fault::too_long || time > longest) refuse(what, text, "is too long", instead);
+  if (time < least) refuse(what, text, "is too short", instead);
+  return time;
 }
 
 std::string format_count(std::uint64_t count) {

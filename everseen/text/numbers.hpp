@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/base/duration.hpp"
+
 /// Strict parsing of numbers that people type. The whole text must match; an error names the option, the
 /// value and the bounds.
 namespace everseen {
@@ -35,14 +37,11 @@ struct rate_bounds {
 /// A probability or share: 1e-6, 0.001, 0.1%.    @throws parameter_error
 [[nodiscard]] double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds);
 
-/// A duration: 10m, 1h30m, 500ms, 86400s, 1d. At most 36500 days.
+/// A duration, as read_duration() reads it: 10m, 1h30m, 30 days. At most 36500 days.
 /// @throws parameter_error
 [[nodiscard]] std::chrono::milliseconds parse_duration(
     std::string_view what, std::string_view text,
     std::chrono::milliseconds least = std::chrono::milliseconds(1));
-
-/// The shortest text that parse_duration parses to the same duration: 1h30m.
-[[nodiscard]] std::string format_duration(std::chrono::milliseconds time);
 
 /// 12,345,678
 [[nodiscard]] std::string format_count(std::uint64_t count);

@@ -107,9 +107,29 @@ TEST(Durations, HaveUnits) {
   EXPECT_EQ(duration("1d"), 24h);
 }
 
+TEST(Durations, HaveUnitsInWords) {
+  EXPECT_EQ(duration("4w"), 4 * 7 * 24h);
+  EXPECT_EQ(duration("2weeks"), 14 * 24h);
+  EXPECT_EQ(duration("30days"), 30 * 24h);
+  EXPECT_EQ(duration("30 days"), 30 * 24h);
+  EXPECT_EQ(duration("1day 2hours 5 min"), 26h + 5min);
+  EXPECT_EQ(duration("2hrs"), 2h);
+  EXPECT_EQ(duration("90secs"), 90s);
+  EXPECT_EQ(duration("250 milliseconds"), 250ms);
+}
+
+TEST(Durations, HaveFractions) {
+  EXPECT_EQ(duration("1.5h"), 90min);
+  EXPECT_EQ(duration("0.25s"), 250ms);
+}
+
 TEST(Durations, InvalidValuesAreRefused) {
   expect_refusal(duration, "10", "has no known unit of time");
-  expect_refusal(duration, "10 m", "has no known unit of time");
+  expect_refusal(duration, "10M", "has no known unit of time");
+  expect_refusal(duration, "2months", "in ms, s, m, h, d or w");
+  expect_refusal(duration, "10 m ", "is not a length of time");
+  expect_refusal(duration, "1.h", "is not a length of time");
+  expect_refusal(duration, "0.5ms", "is not a length of time");
   expect_refusal(duration, "10y", "has no known unit of time");
   expect_refusal(duration, "h", "is not a length of time");
   expect_refusal(duration, "-5m", "is not a length of time");

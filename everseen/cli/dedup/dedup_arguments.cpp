@@ -66,7 +66,8 @@ void declare_filter(option_set& known, dedup_arguments& given) {
 }
 
 void declare_window(option_set& known, dedup_arguments& given) {
-  add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_duration(known, "--window", given.window,
+               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
   add_count(known, "--slices", given.slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   declare_time(known, given.records);
@@ -79,7 +80,7 @@ void declare_window(option_set& known, dedup_arguments& given) {
 
 /// A filter cannot count: it does not know how often a key was there, nor which line was its first.
 void must_not_be_of_a_filter(const dedup_arguments& given) {
-  const std::array<std::pair<bool, std::string_view>, 16> about_filters = {
+  const std::array<std::pair<bool, std::string_view>, 18> about_filters = {
       {{given.filter_name.has_value(), "--filter"},
        {given.error_rate.has_value(), "--error-rate"},
        {given.capacity.has_value(), "--capacity"},
@@ -91,6 +92,8 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
        {given.window.has_value(), "--window"},
        {given.slices.has_value(), "--slices"},
        {given.records.time.has_value(), "--time"},
+       {given.records.time_format.has_value(), "--time-format"},
+       {given.records.time_zone.has_value(), "--time-zone"},
        {given.max_ahead.has_value(), "--max-ahead"},
        {given.late.has_value(), "--late"},
        {given.on_outage.has_value(), "--on-outage"},
@@ -160,6 +163,7 @@ dedup_options dedup_options_of(const dedup_arguments& given, std::string_view he
   event_shape shape = shape_of(given.records, header);
   options.key = std::move(shape.key);
   options.time = std::move(shape.time);
+  options.times = std::move(shape.times);
   options.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };

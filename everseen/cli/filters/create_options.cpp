@@ -67,7 +67,7 @@ void add_create_options(option_set& known, create_options& target, const create_
               defaults.growth},
              parse_growth_kind);
   add_duration(known, "--window", target.window,
-               {"TIME", "forget keys after this time, as in 10m", defaults.window});
+               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w", defaults.window});
   add_count(known, "--slices", target.slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   add_choice(known, "--layout", target.layout,

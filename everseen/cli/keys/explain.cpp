@@ -79,7 +79,9 @@ action declare_explain(option_set& known) {
   o->key.keys.resize(1);
   add_name(known, o->key.name, {"NAME", "the filter"});
   add_argument(known, o->key.keys.front(), {"KEY", "the key"});
-  add_time(known, "--time", o->key.time, {"TIMESTAMP", "time of the key, for a filter with a window", "now"});
+  add_time(known, "--time", o->key.time,
+           {"TIMESTAMP",
+            "time of the key, as in 2026-11-25T08:30:00Z or 1764059400, for a filter with a window", "now"});
   add_json(known, o->json);
   add_store_options(known, o->store);
   return [o](printer& out) { return run_explain(*o, out); };

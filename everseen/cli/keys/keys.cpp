@@ -169,7 +169,8 @@ void add_key_options(option_set& known, key_options& target, const std::string& 
   add_name(known, target.name, {"NAME", "the filter"});
   add_arguments(known, target.keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_time(known, "--time", target.time,
-           {"TIMESTAMP", "time of the keys, for a filter with a window", "now"});
+           {"TIMESTAMP",
+            "time of the keys, as in 2026-11-25T08:30:00Z or 1764059400, for a filter with a window", "now"});
   add_null(known, target.records.zero, "keys");
   add_switch(known, "-q,--quiet", target.quiet, quiet);
 }

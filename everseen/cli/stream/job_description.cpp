@@ -59,7 +59,7 @@ struct shown_options {
 shown_options options_in(const std::string& description) {
   const auto text = json_text::parse(description);
   shown_options all;
-  std::vector<std::string> key, counts;
+  std::vector<std::string> key, times, counts;
   const auto note_delimiter = [&](const std::string& field) {
     if (!field.empty() && !field.starts_with('/'))
       all.delimiter = fmt::format(
@@ -71,15 +71,18 @@ shown_options options_in(const std::string& description) {
     note_delimiter(field.get<std::string>());
   }
   if (!text.at("time").is_null()) {
-    all.time = option_for("time", text.at("time").get<std::string>());
+    times.push_back(option_for("time", text.at("time").get<std::string>()));
     note_delimiter(text.at("time").get<std::string>());
   }
+  if (text.contains("time_format"))
+    times.push_back(fmt::format("--time-format '{}'", text["time_format"].get<std::string>()));
+  if (text.contains("time_zone")) times.push_back("--time-zone " + text["time_zone"].get<std::string>());
   for (const auto& set : text.at("counts")) {
     counts.push_back("--count " + shown_set(set));
     for (const auto& d : set) note_delimiter(d.at("field").get<std::string>());
   }
   all.key = key.empty() ? "the whole record as the key" : fmt::format("{}", fmt::join(key, " "));
-  if (all.time.empty()) all.time = "no --time";
+  all.time = times.empty() ? "no --time" : fmt::format("{}", fmt::join(times, " "));
   if (all.delimiter.empty()) all.delimiter = "no --delimiter";
   all.counts = counts.empty() ? "no --count" : fmt::format("{}", fmt::join(counts, " "));
   return all;
@@ -92,6 +95,8 @@ std::string describe_job(const event_shape& shape) {
   text["key"] = nlohmann::json::array();
   for (const field_rule& field : shape.key) text["key"].push_back(to_text(field));
   text["time"] = shape.time ? nlohmann::ordered_json(to_text(*shape.time)) : nlohmann::ordered_json();
+  if (!shape.times.format().empty()) text["time_format"] = shape.times.format();
+  if (shape.times.zone()) text["time_zone"] = shape.times.zone()->name();
   text["counts"] = nlohmann::json::array();
   for (const dimension_set& set : shape.counts) {
     auto& written = text["counts"].emplace_back(nlohmann::json::array());

@@ -56,7 +56,8 @@ void declare_filter(option_set& known, stream_arguments& given) {
              {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", "xxh3"},
              parse_own_hash);
   add_judge(known, given.judge, judge_by_default);
-  add_duration(known, "--window", given.window, {"TIME", "forget keys after this time, as in 10m or 1h30m"});
+  add_duration(known, "--window", given.window,
+               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
   add_count(known, "--slices", given.slices, {1, max_slices},
             {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
   add_switch(known, "--existing", given.existing,

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/event_time.hpp"
+#include "everseen/stream/time/event_time.hpp"
 
 namespace everseen::cli {
 
@@ -116,8 +116,7 @@ void add_time(option_set& known, const std::string& flags, std::optional<event_t
     target = parse_event_time(value);
     if (!target)
       throw parameter_error(
-          fmt::format("{} {} is not a time; give seconds or milliseconds since 1970, or 2023-11-14T22:13:20Z",
-                      what, value));
+          fmt::format("{} {} is not a time, or has no zone; give {}", what, value, time_forms));
   });
 }
 

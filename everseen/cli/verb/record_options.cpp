@@ -13,6 +13,7 @@
 #include "everseen/core/base/nearest.hpp"
 #include "everseen/stream/record/header_names.hpp"
 #include "everseen/stream/record/input_kind.hpp"
+#include "everseen/stream/time/event_time.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -99,11 +100,21 @@ void declare_key(option_set& known, record_options& into) {
 }
 
 void declare_time(option_set& known, record_options& into) {
-  add_time(
-      known, "--time", into.time,
-      {"FIELD", "the time, a field as for --key: seconds, milliseconds or RFC 3339", "the clock's time"});
+  add_time(known, "--time", into.time,
+           {"FIELD",
+            "the time, a field as for --key, as in 1764059400, 2026-11-25T08:30:00Z or "
+            "25/Nov/2026:08:30:00 +0000: see --time-format",
+            "the clock's time"});
   add_time(known, "--time-field", into.time, {"NUMBER", "the same, for fields only"});
   add_time(known, "--time-json", into.time, {"POINTER", "the same, for JSON pointers only"});
+  add_text(
+      known, "--time-format", into.time_format,
+      {"FORMAT", "how the time is written, as for strptime(3), with %f for a fraction: '%d.%m.%Y %H:%M:%S'",
+       std::string(time_forms)});
+  add_option(known, "--time-zone",
+             {"ZONE", "where a time or date without a zone belongs: UTC, +01:00 or Europe/Berlin",
+              "a date is of UTC, a time without a zone cannot be read"},
+             [&into](std::string_view, std::string_view text) { into.time_zone = time_zone::of(text); });
 }
 
 void must_have_effect(const record_options& given, bool also_fields) {
@@ -115,6 +126,9 @@ void must_have_effect(const record_options& given, bool also_fields) {
   if (given.csv && given.delimiter &&
       (*given.delimiter == '"' || *given.delimiter == '\r' || *given.delimiter == '\n'))
     throw parameter_error("--delimiter of CSV can be neither a quotation mark nor part of a line break");
+  if ((given.time_format || given.time_zone) && !given.time && !also_fields)
+    throw parameter_error(fmt::format("{} is about times in the lines; give --time, too",
+                                      given.time_format ? "--time-format" : "--time-zone"));
   if (given.csv && given.zero) throw parameter_error("--csv has lines; leave out --zero");
 }
 
@@ -180,6 +194,7 @@ event_shape shape_of(const record_options& given, std::string_view header) {
   event_shape shape;
   for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
   if (given.time) shape.time = parse_field(*given.time, fields);
+  shape.times = time_reader(given.time_format.value_or(""), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together
   return shape;
 }

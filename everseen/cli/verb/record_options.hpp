@@ -25,6 +25,8 @@ struct typed_field {
 struct record_options {
   std::vector<typed_field> key{};  ///< empty: the whole line
   std::optional<typed_field> time{};
+  std::optional<std::string> time_format{};
+  std::optional<everseen::time_zone> time_zone{};
   std::optional<char> delimiter{};
   bool csv = false;
   bool header = false;
@@ -41,7 +43,7 @@ struct record_options {
 /// --key, --key-field, --key-json, --delimiter, --csv, --header and --no-decompress. `into` must outlive the
 /// parsing.
 void declare_key(option_set& known, record_options& into);
-/// --time, --time-field and --time-json.
+/// --time, --time-field, --time-json, --time-format and --time-zone.
 void declare_time(option_set& known, record_options& into);
 
 /// Refuses options that would have no effect.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/base/duration.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/percent.hpp"
 
@@ -81,11 +82,11 @@ std::uint64_t to_number(std::string_view name, std::string_view text, std::uint6
 }
 
 std::chrono::milliseconds to_duration(std::string_view name, std::string_view text) {
-  constexpr std::uint64_t day = 24 * 60 * 60 * 1000;
-  const auto ms = read_quantity(text, {{"ms", 1}, {"s", 1000}, {"m", 60'000}});
-  if (!ms || *ms > day)
-    throw parameter_error(std::string(name) + "= is a time of up to a day, as in 500ms, 5s or 1m");
-  return std::chrono::milliseconds(*ms);
+  const auto [time, fault] = read_duration(text);
+  if (fault != duration_fault::none || time > std::chrono::hours(24))
+    throw parameter_error(std::string(name) + "= is a time of up to a day in " + std::string(duration_units) +
+                          ", as in 500ms, 5s or 1m");
+  return time;
 }
 
 std::uint64_t to_bytes(std::string_view name, std::string_view text) {

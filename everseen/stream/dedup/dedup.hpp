@@ -15,6 +15,7 @@
 #include "everseen/stream/record/block_reader.hpp"
 #include "everseen/stream/record/field_rule.hpp"
 #include "everseen/stream/record/record_format.hpp"
+#include "everseen/stream/time/time_reader.hpp"
 
 // clang-format off
 
@@ -43,6 +44,7 @@ struct dedup_options {
   record_format format;
   std::vector<field_rule> key;  ///< empty: the whole record; of several fields: event_rule
   std::optional<field_rule> time;
+  time_reader times{};  ///< reads that field
   /// Without `time`: the time of all records of a block, asked after the block has been read, by one thread
   /// at a time. Filters with a window need one of the two. If the clock is set back, the last time is used.
   std::function<event_time()> clock{};

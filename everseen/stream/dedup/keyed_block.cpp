@@ -10,7 +10,7 @@ namespace everseen {
 keyed_block::keyed_block(const filter& seen, const dedup_options& options)
     : seen_(seen),
       options_(options),
-      rule_({options.key, options.time, {}, true}),
+      rule_({options.key, options.time, {}, true, options.times}),
       every_record_is_key_(rule_.whole_record_is_key() && seen.hash().takes_every_key()),
       wants_keys_(seen.stored().wants_keys()) {
   wanted_[static_cast<std::size_t>(options.wanted)] = true;

@@ -82,7 +82,7 @@ event_batch event_reader::read(source_batch records) {
       continue;
     }
     bad_record bad = describe(rule_, all[i].bytes, all[i].position, *fault);
-    bad.detail = std::move(refusal_);
+    if (!refusal_.empty()) bad.detail = std::exchange(refusal_, {});
     if (how_.on_bad == bad_events::fail) {
       batch.from.next = bad.position;
       batch.stops_at = std::move(bad);

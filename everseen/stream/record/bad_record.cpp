@@ -18,13 +18,15 @@ std::string quoted_text(std::string_view text) {
 
 std::string to_string(const bad_record& bad) {
   std::string text(to_string(bad.why));
-  if (!bad.detail.empty()) text += ": " + bad.detail;
+  if (!bad.detail.empty() && bad.why != record_fault::unreadable_time) text += ": " + bad.detail;
   const std::string name = (bad.field.starts_with('/') ? "" : "field ") + bad.field;
   if (!bad.field.empty() && bad.value)
     text += ": " + name + " is " + quoted_text(*bad.value);
   else if (!bad.field.empty())
     text += ": there is no " + name;
-  return text + "; it is " + quoted_text(bad.bytes);
+  text += "; it is " + quoted_text(bad.bytes);
+  if (bad.why == record_fault::unreadable_time && !bad.detail.empty()) text += "; " + bad.detail;
+  return text;
 }
 
 /// A record of CSV may have several lines.
@@ -38,6 +40,7 @@ bad_record describe(const event_rule& rule, std::string_view record, std::uint64
   const auto at = why == record_fault::time_ahead ? rule.time_place() : rule.at_fault();
   bad_record bad{std::string(record), position, why, at.field, {}, {}};
   if (at.value.data() != nullptr) bad.value.emplace(at.value);
+  if (why == record_fault::unreadable_time && bad.value) bad.detail = rule.shape().times.advice(*bad.value);
   return bad;
 }
 

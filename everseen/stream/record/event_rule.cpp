@@ -109,7 +109,7 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
   if (time_) {
     const std::string_view text = (*found)[*time_];
     if (text.data() == nullptr) return fault(record_fault::no_time, *time_);
-    const auto time = parse_event_time(text);
+    const auto time = shape_.times.read(text);
     if (!time) return fault(record_fault::unreadable_time, *time_);
     result.time = *time;
   }
@@ -139,7 +139,7 @@ tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::str
   if (value.size() > max_value_bytes) return tl::unexpected(record_fault::long_value);
   if (!d.truncation) return {};
   if (value.data() == nullptr) return tl::unexpected(record_fault::no_time);
-  const auto time = parse_event_time(value);
+  const auto time = shape_.times.read(value);
   if (!time) return tl::unexpected(record_fault::unreadable_time);
   if (const event_time beginning = beginning_of(*time, *d.truncation);
       beginning != d.beginning || d.text.empty()) {

@@ -11,9 +11,9 @@
 #include <tl/expected.hpp>
 
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/stream/record/event_time.hpp"
 #include "everseen/stream/record/field_reader.hpp"
 #include "everseen/stream/record/field_rule.hpp"
+#include "everseen/stream/time/time_reader.hpp"
 
 namespace everseen {
 
@@ -35,6 +35,7 @@ struct event_shape {
   /// A JSON null is a key like any other. Without it, it is a fault: two events without a value are not the
   /// same event.
   bool null_is_key = false;
+  time_reader times{};  ///< reads `time`, and the fields to count by
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.

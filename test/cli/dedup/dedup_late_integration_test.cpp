@@ -87,5 +87,68 @@ TEST_F(DedupLate, GuardsOnlyTimesFromTheLines) {
   EXPECT_THAT(sh("everseen dedup --window 1h --max-ahead 1m", "a\n"), Complains(2, "--max-ahead", "--time"));
 }
 
+const std::string access_log =
+    "::1 - - [25/Nov/2025:00:00:00 +0000] a\n::1 - - [25/Nov/2025:00:05:00 +0000] a\n"
+    "::1 - - [25/Nov/2025:00:30:00 +0000] a\n";
+
+TEST_F(DedupLate, ReadsTheTimesOfAnAccessLog) {
+  const std::string command = "everseen dedup --window 10m --delimiter ' ' --key 6 --time 4 ";
+  EXPECT_THAT(sh(command, access_log), Complains(4, "line 1", "has no zone", "--time-zone UTC"));
+  EXPECT_THAT(sh(command + "--time-zone UTC", access_log),
+              Prints("::1 - - [25/Nov/2025:00:00:00 +0000] a\n::1 - - [25/Nov/2025:00:30:00 +0000] a\n"));
+}
+
+// Promise: a time without a zone is read only in the zone that --time-zone names (dedup, How times are
+// written).
+TEST_F(DedupLate, ReadsTimesInTheGivenZone) {
+  // In the night of 26 October 2025, clocks in Berlin went from 03:00 back to 02:00.
+  const std::string rows = "a,2025-10-26 01:59:59\na,2025-10-26 03:00:00\n";
+  const std::string command = "everseen dedup --delimiter , --key 1 --time 2 ";
+  EXPECT_THAT(sh(command + "--window 90m --slices 90", rows),
+              Complains(4, "2025-10-26 01:59:59", "--time-zone"));
+  EXPECT_THAT(sh(command + "--window 90m --slices 90 --time-zone UTC", rows),
+              Prints("a,2025-10-26 01:59:59\n"));
+  EXPECT_THAT(sh(command + "--window 90m --slices 90 --time-zone Europe/Berlin", rows), Prints(rows));
+  EXPECT_THAT(sh(command + "--window 3h --time-zone Europe/Berlin", rows), Prints("a,2025-10-26 01:59:59\n"));
+  EXPECT_THAT(sh("TZ=Asia/Tokyo " + command + "--window 90m --slices 90 --time-zone Europe/Berlin", rows),
+              Prints(rows));
+  for (const char* zone : {"CET+x", "local", "../zoneinfo/UTC", "/etc/passwd", "Europe", "''"})
+    EXPECT_THAT(sh(command + "--window 1h --time-zone " + zone, rows),
+                Complains(2, "time zone", "Europe/Berlin", "tzdata"));
+}
+
+TEST_F(DedupLate, ReadsDatesAndRefusesThoseThatMeanTwo) {
+  const std::string command = "everseen dedup --delimiter , --key 1 --time 2 --window 2d ";
+  const std::string dates = "a,2025-11-24\na,2025-11-25\na,2025-11-29\n";
+  EXPECT_THAT(sh(command, dates), Prints("a,2025-11-24\na,2025-11-29\n"));
+  EXPECT_THAT(sh(command, "a,01/02/2025\n"),
+              Complains(4, "'01/02/2025'", "--time-format, as in '%d/%m/%Y", "2026-11-25T08:30:00Z"));
+  EXPECT_THAT(sh(command, "a,20251124\n"), Complains(4, "'20251124'", "--time-format %Y%m%d"));
+  EXPECT_THAT(sh(command + "--time-format %d/%m/%Y --time-zone UTC", "a,01/02/2025\na,03/02/2025\n"),
+              Prints("a,01/02/2025\n"));
+  EXPECT_THAT(sh(command + "--time-format %m/%d/%Y --time-zone UTC", "a,01/02/2025\na,03/02/2025\n"),
+              Prints("a,01/02/2025\na,03/02/2025\n"));
+}
+
+TEST_F(DedupLate, ReadsTimesOfAGivenForm) {
+  const std::string rows = "a\t24.12.2024 18:00:00\na\t24.12.2024 18:05:00\na\t24.12.2024 20:00:00\n";
+  const std::string command =
+      "everseen dedup --window 10m --key 1 --time 2 --time-format '%d.%m.%Y %H:%M:%S' ";
+  EXPECT_THAT(sh(command, rows), Complains(2, "%z", "--time-zone"));
+  EXPECT_THAT(sh(command + "--time-zone +01:00", rows),
+              Prints("a\t24.12.2024 18:00:00\na\t24.12.2024 20:00:00\n"));
+  EXPECT_THAT(sh(command + "--time-zone UTC", "a\tsoon\n"),
+              Complains(4, "'soon'", "not of the form '%d.%m.%Y"));
+  EXPECT_THAT(sh("everseen dedup --time-zone UTC", rows), Complains(2, "--time-zone", "--time"));
+}
+
+TEST_F(DedupLate, NamesTheFormsOfTimesThatItReads) {
+  EXPECT_THAT(dedup("", "yesterday\ta\n"),
+              Complains(4, "2026-11-25T08:30:00Z", "25/Nov/2026:08:30:00 +0000", "--time-format"));
+  EXPECT_THAT(sh("everseen create w --window 10m -q && everseen add w --time yesterday a"),
+              Complains(2, "2026-11-25T08:30:00Z"));
+  EXPECT_THAT(sh("everseen dedup --window 2months", "a\n"), Complains(2, "ms, s, m, h, d or w"));
+}
+
 }  // namespace
 }  // namespace everseen

@@ -163,6 +163,19 @@ TEST_F(Keys, OfTheFarFutureAreRefused) {
   EXPECT_THAT(sh("everseen add w a b"), Prints("1 fresh, 1 seen\n"));
 }
 
+TEST_F(Keys, HaveTimesInAnyFormThatMeansOneMoment) {
+  given("everseen create w --window 4w && everseen add w --time 1764028800 -q a");
+  for (const char* time : {"1764028800000", "1764028800000000000", "2025-11-25T00:00:00+00",
+                           "2025-11-25T01:00:00+0100", "'2025-11-25 00:00:00Z'", "'2025-11-25 00:00 UTC'",
+                           "2025-11-25", "'25/Nov/2025:00:00:00 +0000'", "20251125T000000Z"})
+    EXPECT_THAT(sh(std::string("everseen add w a --time ") + time), Prints("0 fresh, 1 seen\n")) << time;
+  for (const char* time : {"'2025-11-25 00:00:00'", "25/11/2025", "20251125", "now"})
+    for (const char* verb : {"add", "check", "explain"})
+      EXPECT_THAT(sh(std::string("everseen ") + verb + " w a --time " + time),
+                  Complains(2, "--time", "2026-11-25T08:30:00Z", "25/Nov/2026:08:30:00 +0000"))
+          << verb << time;
+}
+
 TEST_F(Keys, AreNotAddedByTwoProcessesConcurrently) {
   given("everseen create f");
   program_setup piped = setup();

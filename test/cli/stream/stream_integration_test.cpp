@@ -142,6 +142,26 @@ TEST_F(Stream, EndsAtARecordThatIsNotAnEventByDefault) {
                     Says(HasSubstr("3 events: 3 fresh, 0 seen; 1 record was no event"))));
 }
 
+TEST_F(Stream, ReadsTimesOfAGivenFormAndZoneWhichBelongToTheJob) {
+  // In Berlin, 1 o'clock in the night of 26 October 2025 is 23:00 in UTC.
+  given("printf 'a,26.10.2025 01:30\\na,26.10.2025 01:35\\nb,26.10.2025 03:30\\n' > table");
+  const std::string berlin = "--time-format '%d.%m.%Y %H:%M' --time-zone Europe/Berlin ";
+  const std::string job = "everseen stream --from table --filter f --delimiter , --key 1 --count at=1h:2 ";
+  EXPECT_THAT(on_redis(job + "--time-format '%d.%m.%Y %H:%M'"), Complains(2, "no zone", "--time-zone UTC"));
+  EXPECT_THAT(on_redis(job + "--time-zone UTC"), Complains(4, "'26.10.2025 01:30'", "--time-format"));
+  given("everseen jobs f --end stream -y --store redis 2> /dev/null; true");
+  EXPECT_THAT(on_redis("everseen drop f -y; " + job + berlin).err, HasSubstr("3 events: 2 fresh, 1 seen"));
+  EXPECT_THAT(on_redis("everseen counts f --format csv"),
+              Prints("at,count\n2025-10-25T23:00:00Z,1\n2025-10-26T02:00:00Z,1\n"));
+  EXPECT_THAT(on_redis("everseen jobs f"), Prints(HasSubstr(berlin)));
+  EXPECT_THAT(on_redis(job + "--time-format '%d.%m.%Y %H:%M' --time-zone UTC"),
+              Complains(2, "was begun with --time-format '%d.%m.%Y %H:%M' --time-zone Europe/Berlin",
+                        "(now: --time-format '%d.%m.%Y %H:%M' --time-zone UTC)"));
+  EXPECT_THAT(
+      on_redis("everseen stream --from table --filter f --key 1 --delimiter , --to - --time-zone UTC"),
+      Complains(2, "--time-zone", "--time"));
+}
+
 TEST_F(Stream, RefusesAJobWithOtherOptions) {
   on_redis(count);
   EXPECT_THAT(on_redis("everseen stream --from clicks --filter clicks --key-json /id --count /site"),

@@ -26,9 +26,9 @@ std::map<std::string, std::set<std::string>> values_of_options() {
 
 TEST(Verbs, CallOneThingByOneName) {
   // Names that several things have, because other programs use them.
-  const std::set<std::string> different = {"as",     "config", "count", "filter",  "format",      "from",
-                                           "funnel", "hash",   "key",   "keys",    "late",        "rate",
-                                           "store",  "time",   "to",    "late-by", "missing-key", "judge"};
+  const std::set<std::string> different = {
+      "as",   "config", "count", "filter", "format", "from",    "funnel",      "hash",  "key",        "keys",
+      "late", "rate",   "store", "time",   "to",     "late-by", "missing-key", "judge", "time-format"};
   for (const auto& [name, values] : values_of_options()) {
     if (!different.contains(name)) {
       EXPECT_EQ(values.size(), 1U) << "--" << name;

@@ -94,6 +94,7 @@ TEST(RedisUrl, ReadsEveryOtherOption) {
   EXPECT_EQ(url.wait_replicas, 2U);
   EXPECT_EQ(url.staleness, 3s);
   EXPECT_EQ(parse_redis_url("redis://h?retry_for=0s").retry_for, 0ms);
+  EXPECT_EQ(parse_redis_url("redis://h?retry_for=1.5min").retry_for, 90s);
   EXPECT_EQ(parse_redis_url("redis://h?segment=1048576").segment_bytes, 1U << 20);
 }
 
@@ -177,7 +178,7 @@ TEST(RedisUrl, RefusesInvalidUrls) {
                            "redis://h?timeout=",
                            "redis://h?timeout=5",
                            "redis://h?timeout=0s",
-                           "redis://h?timeout=5h",
+                           "redis://h?timeout=25h",
                            "redis://h?timeout=18446744073709551615s",
                            "redis://h?timeout=1s&timeout=2s",
                            "redis://h?timeout=1s&",
