@@ -53,14 +53,17 @@ class PureBloom:
         return is_new
 
 
-def by_set(keys):
-    known = set()
+def count_fresh(known, keys):
     fresh = 0
     for key in keys:
         if key not in known:
             known.add(key)
             fresh += 1
     return fresh
+
+
+def by_set(keys):
+    return count_fresh(set(), keys)
 
 
 def by_pure_bloom(keys):
@@ -169,13 +172,7 @@ def integers():
 
 def by_rbloom(keys):
     """A Bloom filter in Rust, at the same error rate: it has batches without verdicts, so keys go one by one."""
-    known = rbloom.Bloom(KEYS, 1e-6)
-    fresh = 0
-    for key in keys:
-        if key not in known:
-            known.add(key)
-            fresh += 1
-    return fresh
+    return count_fresh(rbloom.Bloom(KEYS, 1e-6), keys)
 
 
 def beside_rbloom():
