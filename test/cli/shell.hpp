@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"
@@ -43,6 +44,11 @@ class Shell : public testing::Test {
  private:
   scratch_directory scratch_;
 };
+
+/// The beginning of a command line that is subject to file permissions, even if the tests run as root.
+inline std::string without_root() {
+  return ::geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all " : "";
+}
 
 /// The beginning of a command line whose everseen crashes when it first reaches a step.
 inline std::string dying_at(const std::string& step) {

@@ -53,18 +53,23 @@ void end_if_asked(const output& lines) {
   lines.check_reader();
 }
 
-/// Returns once everything written is on the disk, or was taken by the reader of a pipe. After a signal, the
-/// reader has some time to take it.
+/// Returns once everything written is on the disk, or was taken by the reader of a pipe.
+///
+/// After a signal, the reader has some time to take it. A reader that has taken nothing of this run by then
+/// may be a program that waits for the run to end and reads afterwards; the pipe keeps the lines for it.
 /// @throws stopped, storage_error  it was not
 void settle(const output& lines) {
   using clock = std::chrono::steady_clock;
   constexpr auto patience = std::chrono::seconds(2);
+  const clock::time_point begun = clock::now();
   std::optional<clock::time_point> signalled_at;
   lines.sync();
   lines.wait_until_read([&] {
-    if (!is_signalled()) return;
+    if (clock::now() - begun > patience && lines.is_untouched()) return false;
+    if (!is_signalled()) return true;
     if (!signalled_at) signalled_at = clock::now();
     if (clock::now() - *signalled_at > patience) stop_if_signalled();
+    return true;
   });
 }
 
@@ -144,7 +149,10 @@ struct watched_run {
     };
     if (options.adding_keys == dedup_options::adding::before_block)
       options.settle_output = [&](std::size_t records) {
-        lines.wait_until_read([&] { end_if_asked(lines); });
+        lines.wait_until_read([&] {
+          end_if_asked(lines);
+          return true;
+        });
         end_if_asked(lines);
         if (mark) mark->expect(records);
       };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -58,7 +59,10 @@ run_mark::~run_mark() {
 }
 
 void run_mark::take_others(const std::filesystem::path& directory, std::string_view prefix) {
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+  std::error_code refused;
+  const std::filesystem::directory_iterator entries(directory, refused);
+  if (refused) throw disk_error("read", directory, refused.value());
+  for (const auto& entry : entries) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     const auto lock = lock_file::try_take_existing(entry.path());
     if (!lock) continue;  // its run lives, or another run has taken it

@@ -38,9 +38,9 @@ bool output::is_abandoned() const noexcept {
 
 namespace {
 
-bool has_unread(int pipe) noexcept {
+std::uint64_t unread_in(int pipe) noexcept {
   int unread = 0;
-  return ::ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0;
+  return ::ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0 ? static_cast<std::uint64_t>(unread) : 0;
 }
 
 bool is_fifo(int descriptor) noexcept {
@@ -55,20 +55,24 @@ bool output::is_pipe() const noexcept {
   return ::fstat(descriptor_, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
 }
 
-void output::wait_until_read(const std::function<void()>& while_waiting) const {
+void output::wait_until_read(const std::function<bool()>& goes_on) const {
   using namespace std::chrono;
   microseconds pause{20};  // a reader that keeps up is soon done; one that does not costs no time
   constexpr microseconds longest{10'000};
   microseconds waited{0};
-  while (is_fifo(descriptor_) && has_unread(descriptor_)) {
-    if (is_abandoned() && has_unread(descriptor_)) throw disk_error("write", name_, EPIPE);
+  while (is_fifo(descriptor_) && unread_in(descriptor_) > 0) {
+    if (is_abandoned() && unread_in(descriptor_) > 0) throw disk_error("write", name_, EPIPE);
     std::this_thread::sleep_for(pause);
     waited += pause;
     pause = std::min(2 * pause, longest);
     if (waited < milliseconds(100)) continue;
-    while_waiting();
+    if (!goes_on()) return;
     waited = microseconds(0);
   }
+}
+
+bool output::is_untouched() const noexcept {
+  return is_fifo(descriptor_) && unread_in(descriptor_) >= bytes_;
 }
 
 bool output::is_file() const noexcept {

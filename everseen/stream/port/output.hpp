@@ -28,9 +28,11 @@ class output {
   [[nodiscard]] bool is_pipe() const noexcept;
 
   /// Waits until the reader of a pipe has taken all that was written. Returns immediately for anything else.
-  /// @param while_waiting  called about ten times a second; may throw
+  /// @param goes_on  called about ten times a second; returns whether to wait longer, and may throw
   /// @throws storage_error  the reader has closed the pipe and left some of it unread
-  void wait_until_read(const std::function<void()>& while_waiting) const;
+  void wait_until_read(const std::function<bool()>& goes_on) const;
+  /// Whether the pipe still has all that was written, so that its reader may not have begun to read.
+  [[nodiscard]] bool is_untouched() const noexcept;
 
   /// Returns once everything written survives a power loss. Does nothing for what is not a regular file.
   /// @throws storage_error  the disk failed

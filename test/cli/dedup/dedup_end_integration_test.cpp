@@ -29,12 +29,6 @@ class DedupEnd : public test::Shell {
     with_pipe.piped_input = true;
     return with_pipe;
   }
-  /// Runs a command that is subject to file permissions, even if the tests run as root.
-  test::program_result without_root(const std::string& command, std::string input = {}) const {
-    const std::string prefix =
-        ::geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all " : "";
-    return sh(prefix + command, std::move(input));
-  }
   [[nodiscard]] std::string text_of(const std::string& name) const {
     return test::text_of((directory() / name).string());
   }
@@ -54,7 +48,8 @@ TEST_F(DedupEnd, NamesADirectory) {
 
 TEST_F(DedupEnd, NamesAnUnreadableFile) {
   given("echo a > secret; chmod 000 secret");
-  EXPECT_THAT(without_root("everseen dedup secret"), Complains(3, "secret", "Permission denied"));
+  EXPECT_THAT(sh(test::without_root() + "everseen dedup secret"),
+              Complains(3, "secret", "Permission denied"));
 }
 
 TEST_F(DedupEnd, ReportsClosedStandardInput) {
@@ -132,6 +127,19 @@ TEST_F(DedupReader, KilledCostsOnlyWhatItHasRead) {
   reader.send(SIGKILL);
   EXPECT_EQ(dedup.wait().exit_code, 128 + SIGPIPE);
   EXPECT_LE(keys_of("f"), lines_in(1'000'000)) << "it reads as much as it prints";
+}
+
+// Promise: a reader that waits for the end of the run first gets its lines, and they are not repeated (dedup,
+// Runs that end early).
+TEST_F(DedupEnd, DoesNotWaitForAReaderThatWaitsForItsEnd) {
+  const std::string run = R"(python3 -c '
+import subprocess
+run = subprocess.Popen(["everseen", "dedup", "--filter", "f"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+run.stdin.write(b"a\nb\na\n")
+run.stdin.close()
+print(run.wait(timeout=60), run.stdout.read())')";
+  EXPECT_THAT(sh(run), Prints("0 b'a\\nb\\n'\n"));
+  EXPECT_THAT(sh(run), Prints("0 b''\n"));
 }
 
 TEST_F(DedupReader, MayBeSlow) {
@@ -216,15 +224,16 @@ TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
 
 TEST_F(DedupEnd, ReportsAReadOnlyStore) {
   given("mkdir readonly; chmod 500 readonly");
-  EXPECT_THAT(without_root("everseen dedup --filter f --store file:readonly", "a\n"),
+  EXPECT_THAT(sh(test::without_root() + "everseen dedup --filter f --store file:readonly", "a\n"),
               AllOf(Complains(3, "readonly", "Permission denied"), Field(&test::program_result::out, "")));
-  EXPECT_THAT(without_root("everseen dedup --filter f --store file:readonly/below", "a\n"),
+  EXPECT_THAT(sh(test::without_root() + "everseen dedup --filter f --store file:readonly/below", "a\n"),
               Complains(3, "readonly", "Permission denied"));
 }
 
 TEST_F(DedupEnd, ReportsAReadOnlyFilter) {
   given("echo a | everseen dedup --filter f && chmod -R a-w store");
-  EXPECT_THAT(without_root("everseen dedup --filter f", "b\n"), Complains(3, "Permission denied"));
+  EXPECT_THAT(sh(test::without_root() + "everseen dedup --filter f", "b\n"),
+              Complains(3, "Permission denied"));
   given("chmod -R u+w store");
   EXPECT_THAT(sh("everseen dedup --filter f", "a\nb\n"), Prints("b\n"));
 }

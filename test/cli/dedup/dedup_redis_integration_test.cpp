@@ -61,6 +61,18 @@ TEST_F(DedupRedis, SaysHowManyLinesARunThatWasKilledMayHaveLost) {
   EXPECT_THAT(on_redis(dedup + "third"), Notes(IsEmpty())) << "it is said once";
 }
 
+TEST_F(DedupRedis, RunsAndSaysSoWhereNoMarkOfTheRunCanBeKept) {
+  given("mkdir -p .local/state/everseen && touch .local/state/everseen/runs");
+  const auto run = on_redis("echo a | everseen dedup --filter urls");
+  EXPECT_THAT(run, Notes(AllOf(HasSubstr("if this run is killed, the next one will not know it"),
+                               HasSubstr(".local/state/everseen/runs"))));
+  EXPECT_EQ(run.out, "a\n");
+  given("cd .local/state/everseen; rm runs; mkdir runs; chmod 311 runs");
+  EXPECT_THAT(on_redis("echo b | " + without_root() + "everseen dedup --filter urls"),
+              Notes(AllOf(HasSubstr("will not know it"), HasSubstr("Permission denied"))));
+  EXPECT_THAT(on_redis("echo b | everseen dedup --filter urls --on-outage fail -q"), Prints(IsEmpty()));
+}
+
 TEST_F(DedupRedis, SaysNothingOfRunsThatEndInOrderOrAreStillThere) {
   test::program_setup live = setup();
   live.piped_input = true;
