@@ -45,7 +45,8 @@ function(everseen_layer name)
   endif()
 endfunction()
 
-# Gives *_avx2.cpp and *_avx512.cpp their instruction sets, or drops them from the list on a CPU that is not x86-64.
+# Gives *_avx2.cpp and *_avx512.cpp their instruction sets on x86-64; drops files for other processors from the list.
+# NEON is a part of arm64, so *_neon.cpp needs no option.
 #
 # Such a file may define nothing but its kernel: an inline function of a shared header would be compiled with these
 # instructions too, and the linker could keep that copy for the whole program, which an older CPU then executes.
@@ -64,6 +65,9 @@ function(everseen_select_kernels sources_variable)
 -Wno-uninitialized;-Wno-maybe-uninitialized")
   else()
     list(FILTER sources EXCLUDE REGEX "_avx(2|512)\\.cpp$")
+  endif()
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    list(FILTER sources EXCLUDE REGEX "_neon\\.cpp$")
   endif()
   set(${sources_variable} ${sources} PARENT_SCOPE)
 endfunction()

@@ -65,8 +65,9 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   # Objects do not depend on where the checkout is.
   add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
+  # A cross compiler looks for a linker of another name.
   find_program(EVERSEEN_LLD ld.lld)
-  if(EVERSEEN_LLD)
+  if(EVERSEEN_LLD AND NOT CMAKE_CROSSCOMPILING)
     target_link_options(everseen_flags INTERFACE -fuse-ld=lld)
   endif()
 endif()

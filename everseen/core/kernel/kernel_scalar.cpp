@@ -8,7 +8,7 @@ namespace everseen {
 
 namespace {
 
-/// Plain C++: the reference for the other kernels, and the kernel of arm64.
+/// Plain C++: the reference for the other kernels, and the kernel of other CPUs.
 struct scalar_isa {
   using line = std::array<std::uint64_t, 8>;
 

@@ -9,6 +9,8 @@ extern const kernel scalar;
 #if defined(__x86_64__)
 extern const kernel avx2;
 extern const kernel avx512;
+#elif defined(__aarch64__)
+extern const kernel neon;
 #endif
 
 }  // namespace everseen::kernel_table

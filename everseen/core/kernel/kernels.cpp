@@ -26,6 +26,8 @@ kernel_list detect() noexcept {
   if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     list.items[list.size++] = kernel_table::avx512;
+#elif defined(__aarch64__)
+  list.items[list.size++] = kernel_table::neon;  // every such CPU has it
 #endif
   return list;
 }

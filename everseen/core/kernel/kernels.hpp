@@ -14,7 +14,7 @@ namespace everseen {
 /// The inner loops: batch look-up and fused test-and-add over one segment, for one kind of CPU.
 ///
 /// All kernels give the same verdicts and the same bits; only their speed differs. `best_kernel()` selects
-/// one at program start, so a binary built for any x86-64 uses AVX-512 where available.
+/// one at program start, so a binary built for any x86-64 uses AVX-512 where available. On arm64 it is NEON.
 ///
 /// Performance: a filter larger than the caches costs one memory latency per line, so throughput depends on
 /// the number of lines in flight. While key i is judged, the line of key i+32 is prefetched into L2. This
@@ -36,7 +36,7 @@ struct kernel {
   add_function* add;      ///< returns the number of fresh keys; sets the bits of all keys
 };
 
-/// The fastest kernel that this CPU can run. The environment variable EVERSEEN_KERNEL=scalar|avx2|avx512
+/// The fastest kernel that this CPU can run. The environment variable EVERSEEN_KERNEL=scalar|avx2|avx512|neon
 /// selects another one, if the CPU supports it.
 [[nodiscard]] const kernel& best_kernel() noexcept;
 
