@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 #include "everseen/cli/dedup/dedup_filter.hpp"
@@ -124,6 +125,14 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
                           result.passed->message));
 }
 
+/// What a run that succeeded says on standard error.
+void note_end(const dedup_arguments& given, const dedup_options& options, const dedup_result& result,
+              progress_line& notes) {
+  note_oddities(result, options, notes);
+  if (given.verbose || ::isatty(STDERR_FILENO) == 1)
+    notes.say(dedup_summary(result, options, notes.lasted()));
+}
+
 /// One run, with progress and an outage policy.
 struct watched_run {
   const dedup_arguments& given;
@@ -178,7 +187,7 @@ struct watched_run {
              result.failure->why == batch_failure::cause::backend && may_have_lost_answers(result)
                  ? about_lost_answers(seen->name())
                  : "");
-    if (given.stats != "-" && !given.quiet) note_oddities(result, options, progress);
+    if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   }
 
   [[nodiscard]] bool may_have_lost_answers(const dedup_result& result) const {
@@ -241,7 +250,7 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
   dedup_result result;
   if (!header.empty()) lines.write(header + options.format.separator);
   count_records(input, lines, with_progress, result);
-  if (given.stats != "-" && !given.quiet) note_oddities(result, options, progress);
+  if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   if (stats) stats->write(result, std::nullopt);
 }
 

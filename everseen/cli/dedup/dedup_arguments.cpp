@@ -128,6 +128,8 @@ void must_have_effect(const dedup_arguments& given) {
     throw parameter_error(
         "with --judge-ahead, keys are kept before their lines are printed, so a crash loses lines; leave out "
         "one of --judge-ahead and --on-crash repeat");
+  if (given.quiet && given.verbose)
+    throw parameter_error("--quiet prints no counts at the end, and --verbose does; leave out one of them");
   if (given.existing && !given.filter_name)
     throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !given.records.time)
@@ -150,6 +152,8 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
              "print how often each line occurs before it, as uniq -c does, when the input has ended; keeps "
              "each different line in memory, with about 60 bytes more");
   add_switch(known, "-q,--quiet", into.quiet, "print no notes and no progress on standard error");
+  add_switch(known, "-v,--verbose", into.verbose,
+             "print the counts on standard error at the end, as at a terminal");
   add_count(known, "--threads", into.threads, {1, 256},
             {"COUNT", "threads to use",
              "one for each processor, at most 8; twice as many with servers, at least 8"});
@@ -168,6 +172,8 @@ dedup_options dedup_options_of(const dedup_arguments& given, std::string_view he
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };
   options.without_key = given.missing_key.value_or(dedup_options::fate::fail);
+  options.no_record = given.missing_key.value_or(dedup_options::fate::drop);
+  options.header = header;
   options.late = given.late.value_or(dedup_options::fate::drop);
   options.max_ahead = given.max_ahead;
   if (given.on_outage == outage_watch::policy::pass) options.on_outage = dedup_options::outage::pass;

@@ -36,6 +36,7 @@ struct dedup_arguments : filter_options {
   bool repeated = false;
   bool count = false;
   bool quiet = false;
+  bool verbose = false;
   bool judge_ahead = false;
 };
 

@@ -1,8 +1,13 @@
 #include "everseen/cli/dedup/dedup_stats.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "everseen/cli/terminal/progress.hpp"
 #include "everseen/text/json.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
@@ -16,6 +21,24 @@ double expected_drops(const filter_info& before, const filter_info& after, const
 }
 
 }  // namespace
+
+std::string dedup_summary(const dedup_result& result, const dedup_options& options,
+                          std::chrono::duration<double> lasted) {
+  using fate = dedup_options::fate;
+  const tally& v = result.verdicts;
+  const bool wants_fresh = options.wanted == verdict::fresh;
+  const bool passes_late = wants_fresh && options.late == fate::pass;
+  std::uint64_t kept = wants_fresh ? v.fresh : v.seen;
+  if (passes_late) kept += v.late;
+  if (wants_fresh && result.passed) kept += v.unknown;
+  if (options.without_key == fate::pass) kept += result.without_key + result.malformed;
+  std::string text = fmt::format("{} {}: {} kept, {} dropped", format_count(result.records),
+                                 result.records == 1 ? "line" : "lines", format_count(kept),
+                                 format_count(result.records - kept));
+  if (v.late > 0) text += fmt::format(", {} late", format_count(v.late));
+  return text + fmt::format("; {}",
+                            per_second(static_cast<double>(result.records) / std::max(lasted.count(), 1e-6)));
+}
 
 void dedup_stats::begin(filter_info before) {
   before_ = std::move(before);

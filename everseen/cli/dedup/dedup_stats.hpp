@@ -10,6 +10,11 @@
 
 namespace everseen::cli {
 
+/// The counts of a run for people, as in: 10,000 lines: 8,000 kept, 2,000 dropped, 3 of these late; 1.2 M
+/// lines/s.
+[[nodiscard]] std::string dedup_summary(const dedup_result& result, const dedup_options& options,
+                                        std::chrono::duration<double> lasted);
+
 /// The counts of one run of dedup, as JSON in a file.
 ///
 /// The file is opened before the run, which may be long, so that a wrong path fails early.

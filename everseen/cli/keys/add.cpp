@@ -111,7 +111,7 @@ verb add_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<addition_arguments>();
         add_key_options(known, o->keys, "do not print how many were fresh");
-        add_switch(known, "-v,--verdicts", o->verdicts,
+        add_switch(known, "-v,--verbose,--verdicts", o->verdicts,
                    "print fresh, seen or late, a tab and the key, for each");
         declare_line_keys(known, o->keys.records);
         add_store_options(known, o->store, access::write);

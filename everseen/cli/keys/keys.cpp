@@ -42,7 +42,7 @@ void key_source::read_lines(std::vector<std::string> paths) {
   watch_input(*lines_, how_);
   event_shape shape = shape_of(how_, how_.header ? lines_->header() : "");
   shape.null_is_key = true;
-  if (!shape.key.empty()) rule_.emplace(std::move(shape));
+  if (!shape.key.empty() || !shape.header.empty()) rule_.emplace(std::move(shape));
 }
 
 std::optional<std::uint64_t> key_source::total_bytes() const noexcept {
@@ -99,7 +99,7 @@ void key_source::read_keys(std::vector<std::string_view>& keys) {
 
 void key_source::pass_over(std::string_view line, std::uint64_t number, record_fault why) {
   const auto place = [&] { return place_at(number) + ' ' + to_string(describe(*rule_, line, 0, why)); };
-  if (!how_.drop_without_key)
+  if (!how_.drop_without_key.value_or(is_no_record(why)))
     fault_ = place() + "; --missing-key drop skips such lines";
   else if (dropped_++ == 0)
     first_dropped_ = place();

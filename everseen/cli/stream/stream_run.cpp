@@ -18,6 +18,8 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/stream/job/deferred_ledger.hpp"
+#include "everseen/stream/kafka/kafka_url.hpp"
+#include "everseen/stream/redis/redis_stream_url.hpp"
 
 namespace everseen::cli {
 
@@ -150,6 +152,10 @@ job_options stream_run::options_for(const filter& seen) const {
   job_options options;
   options.events = events_;
   options.reading.on_bad = given_.bad_events.value_or("fail") == "fail" ? bad_events::fail : bad_events::skip;
+  // What a broker has without a value was sent as a record.
+  const bool reads_lines = !is_kafka_url(*given_.from) && !is_redis_stream_url(*given_.from);
+  options.reading.on_no_record =
+      reads_lines && !given_.bad_events ? bad_events::skip : options.reading.on_bad;
   options.reading.max_ahead = given_.max_ahead;
   if (const auto& window = seen.get_spec().window; window && options.events.time && !given_.max_ahead)
     options.reading.max_ahead = window->width;  // then no accepted time makes the present late

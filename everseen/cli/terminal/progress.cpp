@@ -26,11 +26,12 @@ std::string minutes_and_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+}  // namespace
+
 std::string per_second(double rate) {
+  if (rate < 1e4) return fmt::format("{:.0f} /s", rate);
   return rate < 1e6 ? fmt::format("{:.0f} k/s", rate / 1e3) : fmt::format("{:.1f} M/s", rate / 1e6);
 }
-
-}  // namespace
 
 progress_line::progress_line(std::optional<std::uint64_t> total_bytes, std::string access_path,
                              bool shares_terminal)

@@ -11,6 +11,9 @@
 
 namespace everseen::cli {
 
+/// A rate for people, as in 1.2 M/s.
+[[nodiscard]] std::string per_second(double rate);
+
 /// One line on a terminal with the progress of a long run: rewritten in place, erased when the run ends.
 ///
 /// Shows nothing unless standard error is a terminal. Shows nothing either if the run prints to standard
@@ -39,6 +42,9 @@ class progress_line {
   void show(position now);
   /// Something else that takes time.
   void show(std::string_view text);
+
+  /// Since this object was created.
+  [[nodiscard]] std::chrono::duration<double> lasted() const { return clock::now() - begin_; }
 
   /// Writes a permanent line to standard error, terminal or not: "everseen: text".
   void say(std::string_view text);

@@ -194,6 +194,7 @@ event_shape shape_of(const record_options& given, std::string_view header) {
   event_shape shape;
   for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
   if (given.time) shape.time = parse_field(*given.time, fields);
+  shape.header = header;
   shape.times = time_reader(given.time_format.value_or(""), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together
   return shape;

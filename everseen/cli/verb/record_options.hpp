@@ -32,7 +32,8 @@ struct record_options {
   bool header = false;
   bool zero = false;
   bool no_decompress = false;
-  bool drop_without_key = false;  ///< lines without a key, where a verb does not say more about them
+  /// Lines without a key, where a verb does not say more about them; nothing: those that are no records.
+  std::optional<bool> drop_without_key{};
 
   [[nodiscard]] record_format format() const noexcept {
     return {zero ? '\0' : '\n', csv, header, !no_decompress, delimiter_or_default()};

@@ -67,7 +67,9 @@ class digest_places {
 class counter {
  public:
   explicit counter(const dedup_options& options)
-      : options_(options), rule_({options.key, {}, {}, true}), hash_(hash_kind::xxh3, random_hash_seed()) {}
+      : options_(options),
+        rule_({options.key, {}, {}, true, {}, options.header}),
+        hash_(hash_kind::xxh3, random_hash_seed()) {}
 
   void take(const block& from, const std::string& input, dedup_result& result) {
     if (options_.format.quoted) rule_.expect_quotes(from.text().find('"') != std::string_view::npos);
@@ -134,7 +136,7 @@ class counter {
       return record_place(options_.format, input, of_input_) + ' ' +
              to_string(describe(rule_, record, of_input_, why));
     };
-    if (options_.without_key == dedup_options::fate::fail)
+    if (options_.fate_of(why) == dedup_options::fate::fail)
       throw format_error(place() + "; --missing-key drop skips such lines, --missing-key pass prints them");
     ++(is_malformed(why) ? result.malformed : result.without_key);
     if (result.first_without_key.empty()) result.first_without_key = place();

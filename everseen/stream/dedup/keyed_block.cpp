@@ -10,7 +10,7 @@ namespace everseen {
 keyed_block::keyed_block(const filter& seen, const dedup_options& options)
     : seen_(seen),
       options_(options),
-      rule_({options.key, options.time, {}, true, options.times}),
+      rule_({options.key, options.time, {}, true, options.times, options.header}),
       every_record_is_key_(rule_.whole_record_is_key() && seen.hash().takes_every_key()),
       wants_keys_(seen.stored().wants_keys()) {
   wanted_[static_cast<std::size_t>(options.wanted)] = true;
@@ -74,7 +74,7 @@ void keyed_block::read_record(std::size_t i, std::string_view record) {
     if (wants_keys_) keys_.keep(parts->key);
     if (rule_.has_time()) times_.push_back(parts->time);
     keyed_.push_back(static_cast<std::uint32_t>(i));
-  } else if (options_.without_key == dedup_options::fate::fail) {
+  } else if (options_.fate_of(parts.error()) == dedup_options::fate::fail) {
     unreadable_ = describe_fault(i, record, parts.error(), key);
     ends_.resize(i);  // the records before it in the block are kept
   } else {

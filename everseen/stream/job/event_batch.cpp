@@ -83,7 +83,7 @@ event_batch event_reader::read(source_batch records) {
     }
     bad_record bad = describe(rule_, all[i].bytes, all[i].position, *fault);
     if (!refusal_.empty()) bad.detail = std::exchange(refusal_, {});
-    if (how_.on_bad == bad_events::fail) {
+    if ((is_no_record(*fault) ? how_.on_no_record : how_.on_bad) == bad_events::fail) {
       batch.from.next = bad.position;
       batch.stops_at = std::move(bad);
       break;

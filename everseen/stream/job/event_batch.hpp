@@ -46,6 +46,7 @@ class event_reader {
  public:
   struct options {
     bad_events on_bad = bad_events::fail;
+    bad_events on_no_record = bad_events::fail;  ///< the same for lines that are no records: is_no_record()
     /// How far ahead of `clock` an event's time may be; nothing: without limit. An event that is too far
     /// ahead is bad: it would close the window for everything after it.
     std::optional<std::chrono::milliseconds> max_ahead{};

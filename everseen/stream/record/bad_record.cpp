@@ -24,7 +24,7 @@ std::string to_string(const bad_record& bad) {
     text += ": " + name + " is " + quoted_text(*bad.value);
   else if (!bad.field.empty())
     text += ": there is no " + name;
-  text += "; it is " + quoted_text(bad.bytes);
+  if (!is_no_record(bad.why)) text += "; it is " + quoted_text(bad.bytes);
   if (bad.why == record_fault::unreadable_time && !bad.detail.empty()) text += "; " + bad.detail;
   return text;
 }

@@ -25,6 +25,10 @@ void append_key_field(std::string_view value, std::string& key) {
   }
 }
 
+std::string_view without_return(std::string_view line) noexcept {
+  return line.substr(0, line.size() - (line.ends_with('\r') ? 1 : 0));
+}
+
 bool is_plain(char c) noexcept {
   return static_cast<unsigned char>(c) >= ' ' && c != '\\' && c != '\x7f';
 }
@@ -84,6 +88,8 @@ event_rule::event_rule(event_shape shape) : shape_(std::move(shape)), reader_({}
   }
   reader_ = field_reader(fields_);
   met_.resize(fields_.size());
+  may_be_blank_ = std::ranges::any_of(
+      fields_, [](const field_rule& f) { return f.how == field_rule::kind::json || f.quoted; });
 }
 
 std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule>& fields) {
@@ -94,9 +100,18 @@ std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule
   return fields.size() - 1;
 }
 
+std::optional<record_fault> event_rule::no_record(std::string_view line) const noexcept {
+  const std::string_view blanks = may_be_blank_ && fields_.front().quoted ? "\r" : " \t\r";
+  if (may_be_blank_ && line.find_first_not_of(blanks) == std::string_view::npos) return record_fault::blank;
+  if (!shape_.header.empty() && without_return(line) == without_return(shape_.header))
+    return record_fault::header_again;
+  return std::nullopt;
+}
+
 tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view record) {
   faulty_.reset();
   found_ = {};
+  if (const auto why = no_record(record)) return tl::unexpected(*why);
   const auto found = reader_.read(record);
   if (!found) return tl::unexpected(found.error());
   found_ = *found;

@@ -36,6 +36,8 @@ struct event_shape {
   /// same event.
   bool null_is_key = false;
   time_reader times{};  ///< reads `time`, and the fields to count by
+  /// The line that names the fields; empty: none does. Where it occurs again, it is no record.
+  std::string header{};
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.
@@ -85,7 +87,7 @@ class event_rule {
   void expect_quotes(bool any) noexcept { reader_.expect_quotes(any); }
 
   /// Whether read() is the identity, so that a caller may skip it.
-  [[nodiscard]] bool whole_record_is_key() const noexcept { return fields_.empty(); }
+  [[nodiscard]] bool whole_record_is_key() const noexcept { return fields_.empty() && shape_.header.empty(); }
   [[nodiscard]] bool has_time() const noexcept { return time_.has_value(); }
 
  private:
@@ -100,6 +102,8 @@ class event_rule {
   };
 
   std::size_t place_of(const field_rule& field, std::vector<field_rule>& fields);
+  /// Why a line is no record; nothing: it may be one.
+  [[nodiscard]] std::optional<record_fault> no_record(std::string_view line) const noexcept;
   [[nodiscard]] tl::expected<std::string_view, record_fault> key_of(values of);
   [[nodiscard]] tl::expected<void, record_fault> place(placed_dimension& d, std::string_view value);
 
@@ -112,7 +116,8 @@ class event_rule {
 
   event_shape shape_;
   std::vector<field_rule> fields_;
-  values found_;  // of the last record
+  bool may_be_blank_ = false;  // lines without a value are no records of this format
+  values found_;               // of the last record
   std::optional<std::size_t> faulty_;
   std::vector<char> met_;  // by field, whether any record had it
   std::vector<std::size_t> key_;

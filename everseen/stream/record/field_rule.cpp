@@ -53,6 +53,10 @@ std::string_view to_string(record_fault fault) noexcept {
     case record_fault::separator_inside:
       return "has the byte inside that ends a record of the output (--zero ends records with a zero byte "
              "instead of a line end)";
+    case record_fault::blank:
+      return "is blank";
+    case record_fault::header_again:
+      return "is the line that names the fields, once more";
   }
   return "has no key";
 }

@@ -39,7 +39,14 @@ enum class record_fault : std::uint8_t {
   long_value,        ///< too many bytes for the name of a counter
   no_value,          ///< a tombstone of Kafka, or an entry of a Redis stream without the wanted field
   separator_inside,  ///< the byte that ends a record in the output
+  blank,             ///< a line of JSON or CSV without a value
+  header_again,      ///< the line that names the fields, among the records
 };
+
+/// Whether a line is no record at all, as its format allows between records, or files that were joined have.
+[[nodiscard]] constexpr bool is_no_record(record_fault fault) noexcept {
+  return fault == record_fault::blank || fault == record_fault::header_again;
+}
 
 /// Whether the record as a whole cannot be read: nothing is known of its fields.
 [[nodiscard]] constexpr bool is_malformed(record_fault fault) noexcept {

@@ -220,6 +220,21 @@ TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
   EXPECT_THAT(dedup.wait(), Prints("a\nb\nhalf a line\n"));
 }
 
+// ---- counts
+
+TEST_F(DedupEnd, PrintsItsCountsAtATerminalOrOnRequest) {
+  const std::string counts = "3 lines: 2 kept, 1 dropped; ";
+  EXPECT_THAT(sh("everseen dedup -v", "a\nb\na\n").err, HasSubstr(counts));
+  EXPECT_THAT(sh("everseen dedup -v --repeated", "a\nb\na\n").err, HasSubstr("3 lines: 1 kept, 2 dropped; "));
+  EXPECT_THAT(sh("everseen dedup -v --key 2 --missing-key pass", "a\tx\nb\na\tx\n").err, HasSubstr(counts));
+  given("printf 'a\nb\na\n' > words");
+  const std::string terminal = "script -qefc 'everseen dedup ";
+  EXPECT_THAT(sh(terminal + "words > once' /dev/null").out, HasSubstr(counts));
+  EXPECT_THAT(sh(terminal + "-q words > once' /dev/null"), Prints(""));
+  EXPECT_THAT(sh("everseen dedup words"), Prints("a\nb\n"));
+  EXPECT_THAT(sh("everseen dedup -q -v words"), Complains(2, "--quiet", "--verbose"));
+}
+
 // ---- stores
 
 TEST_F(DedupEnd, ReportsAReadOnlyStore) {

@@ -140,6 +140,39 @@ TEST_F(DedupKeys, RefusesABadPointerWithAnyNumberOfThreads) {
         << threads;
 }
 
+// Promise: blank lines of JSON and CSV, and a header among the records, are left out and counted, and are
+// faults only on request (dedup, Keys and records).
+TEST_F(DedupKeys, LeavesOutLinesThatAreNoRecords) {
+  const auto Leaves = [](const std::string& out, const auto&... words) {
+    return AllOf(testing::Field("exit_code", &test::program_result::exit_code, 0),
+                 testing::Field("out", &test::program_result::out, out),
+                 testing::Field("err", &test::program_result::err, AllOf(testing::HasSubstr(words)...)));
+  };
+  const std::string json = "{\"id\":1}\n\n \t\r\n{\"id\":1}\n{\"id\":2}\n\n";
+  EXPECT_THAT(sh("everseen dedup --key-json /id", json),
+              Leaves("{\"id\":1}\n{\"id\":2}\n", "3 of 6 lines", "line 2", "is blank"));
+  EXPECT_THAT(sh("everseen dedup -c --key-json /id", json),
+              Leaves("      2 {\"id\":1}\n      1 {\"id\":2}\n", "3 of 6 lines", "is blank"));
+  EXPECT_THAT(sh("everseen dedup --missing-key fail --key-json /id", json),
+              Complains(4, "line 2", "is blank"));
+  EXPECT_EQ(sh("everseen dedup --missing-key pass --key-json /id", json).out,
+            "{\"id\":1}\n\n \t\r\n{\"id\":2}\n\n");
+  EXPECT_THAT(sh("everseen dedup --csv --header --key id", "id,n\r\n1,a\r\n\r\nid,n\r\n1,b\r\n"),
+              Leaves("id,n\r\n1,a\r\n", "2 of 4 lines", "record 3", "is blank"));
+  EXPECT_THAT(sh("everseen dedup --header", "id\n1\nid\n1\n2\n"),
+              Leaves("id\n1\n2\n", "1 of 4 lines", "line 3", "names the fields, once more"));
+  EXPECT_THAT(sh("everseen dedup --key 1", "a\n\na\n\n"), Prints("a\n\n")) << "an empty field is a key";
+  given("everseen create f --capacity 100");
+  EXPECT_THAT(sh("everseen add f --key-json /id", json),
+              Leaves("2 fresh, 1 seen\n", "3 of 6 lines", "is blank"));
+  EXPECT_THAT(sh("everseen add f --missing-key fail --key-json /id", json),
+              Complains(4, "line 2", "is blank"));
+  EXPECT_THAT(sh("everseen stream --from - --filter g --key-json /id --to -", json),
+              Leaves("{\"id\":1}\n{\"id\":2}\n", "2 fresh, 1 seen; 3 records were no events", "is blank"));
+  EXPECT_EQ(sh("everseen stream --from - --filter h --key-json /id --to - --bad-events fail", json).exit_code,
+            4);
+}
+
 TEST_F(DedupKeys, NamesTheDelimiterThatAHeaderSeemsToHave) {
   EXPECT_THAT(sh("everseen dedup --header --csv --key id", "id;n\n1;2\n"),
               Complains(2, "give --delimiter ';'"));
@@ -190,7 +223,6 @@ TEST_F(DedupKeys, EndsAtDamagedJsonAndAtJsonWithoutTheKey) {
   EXPECT_THAT(fault(R"({"id":"\udc00\ud800"})"), Complains(4, "line 2", "half of a surrogate pair"));
   EXPECT_THAT(fault(R"({"id":"\ud83d\ude00","x":"\ud83d\ude00)"), Complains(4, "line 2", "is not JSON"));
   EXPECT_THAT(fault(R"({"id":"\q"})"), Complains(4, "line 2", "is not JSON"));
-  EXPECT_THAT(fault(""), Complains(4, "line 2", "is not JSON"));
   EXPECT_THAT(fault("\xff\xfe"), Complains(4, "line 2", "UTF-8"));
   EXPECT_THAT(fault("[1]"), Complains(4, "line 2", "has no key", "there is no /id"));
   EXPECT_THAT(sh("everseen dedup --key-json /id", "\xef\xbb\xbf" + good),

@@ -96,7 +96,7 @@ TEST(EventRule, ReportsTheFaultOfARecord) {
               ElementsAre("has a time that cannot be read"));
   EXPECT_THAT(read(shape, R"({"id":1,)"), ElementsAre("is not JSON"));
   EXPECT_THAT(read(shape, R"({"id":nul,"time":1,"at":1})"), ElementsAre("is not JSON"));
-  EXPECT_THAT(read(shape, ""), ElementsAre("is not JSON"));
+  EXPECT_THAT(read(shape, ""), ElementsAre("is blank"));
   EXPECT_THAT(read(shape, "7"), ElementsAre("has no key"));
 }
 
