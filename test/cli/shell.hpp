@@ -50,10 +50,10 @@ inline std::string without_root() {
   return ::geteuid() == 0 ? "setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all " : "";
 }
 
-/// The beginning of a command line whose everseen crashes when it first reaches a step.
-inline std::string dying_at(const std::string& step) {
+/// The beginning of a command line whose everseen crashes when it reaches a step for the n-th time.
+inline std::string dying_at(const std::string& step, int n = 1) {
   const std::string programs = std::filesystem::path(test::dying_program()).parent_path();
-  return "export EVERSEEN_DIE_AT=" + step + ":1 PATH='" + programs + "':\"$PATH\"; ";
+  return "export EVERSEEN_DIE_AT=" + step + ":" + std::to_string(n) + " PATH='" + programs + "':\"$PATH\"; ";
 }
 
 /// The program exited with this code, and its message is one line that contains all the words.

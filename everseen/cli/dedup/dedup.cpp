@@ -13,12 +13,12 @@
 
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 #include "everseen/cli/dedup/dedup_filter.hpp"
+#include "everseen/cli/dedup/dedup_output.hpp"
 #include "everseen/cli/dedup/dedup_stats.hpp"
 #include "everseen/cli/dedup/run_mark.hpp"
 #include "everseen/cli/long_run/loading.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
-#include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/terminal/signals.hpp"
@@ -46,32 +46,6 @@ void write_after_failure(const dedup_stats& stats, const dedup_result& result, c
     stats.write(result, info_if_there(f));
   } catch (const error&) {  // the original error is reported
   }
-}
-
-/// @throws stopped  a signal arrived    @throws storage_error  the reader of the output has closed the pipe
-void end_if_asked(const output& lines) {
-  stop_if_signalled();
-  lines.check_reader();
-}
-
-/// Returns once everything written is on the disk, or was taken by the reader of a pipe.
-///
-/// After a signal, the reader has some time to take it. A reader that has taken nothing of this run by then
-/// may be a program that waits for the run to end and reads afterwards; the pipe keeps the lines for it.
-/// @throws stopped, storage_error  it was not
-void settle(const output& lines) {
-  using clock = std::chrono::steady_clock;
-  constexpr auto patience = std::chrono::seconds(2);
-  const clock::time_point begun = clock::now();
-  std::optional<clock::time_point> signalled_at;
-  lines.sync();
-  lines.wait_until_read([&] {
-    if (clock::now() - begun > patience && lines.is_untouched()) return false;
-    if (!is_signalled()) return true;
-    if (!signalled_at) signalled_at = clock::now();
-    if (clock::now() - *signalled_at > patience) stop_if_signalled();
-    return true;
-  });
 }
 
 /// @throws  the exception for the failure, with the location in the input
@@ -139,13 +113,13 @@ struct watched_run {
   dedup_options options;
   block_reader& input;
   dedup_filter& seen;
-  output& lines;
+  dedup_output& target;
   run_mark* mark;  // null: none
 
   void operator()(dedup_result& result) {
     progress_line progress(input.total_bytes(), seen->stored().path().text);
     if (given.quiet) progress.hide();
-    const auto ends = [this] { return is_signalled() || lines.is_abandoned(); };
+    const auto ends = [this] { return is_signalled() || target.lines().is_abandoned(); };
     const watched_store watched(seen.home(), std::make_shared<outage_watch>(
                                                  given.on_outage.value_or(outage_watch::policy::fail),
                                                  [&](const std::string& text) { progress.say(text); }, ends));
@@ -153,28 +127,29 @@ struct watched_run {
     options.progress = [&](const dedup_result& now) {
       if (is_signalled() && may_have_lost_answers(now) && !std::exchange(has_warned, true))
         progress.say(about_lost_answers(seen->name()));
-      end_if_asked(lines);
+      target.end_if_asked();
       progress.show({now.records, now.bytes});
     };
     if (options.adding_keys == dedup_options::adding::before_block)
       options.settle_output = [&](std::size_t records) {
-        lines.wait_until_read([&] {
-          end_if_asked(lines);
+        target.lines().wait_until_read([&] {
+          target.end_if_asked();
           return true;
         });
-        end_if_asked(lines);
+        target.end_if_asked();
         if (mark) mark->expect(records);
       };
     if (options.adding_keys == dedup_options::adding::after_block)
-      options.settle_output = [&](std::size_t) { settle(lines); };
+      options.settle_output = [&](std::size_t) { target.settle(); };
     load_with_progress(*seen, progress);
     if (mark && options.adding_keys == dedup_options::adding::ahead) mark->expect(run_mark::several_blocks);
     try {
-      deduplicate(input, *seen, lines, options, result);
-      if (result.failure) end_if_asked(lines);  // then it is not a failure of the store
+      deduplicate(input, *seen, target.lines(), options, result);
+      if (result.failure) target.end_if_asked();  // then it is not a failure of the store
     } catch (const storage_error& e) {
-      if (!seen.is_kept() || e.path() != lines.name() || result.verdicts.fresh == 0) throw;
+      if (!seen.is_kept() || e.path() != target.lines().name() || result.verdicts.fresh == 0) throw;
       const bool repeats = options.adding_keys == dedup_options::adding::after_block;
+      if (target.is_continued()) throw;
       const std::string outcome =
           repeats ? about_repeated_lines(seen->name()) : about_lost_lines(seen->name());
       if (e.code() != EPIPE)
@@ -237,19 +212,19 @@ std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::a
 
 /// --count: without a filter.
 void count(const dedup_arguments& given, block_reader& input, const dedup_options& options,
-           const std::string& header, output& lines) {
+           const std::string& header, dedup_output& target) {
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);
   progress_line progress(input.total_bytes(), {});
   if (given.quiet) progress.hide();
   dedup_options with_progress = options;
   with_progress.progress = [&](const dedup_result& now) {
-    end_if_asked(lines);
+    target.end_if_asked();
     progress.show({now.records, now.bytes});
   };
   dedup_result result;
-  if (!header.empty()) lines.write(header + options.format.separator);
-  count_records(input, lines, with_progress, result);
+  if (!header.empty()) target.lines().write(header + options.format.separator);
+  count_records(input, target.lines(), with_progress, result);
   if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   if (stats) stats->write(result, std::nullopt);
 }
@@ -257,42 +232,42 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
 exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   must_have_effect(given);
-  std::optional<new_file> file;
-  if (given.output) file.emplace(*given.output, new_file::readers::usual);
-  output lines(file ? file->number() : out.descriptor(), file ? file->path() : "standard output");
+  dedup_output target(given, out);
   block_reader input(given.files, given.records.format(),
-                     given.filter_name && lines.is_file() ? synced_block_bytes : dedup_block_bytes);
-  if (given.filter_name && lines.is_pipe()) input.begin_with(first_block_bytes);
-  input.while_waiting([&] { end_if_asked(lines); });
+                     given.filter_name && target.is_file() ? synced_block_bytes : dedup_block_bytes);
+  if (given.filter_name && target.is_pipe()) input.begin_with(first_block_bytes);
+  input.while_waiting([&] { target.end_if_asked(); });
   if (!given.quiet) watch_input(input, given.records);
   const std::string header = given.records.header ? input.header() : "";
   dedup_options options = dedup_options_of(given, header);
   if (given.count) {
-    count(given, input, options, header, lines);
-    if (file) file->keep();
+    count(given, input, options, header, target);
+    target.keep();
     return exit_code::done;
   }
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
-  options.adding_keys = seen.adding_of(given);
-  input.limit_blocks(block_bytes_for(options.adding_keys, lines));
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
     options.max_ahead = window->width;  // then no accepted time makes the present late
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
 
   dedup_result result;
   try {
+    options.adding_keys = seen.adding_of(given);
+    target.open(options, seen);
+    input.limit_blocks(block_bytes_for(options.adding_keys, target.lines()));
     if (stats) stats->begin(seen->info());
-    if (!header.empty()) lines.write(header + options.format.separator);
+    if (!header.empty() && target.is_new()) target.lines().write(header + options.format.separator);
     const auto mark = mark_of(given, options.adding_keys, seen);
-    watched_run{given, options, input, seen, lines, mark.get()}(result);
+    watched_run{given, options, input, seen, target, mark.get()}(result);
+    target.keep();
   } catch (...) {
+    target.note_left();
     if (stats) write_after_failure(*stats, result, *seen);
     seen.discard_if_unused();
     throw;
   }
-  if (file) file->keep();
   if (stats) stats->write(result, info_if_there(*seen));
   return exit_code::done;
 }

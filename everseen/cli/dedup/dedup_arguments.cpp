@@ -1,7 +1,10 @@
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 
 #include <array>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -107,6 +110,29 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
                       option));
 }
 
+/// A run that ends early leaves its lines to the next one, which goes on: each line is in the file once.
+void must_be_continuable(const dedup_arguments& given) {
+  const auto refuse = [](std::string_view what) {
+    throw parameter_error(
+        fmt::format("with --filter and --output, the next run continues one that ended early, "
+                    "{}",
+                    what));
+  };
+  if (given.repeated)
+    refuse("but finds other repeats; leave out --repeated, or redirect the output, as in > FILE");
+  if (given.judge_ahead || given.on_crash == crash_effect::lose)
+    refuse("and loses no line; leave out --judge-ahead and --on-crash lose");
+  for (const std::string& input : given.files) {
+    std::error_code no_such_file;
+    if (input != "-" && std::filesystem::equivalent(input, *given.output, no_such_file))
+      throw parameter_error(
+          fmt::format("{} is read and written, and the filter is kept: the next run would find only repeats "
+                      "in it, and empty "
+                      "it; give another --output, or leave out --filter",
+                      *given.output));
+  }
+}
+
 }  // namespace
 
 void must_have_effect(const dedup_arguments& given) {
@@ -115,10 +141,7 @@ void must_have_effect(const dedup_arguments& given) {
   if (given.missing_key && given.records.key.empty() && !given.records.time && !given.filter_name)
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
-  if (given.output && given.filter_name)
-    throw parameter_error(
-        "--output discards the lines of a run that fails, and --filter remembers them; redirect the output, "
-        "as in > FILE");
+  if (given.output && given.filter_name) must_be_continuable(given);
   if (given.count) must_not_be_of_a_filter(given);
   if (given.judge_ahead && !given.filter_name)
     throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
@@ -145,7 +168,9 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
       known, "--on-outage", into.on_outage,
       {"fail|pass|hold", "if the store is unavailable: stop, print lines without a verdict, or wait", "fail"},
       parse_outage);
-  add_output(known, into.output, "write to this file once all went well; it may be one that is read");
+  add_output(known, into.output,
+             "write to this file once all went well; it may be one that is read. With --filter, "
+             "a run continues one that ended early: no line is lost or repeated");
   add_switch(known, "--repeated", into.repeated,
              "print the repeats instead of the first occurrences; with --count, the lines that have any");
   add_switch(known, "-c,--count", into.count,

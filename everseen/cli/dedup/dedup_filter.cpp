@@ -117,6 +117,11 @@ unsigned dedup_filter::useful_threads() const {
 
 dedup_options::adding dedup_filter::adding_of(const dedup_arguments& given) const {
   using adding = dedup_options::adding;
+  if (kept_ && given.output && !seen_->stored().adds_after_effects())
+    throw parameter_error(
+        "on servers a key must be taken before its line is printed, so --output cannot promise that no line "
+        "is "
+        "lost; redirect the output, as in > FILE, or use a job: everseen stream --job J --to FILE");
   if (!kept_ || given.judge_ahead) return adding::ahead;
   if (seen_->stored().adds_after_effects())
     return given.on_crash == crash_effect::lose ? adding::before_block : adding::after_block;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/descriptor.hpp"
@@ -18,7 +19,7 @@ namespace everseen::cli {
 ///
 /// Until keep(), the bytes are in a hidden file in the same directory with a unique name. So any number of
 /// programs may create the same file concurrently; the last one wins. If the name is a link to a file, that
-/// file is replaced. Pipes and devices are written directly.
+/// file is replaced. Pipes, devices, and files without a name are written directly.
 class new_file {
  public:
   enum class readers : std::uint8_t {
@@ -42,6 +43,53 @@ class new_file {
   std::filesystem::path target_;  // path_ with links resolved
   std::string written_;           // the hidden file until keep(); empty for devices
   descriptor file_;
+};
+
+/// A file that is created as a new_file is, by several runs if need be: what a run wrote that did not end is
+/// there for the next one, which appends to it.
+///
+/// For a writer that must not produce the same bytes twice. Until keep(), the bytes are in a hidden file in
+/// the same directory, and how many of them are settled is in another, which outlives a power loss.
+/// One writer at a time: the caller excludes others.
+class continued_file {
+ public:
+  /// Whether a path can have one: pipes, devices, and files without a name cannot.
+  [[nodiscard]] static bool is_possible(const std::string& path);
+
+  /// Continues what the last run left of this file and writer, up to its last settle().
+  /// @param writer  who appends; another writer of the same file begins another one
+  /// @throws storage_error  it cannot be written there, or has fewer bytes than were settled
+  continued_file(std::string path, std::string_view writer);
+  /// Removes the hidden files unless something was settled.
+  ~continued_file();
+  continued_file(const continued_file&) = delete;
+  continued_file& operator=(const continued_file&) = delete;
+
+  /// Where to append.
+  [[nodiscard]] int number() const noexcept { return file_.get(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// The file that holds the bytes until keep().
+  [[nodiscard]] const std::filesystem::path& hidden() const noexcept { return hidden_; }
+  /// The bytes that a later run finds.
+  [[nodiscard]] std::uint64_t settled_bytes() const noexcept { return settled_; }
+
+  /// Everything appended so far survives a crash and a power loss.    @throws storage_error
+  /// Cost: two syncs of the disk.
+  void settle();
+  /// Gives the file its name.    @throws storage_error
+  void keep();
+
+ private:
+  [[nodiscard]] std::uint64_t read_mark() const;
+
+  std::string path_;
+  std::filesystem::path target_;  // path_ with links resolved
+  std::filesystem::path hidden_;
+  std::filesystem::path mark_path_;
+  descriptor file_;
+  descriptor mark_;
+  std::uint64_t settled_ = 0;
+  bool is_kept_ = false;
 };
 
 /// A file to read from.

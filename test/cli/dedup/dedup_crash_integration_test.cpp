@@ -10,7 +10,11 @@
 namespace everseen {
 namespace {
 
+using test::Complains;
+using test::dying_at;
+using test::Notes;
 using test::Prints;
+using testing::HasSubstr;
 
 constexpr std::size_t block_through_a_pipe = 128 << 10;
 constexpr std::size_t block_to_a_file = 1 << 20;
@@ -30,9 +34,7 @@ class DedupCrash : public test::Shell, public testing::WithParamInterface<std::t
   /// A command line whose everseen is killed at the step.
   [[nodiscard]] static std::string killed() {
     const auto& [step, kill] = GetParam();
-    const std::string programs = std::filesystem::path(test::dying_program()).parent_path();
-    return "export EVERSEEN_DIE_AT=" + step + ":" + std::to_string(kill.block) + " PATH='" + programs +
-           "':\"$PATH\"; ";
+    return dying_at(step, kill.block);
   }
   [[nodiscard]] static std::string dedup() {
     return "everseen dedup --error-rate 1e-12 --key 1 --filter f " + std::get<1>(GetParam()).options + " ids";
@@ -65,6 +67,16 @@ TEST_P(DedupCrash, IntoAPipeLosesNoLineAndRepeatsAtMostABlock) {
   expect_nothing_lost_and_repeats_up_to(block_through_a_pipe);
 }
 
+// Promise: after kill -9, a second run with --filter and --output loses and repeats no line (dedup, Runs that
+// end early).
+TEST_P(DedupCrash, WithAnOutputLosesAndRepeatsNoLine) {
+  given("awk -F '\\t' '!s[$1]++' ids > once");
+  EXPECT_EQ(sh(killed() + dedup() + " -o out").exit_code, 128 + SIGKILL);
+  EXPECT_FALSE(std::filesystem::exists(directory() / "out"));
+  given(dedup() + " -o out");
+  EXPECT_THAT(sh("cmp out once && ls -A | grep -F .out || true"), Prints(""));
+}
+
 std::string name_of_kill(const testing::TestParamInfo<DedupCrash::ParamType>& of) {
   const auto& [step, kill] = of.param;
   return step + "_of_block_" + std::to_string(kill.block) + (kill.options.empty() ? "" : "_in_a_window");
@@ -75,6 +87,76 @@ INSTANTIATE_TEST_SUITE_P(At, DedupCrash,
                                           testing::Values(kill_of{1, ""},
                                                           kill_of{3, "--window 1d --time 2"})),
                          name_of_kill);
+
+class DedupContinued : public test::Shell {
+ protected:
+  void SetUp() override { given("seq 300000 > first; seq 200001 400000 > second; seq 400000 > both"); }
+  void end_early(const std::string& step, int n = 1) const {
+    EXPECT_EQ(sh(dying_at(step, n) + dedup("first")).exit_code, 128 + SIGKILL);
+  }
+  [[nodiscard]] static std::string dedup(const std::string& input) {
+    return "everseen dedup --error-rate 1e-12 --filter f -o out " + input;
+  }
+};
+
+TEST_F(DedupContinued, HasTheLinesOfTheRunThatEndedEarlyAndThoseOfAnotherInput) {
+  end_early("settled");
+  EXPECT_THAT(sh(dedup("second")), Notes("begins with", "earlier run"));
+  given("everseen dedup --error-rate 1e-12 --filter f -o rest first");
+  EXPECT_THAT(sh("sort -n out rest | cmp - both"), Prints("")) << "nothing is lost or repeated";
+}
+
+TEST_F(DedupContinued, GoesOnAfterAKeyThatIsMissing) {
+  given("(seq 150000 | sed 's/.*/{\"id\":&}/'; echo '{}') > broken; sed '$d' broken > mended");
+  const std::string run = "everseen dedup --error-rate 1e-12 --filter g --key-json /id -o out ";
+  EXPECT_THAT(sh(run + "broken"),
+              testing::Field("err", &test::program_result::err,
+                             testing::AllOf(HasSubstr("line 150001"), HasSubstr("out is not written yet"),
+                                            HasSubstr("continues it"))));
+  EXPECT_THAT(sh(run + "mended"), Notes("begins with 150000 lines"));
+  EXPECT_THAT(sh("cmp out mended"), Prints(""));
+}
+
+TEST_F(DedupContinued, KeepsQuotedRecordsWholeAndOneHeader) {
+  given("(echo id,text; seq 60000 | sed 's/.*/&,\"line &\\nand \"\"more\"\" of it\"/') > records");
+  const std::string run =
+      "everseen dedup --csv --header --error-rate 1e-12 --filter g --key id -o out records";
+  EXPECT_EQ(sh(dying_at("half_put", 2) + run).exit_code, 128 + SIGKILL);
+  EXPECT_THAT(sh(run), Notes("begins with", "earlier run"));
+  EXPECT_THAT(sh("cmp out records"), Prints(""));
+}
+
+TEST_F(DedupContinued, BeginsAnewWhereTheFileWasKept) {
+  end_early("kept");
+  EXPECT_THAT(sh("cmp out first"), Prints(""));
+  EXPECT_THAT(sh(dedup("second")), Prints(""));
+  EXPECT_THAT(sh("cat first out | cmp - both"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsOfItsFilterAlone) {
+  end_early("settled");
+  given("everseen dedup --filter other -o out second");
+  EXPECT_THAT(sh("cmp out second"), Prints(""));
+  given(dedup("first"));
+  EXPECT_THAT(sh("cmp out first"), Prints(""));
+}
+
+TEST_F(DedupContinued, RefusesAFileThatHasLostSettledLines) {
+  end_early("settled", 2);
+  given("truncate -s 5 .out.????????????????");
+  EXPECT_THAT(sh(dedup("first")), Complains(3, "has 5 bytes", "remove it"));
+  given("truncate -s 3M .out.????????????????; echo 17 > $(ls -d .out.*.settled)");
+  EXPECT_THAT(sh(dedup("first")), Complains(3, "is damaged", "remove it"));
+}
+
+TEST_F(DedupContinued, IsRefusedWhereItCannotBeExact) {
+  EXPECT_THAT(sh(dedup("--repeated first")), Complains(2, "--repeated"));
+  EXPECT_THAT(sh(dedup("--judge-ahead first")), Complains(2, "--judge-ahead"));
+  EXPECT_THAT(sh(dedup("--on-crash lose first")), Complains(2, "--on-crash lose"));
+  given("cp first out");
+  EXPECT_THAT(sh(dedup("out")), Complains(2, "only repeats"));
+  EXPECT_THAT(sh("everseen dedup --filter f -o /dev/stdout | cat", "a\na\n"), Prints("a\n"));
+}
 
 }  // namespace
 }  // namespace everseen

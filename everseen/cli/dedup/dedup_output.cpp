@@ -1,0 +1,92 @@
+#include "everseen/cli/dedup/dedup_output.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/stores.hpp"
+#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/stream/record/block_reader.hpp"
+
+namespace everseen::cli {
+
+namespace {
+
+/// The lines that earlier runs left in the file, which did not end: their keys may be missing in the filter.
+/// @return how many
+std::uint64_t add_keys_of(const continued_file& file, dedup_options options, dedup_filter& seen) {
+  record_format format = options.format;
+  format.decompress = false;
+  block_reader lines({file.hidden().string()}, format, dedup_block_bytes);
+  if (format.header) (void)lines.header();
+  const descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  output none(nowhere.get(), "/dev/null");
+  options.adding_keys = dedup_options::adding::ahead;
+  options.without_key = options.no_record = options.late = dedup_options::fate::drop;
+  options.progress = [](const dedup_result&) { stop_if_signalled(); };
+  const dedup_result added = deduplicate(lines, *seen, none, options);
+  if (added.failure) added.failure->raise();
+  return added.records;
+}
+
+}  // namespace
+
+dedup_output::dedup_output(const dedup_arguments& given, printer& out) : given_(given) {
+  if (given.output && given.filter_name && continued_file::is_possible(*given.output)) return;
+  if (given.output) whole_.emplace(*given.output, new_file::readers::usual);
+  lines_.emplace(whole_ ? whole_->number() : out.descriptor(), whole_ ? whole_->path() : "standard output");
+}
+
+void dedup_output::open(const dedup_options& options, dedup_filter& seen) {
+  if (lines_) return;
+  continued_.emplace(*given_.output, shown_store(given_.store) + ' ' + seen->name());
+  if (!is_new()) {
+    const std::uint64_t found = add_keys_of(*continued_, options, seen);
+    if (!given_.quiet)
+      fmt::print(stderr, "everseen: {} begins with {} lines of an earlier run, which did not end\n",
+                 continued_->path(), found);
+  }
+  lines_.emplace(continued_->number(), continued_->path());
+}
+
+void dedup_output::end_if_asked() const {
+  stop_if_signalled();
+  if (lines_) lines_->check_reader();
+}
+
+void dedup_output::settle() {
+  if (continued_) return continued_->settle();
+  using clock = std::chrono::steady_clock;
+  constexpr auto patience = std::chrono::seconds(2);
+  const clock::time_point begun = clock::now();
+  std::optional<clock::time_point> signalled_at;
+  lines_->sync();
+  lines_->wait_until_read([&] {
+    if (clock::now() - begun > patience && lines_->is_untouched()) return false;
+    if (!is_signalled()) return true;
+    if (!signalled_at) signalled_at = clock::now();
+    if (clock::now() - *signalled_at > patience) stop_if_signalled();
+    return true;
+  });
+}
+
+void dedup_output::keep() {
+  if (whole_) whole_->keep();
+  if (continued_) continued_->keep();
+}
+
+void dedup_output::note_left() const {
+  if (!continued_ || is_new()) return;
+  fmt::print(
+      stderr,
+      "everseen: {} is not written yet; its first {} bytes are in {}, and the next run with this --filter "
+      "and --output continues it\n",
+      continued_->path(), continued_->settled_bytes(), continued_->hidden().string());
+}
+
+}  // namespace everseen::cli

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+
+#include "everseen/cli/dedup/dedup_arguments.hpp"
+#include "everseen/cli/dedup/dedup_filter.hpp"
+#include "everseen/cli/terminal/files.hpp"
+#include "everseen/cli/terminal/printer.hpp"
+#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/stream/port/output.hpp"
+
+namespace everseen::cli {
+
+/// Where `dedup` writes: standard output, a file that appears when all went well, or, with a filter that is
+/// kept, such a file that the next run continues if this one ends early.
+///
+/// The last is exact: the keys of a line are added to the filter only once the line is settled in the file,
+/// and the next run adds those that are missing before it appends.
+class dedup_output {
+ public:
+  /// @throws storage_error  a file cannot be written there
+  dedup_output(const dedup_arguments& given, printer& out);
+
+  [[nodiscard]] bool is_file() const noexcept { return !lines_ || lines_->is_file(); }
+  [[nodiscard]] bool is_pipe() const noexcept { return lines_ && lines_->is_pipe(); }
+
+  /// Opens a file that is continued: the filter, once it is open, excludes other writers.
+  /// @pre nothing has been added to the filter in this run
+  /// @throws storage_error, and as deduplicate
+  void open(const dedup_options& options, dedup_filter& seen);
+
+  /// @pre open() was called, or there is no filter that is kept
+  [[nodiscard]] output& lines() noexcept { return *lines_; }
+  [[nodiscard]] const output& lines() const noexcept { return *lines_; }
+  /// Whether nothing is in it yet.
+  [[nodiscard]] bool is_new() const noexcept { return !continued_ || continued_->settled_bytes() == 0; }
+  [[nodiscard]] bool is_continued() const noexcept { return continued_.has_value(); }
+
+  /// Returns once everything written is on the disk, or was taken by the reader of a pipe.
+  ///
+  /// After a signal, the reader has some time to take it. A reader that has taken nothing of this run by then
+  /// may be a program that waits for the run to end and reads afterwards; the pipe keeps the lines for it.
+  /// @throws stopped, storage_error  it was not
+  void settle();
+  /// Gives a file its name.    @throws storage_error
+  void keep();
+  /// Says on standard error what a run that ends early leaves to the next one.
+  void note_left() const;
+
+  /// @throws stopped  a signal arrived    @throws storage_error  the reader of the output has closed the pipe
+  void end_if_asked() const;
+
+ private:
+  const dedup_arguments& given_;
+  std::optional<new_file> whole_;
+  std::optional<continued_file> continued_;
+  std::optional<output> lines_;  // empty before open()
+};
+
+}  // namespace everseen::cli
