@@ -235,6 +235,11 @@ void input_warnings::look_at(std::string_view text, const std::string& name) {
         "--csv");
 }
 
+void input_warnings::look_at_more(std::string_view text, const std::string& name) {
+  const std::size_t end_before = text.substr(0, text.size() - 1).rfind('\n');
+  look_at_line_ends(end_before == std::string_view::npos ? text : text.substr(end_before + 1), name);
+}
+
 /// A carriage return is a part of its line; where JSON or CSV is read, it is part of no key.
 void input_warnings::look_at_line_ends(std::string_view text, const std::string& name) {
   if (given_.csv || given_.zero || has_json_key(given_)) return;
@@ -250,10 +255,10 @@ void input_warnings::look_at_line_ends(std::string_view text, const std::string&
 }
 
 void watch_input(block_reader& input, const record_options& given) {
-  input.on_first_blocks(
-      [warnings = input_warnings(given)](std::string_view text, const std::string& name) mutable {
-        warnings.look_at(text, name);
-      });
+  input.on_blocks([warnings = input_warnings(given)](std::string_view text, const std::string& name,
+                                                     bool is_first) mutable {
+    is_first ? warnings.look_at(text, name) : warnings.look_at_more(text, name);
+  });
 }
 
 }  // namespace everseen::cli

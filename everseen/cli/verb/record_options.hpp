@@ -89,6 +89,9 @@ class input_warnings {
 
   /// @param text  the beginning of an input: whole lines    @param name  of the input
   void look_at(std::string_view text, const std::string& name);
+  /// @param text  a later part of an input: whole lines. Of these the last is looked at, so that this costs
+  ///        nothing; the parts of a joined file are long.
+  void look_at_more(std::string_view text, const std::string& name);
 
  private:
   void look_at_line_ends(std::string_view text, const std::string& name);
@@ -100,7 +103,7 @@ class input_warnings {
   bool has_newlines_ = false;  // lines that end with LF alone
 };
 
-/// Lets the inputs of a reader be looked at as they begin.
+/// Lets the inputs of a reader be looked at as they are read.
 void watch_input(block_reader& input, const record_options& given);
 
 }  // namespace everseen::cli

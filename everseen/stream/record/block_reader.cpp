@@ -110,7 +110,7 @@ bool block_reader::next(block& into) {
     if (at_header_) pass_header();
     begin(into);
     if (!read_next(into)) return false;
-    if (on_first_blocks_ && into.input_ >= begun_inputs_) on_first_blocks_(into.text(), name_of(into.input_));
+    if (on_blocks_) on_blocks_(into.text(), name_of(into.input_), into.input_ >= begun_inputs_);
     begun_inputs_ = std::max(begun_inputs_, into.input_ + 1);
   } catch (...) {  // the next call would start in the middle of a record
     failure_ = std::current_exception();

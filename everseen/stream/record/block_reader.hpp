@@ -86,10 +86,9 @@ class block_reader {
     next_bytes_ = std::min(next_bytes_, block_bytes_);
   }
 
-  /// Called with the text of the first block of each input, without the header, and the input's name.
-  void on_first_blocks(std::function<void(std::string_view, const std::string&)> call) {
-    on_first_blocks_ = std::move(call);
-  }
+  /// Called with each block but its header, the input's name, and whether it is the input's first block.
+  using block_observer = std::function<void(std::string_view text, const std::string& name, bool is_first)>;
+  void on_blocks(block_observer call) { on_blocks_ = std::move(call); }
 
   /// The path of an input, or "standard input".    @pre which < number of inputs
   [[nodiscard]] const std::string& name_of(std::size_t which) const noexcept { return inputs_[which].path; }
@@ -147,8 +146,8 @@ class block_reader {
   std::exception_ptr failure_;  // why nothing more can be read
   std::optional<std::uint64_t> total_bytes_;
   std::function<void()> while_waiting_;
-  std::function<void(std::string_view, const std::string&)> on_first_blocks_;
-  std::size_t begun_inputs_ = 0;  // whose first blocks were shown
+  block_observer on_blocks_;
+  std::size_t begun_inputs_ = 0;  // whose first blocks were read
   std::optional<std::string> header_;
   std::vector<std::string> field_names_;  // in the header
   std::size_t header_from_ = 0;           // the input that it is of

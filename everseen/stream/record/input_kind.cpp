@@ -25,7 +25,21 @@ constexpr std::array binary_kinds = {
     binary_kind{
         {"PK\x03\x04", 4}, "a ZIP archive, as spreadsheets are, too", "unpack it first, or export CSV"},
     binary_kind{"%PDF-", "a PDF file", "convert it first, as pdftotext does"},
+    binary_kind{"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first: 7z x -so FILE | everseen ..."},
+    binary_kind{"LZIP\x01", "compressed by lzip", "decompress it first: lzip -dc FILE | everseen ..."},
+    binary_kind{"\x89LZO", "compressed by lzop", "decompress it first: lzop -dc FILE | everseen ..."},
+    binary_kind{
+        {"\xff\x06\0\0sNaPpY", 10}, "compressed by Snappy", "decompress it first, as snzip -dc FILE does"},
+    binary_kind{"\x1f\x9d", "compressed by compress", "decompress it first: gzip -dc FILE | everseen ..."},
+    binary_kind{"\x93NUMPY", "an array of NumPy",
+                "write it as text first, or give it to everseen's Python package"},
+    binary_kind{"\x89HDF\r\n", "an HDF5 file",
+                "write its column as text first, or give it to everseen's Python package"},
 };
+
+/// The only kind whose name is not at its beginning.
+constexpr std::string_view mark_of_tar = "ustar";
+constexpr std::size_t place_of_tar = 257;
 
 /// A file whose first bytes could be a word of a text has control bytes behind them.
 bool has_control_bytes(std::string_view text) noexcept {
@@ -71,6 +85,10 @@ std::optional<std::string> unusual_kind(std::string_view text, record_format for
     if (text.starts_with(kind.beginning) && has_control_bytes(text))
       return "seems to be " + std::string(kind.name) + ", and is read as lines of text; " +
              std::string(kind.remedy);
+  if (text.size() > place_of_tar && text.substr(place_of_tar).starts_with(mark_of_tar) &&
+      has_control_bytes(text))
+    return "seems to be a tar archive, and is read as lines of text; unpack it first: tar -xOf FILE | "
+           "everseen ...";
   return std::nullopt;
 }
 

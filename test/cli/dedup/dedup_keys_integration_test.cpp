@@ -193,10 +193,21 @@ TEST_F(DedupKeys, WarnsOfInputThatIsHardlyLinesOfText) {
   EXPECT_THAT(sh("everseen dedup", "A\r\nA\nB\r\n"), Notes("CR LF", "two lines", "sed"));
   given("printf 'A\\r\\n' > x; printf 'A\\n' > y; everseen create f --capacity 100");
   EXPECT_THAT(sh("everseen dedup x y"), Notes("CR LF", "in y"));
+  given(
+      "(seq 600000; seq 600000 | sed 's/$/\\r/') > joined; (seq 600000 | sed 's/$/\\r/'; seq 600000) > "
+      "joined2");
+  EXPECT_THAT(sh("everseen dedup joined > out"), Notes("CR LF", "in joined"));
+  EXPECT_THAT(sh("everseen dedup joined2 > out"), Notes("CR LF", "in joined2"));
   EXPECT_THAT(sh("everseen dedup", "A\r\nA\r\nB\r\n"), Prints("A\r\nB\r\n"));
   const std::string parquet("PAR1\x15\x04\x15\n\0\0", 10);
   for (const char* verb : {"dedup", "dedup -c", "add f"})
     EXPECT_THAT(sh("everseen "s + verb, parquet), Notes("Parquet")) << verb;
+  given("seq 3 > lines; tar cf lines.tar lines; printf '\\x89LZO\\0\\r\\n' > lines.lzo");
+  EXPECT_THAT(sh("everseen dedup lines.tar > out"), Notes("lines.tar", "tar archive", "tar -xOf"));
+  EXPECT_THAT(sh("everseen dedup lines.lzo > out"), Notes("lines.lzo", "lzop -dc"));
+  EXPECT_THAT(sh("printf '7z\\xbc\\xaf\\x27\\x1c\\0\\n' | everseen dedup > out"),
+              Notes("7z archive", "7z x"));
+  EXPECT_THAT(sh("printf '\\x93NUMPY\\x01\\0v\\0\\n' | everseen dedup > out"), Notes("NumPy", "Python"));
   EXPECT_THAT(sh("everseen stream --from - --filter g --to -", parquet).err,
               HasSubstr("seems to be a Parquet"));
   EXPECT_THAT(sh("everseen dedup", "PAR1 is a bar\n"), Prints("PAR1 is a bar\n"));

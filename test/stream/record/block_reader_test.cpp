@@ -494,7 +494,8 @@ TEST(BlockReader, ShowsTheFirstBlockOfEachInputOnce) {
   files.make("c\nd\n");
   block_reader reader(files.paths(), {}, 2);
   std::vector<std::string> shown;
-  reader.on_first_blocks([&](std::string_view text, const std::string& name) {
+  reader.on_blocks([&](std::string_view text, const std::string& name, bool is_first) {
+    if (!is_first) return;
     EXPECT_EQ(name, files.paths()[shown.empty() ? 0 : 2]);
     shown.emplace_back(text);
   });
