@@ -1,7 +1,11 @@
 # The packages: the whole installation, and libraries beside it. `./dev package` makes them. A .deb for Debian 12 and
 # later, and a .tar.gz that runs where it is unpacked, if there is a static program to put in it.
-# cmake/EverseenPackageKind.cmake has the differences.
-set(CPACK_GENERATOR DEB)
+# cmake/EverseenPackageKind.cmake has the differences. There is no .deb of a cross build: the tool that finds what it
+# depends on looks at the packages of this machine.
+set(CPACK_GENERATOR)
+if(NOT CMAKE_CROSSCOMPILING)
+  list(APPEND CPACK_GENERATOR DEB)
+endif()
 if(TARGET everseen_static)
   list(APPEND CPACK_GENERATOR TGZ)
 endif()
@@ -35,10 +39,10 @@ install(FILES packaging/everseen.toml packaging/compose.yaml packaging/Container
 foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
     libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev libcivetweb-dev
     librdkafka1 libssl3 liblz4-1 libzstd1 zlib1g libstdc++6 libgcc-s1 libc6)
-  if(EXISTS "/usr/share/doc/${package}/copyright")
-    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
+  if(EXISTS "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright")
+    install(FILES "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
       RENAME "${package}" COMPONENT carried EXCLUDE_FROM_ALL)
-    install(FILES "/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
+    install(FILES "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"
       RENAME "${package}" COMPONENT alone EXCLUDE_FROM_ALL)
   endif()
 endforeach()

@@ -4,11 +4,13 @@
 # /etc/nsswitch.conf there.
 # ./dev package --try calls it. Needs root, redis-server, openssl, dnsmasq and ip.
 #
-# usage: try_static.sh ROOT PROGRAM, a path in ROOT
+# usage: try_static.sh ROOT PROGRAM..., a path in ROOT, behind that of an emulator if it needs one
 set -euo pipefail
 
 [[ -n ${EVERSEEN_TRY_NETWORK:-} ]] || EVERSEEN_TRY_NETWORK=own exec unshare --net "$0" "$@"
-root=$1 program=$2
+root=$1
+shift
+program=("$@")
 work=$(mktemp -d "${TMPDIR:-/tmp}/everseen-static.XXXXXX")
 servers=()
 clean_up() {
@@ -19,7 +21,7 @@ clean_up() {
 trap clean_up EXIT
 
 inside() {
-  env -i /usr/sbin/chroot "$root" "$program" "$@"
+  env -i /usr/sbin/chroot "$root" "${program[@]}" "$@"
 }
 
 ip link set lo up
