@@ -103,6 +103,10 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
     case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
       return "another worker has begun with the same transactional.id, or this one was silent for longer "
              "than transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
+    case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:
+      return "the brokers were away for longer than transaction.timeout.ms, and have aborted the "
+             "transaction; "
+             "nothing is lost: start it again";
     case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
       return "another worker has the same group.instance.id; give each its own";
     case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:

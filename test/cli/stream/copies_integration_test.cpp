@@ -183,12 +183,7 @@ class CopyOnApacheKafka : public Shell {
     if (kafka_broker::why_not().empty()) broker_ = std::make_unique<kafka_broker>();
   }
   static void TearDownTestSuite() { broker_.reset(); }
-  void SetUp() override {
-    if (const std::string why = kafka_broker::why_not(); std::getenv("EVERSEEN_PEERS_REQUIRED") != nullptr)
-      ASSERT_EQ(why, "");
-    else if (!why.empty())
-      GTEST_SKIP() << why;
-  }
+  void SetUp() override { kafka_broker::skip_test_without(); }
   /// The names of two topics of this test.
   void create(const std::string& raw, const std::string& copy,
               const std::map<std::string, std::string>& settings = {}) const {

@@ -16,8 +16,8 @@ struct BrokerMatrix : testing::Test {
   /// The first and second time at each point. Whether there is a third time depends on how batches fall.
   static inline const int certain_deaths = static_cast<int>(common_fault_points().size());
 
-  static matrix_outcome survive(const std::vector<matrix_run>& runs) {
-    matrix_outcome outcome = run_side_by_side(test::dying_program(), runs);
+  static matrix_outcome survive(const std::vector<matrix_run>& runs, std::size_t lanes = 8) {
+    matrix_outcome outcome = run_side_by_side(test::dying_program(), runs, lanes);
     EXPECT_EQ(outcome.fault, "");
     return outcome;
   }
@@ -95,7 +95,7 @@ TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStopsAndContinues) {
   const auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::after_the_second);
   const matrix_outcome outcome = survive(runs);
   EXPECT_GE(outcome.stops, static_cast<int>(common_fault_points().size()));
-  EXPECT_EQ(outcome.failures, 0);
+  EXPECT_EQ(outcome.failures, 0) << outcome.last_failure;
 }
 
 /// Only the worker itself can show what it had settled and was about to show.
@@ -114,13 +114,20 @@ INSTANTIATE_TEST_SUITE_P(Sinks, TakeoverMatrix, testing::Values("counts", "files
                          [](const auto& sink) { return sink.param; });
 
 struct KafkaMatrix : BrokerMatrix {
-  /// After a group has assigned its partitions, with batches in flight.
-  static constexpr milliseconds at_work{3'200};
+  void SetUp() override { kafka_broker::skip_test_without(); }
 
+  static disaster lost_at(const std::string& step, disaster::loss what) {
+    return {.stop_at = step, .lost_at_stop = what, .stop_for = milliseconds(20)};
+  }
   std::vector<matrix_run> all_of(const matrix_pair& pair) {
     auto runs = crashes_at_every_step(pair);
-    append(runs, mishaps(pair, at_work));
-    runs.push_back({pair, {{.lose_brokers_after = at_work}}, ++seed});
+    append(runs,
+           {{pair, {}, ++seed},
+            {pair, {killed_at("put:1")}, ++seed},
+            {pair, {killed_at("claimed:2"), {.die_at = "put:2"}}, ++seed},
+            {pair, {{.cut_after = 500}, {.die_at = "claimed:1", .cut_after = 1000}}, ++seed},
+            {pair, {lost_at("put:2", disaster::loss::network)}, ++seed},
+            {pair, {lost_at("committed:1", disaster::loss::network), {.die_at = "put:2"}}, ++seed, true}});
     if (pair.to_name != "file") append(runs, duplicate_workers(pair));
     return runs;
   }
@@ -130,8 +137,7 @@ struct KafkaMatrix : BrokerMatrix {
     return {{pair, {{.die_at = "claimed:2", .second = a_worker}}, ++seed},
             {pair, {{.die_at = "put:3", .second = a_worker}}, ++seed},
             {pair, {{.second = a_worker, .second_after = milliseconds(500)}}, ++seed},
-            {pair, {{.kill_after = at_work, .second = a_worker, .second_after = milliseconds(300)}}, ++seed},
-            {pair, {{.stop_after = at_work, .second = a_worker}}, ++seed},
+            {pair, {{.die_at = "settled:3", .second = a_worker, .second_after = milliseconds(300)}}, ++seed},
             {pair, {{.stop_at = "claimed:2", .second = a_worker}}, ++seed},
             {pair, {{.stop_at = "put:3", .second = a_worker}}, ++seed},
             {pair, {{.stop_at = "half_committed:2", .second = a_worker}}, ++seed},
@@ -153,6 +159,26 @@ TEST_F(KafkaMatrix, KafkaToKafka) {
   EXPECT_GE(outcome.deaths, certain_deaths);
   EXPECT_GE(outcome.stops, 2);
 }
+// Promise: a broker of Kafka that is killed and restarts loses and doubles nothing, and ends no worker
+// (streams, Kafka).
+TEST_F(KafkaMatrix, DeathsOfTheBrokerLoseNothingAndEndNoWorker) {
+  std::vector<matrix_run> runs;
+  const auto add = [&](const std::string& sink, const std::vector<std::string>& steps) {
+    for (const std::string& step : steps)
+      runs.push_back({pair_of("kafka", sink), {lost_at(step, disaster::loss::broker)}, ++seed});
+  };
+  add("counts", {"claimed:2", "committed:1"});
+  add("kafka", {"put:2", "half_committed:1"});
+  add("file", {"put:2"});
+  // The worker dies, too, and its successor finds a broker that is only just back.
+  disaster both = lost_at("put:1", disaster::loss::broker);
+  both.stopped = disaster::return_of::nobody;
+  runs.push_back({pair_of("kafka", "kafka"), {both}, ++seed, true});
+  for (matrix_run& each : runs) each.outlasts_brokers = true;
+  const matrix_outcome outcome = survive(runs, 1);
+  EXPECT_EQ(outcome.broker_losses, 6);
+  EXPECT_EQ(outcome.failures, 0) << outcome.last_failure;
+}
 // Promise: a store that is unavailable for longer than a transaction may be open ends no worker (streams,
 // Kafka).
 TEST_F(KafkaMatrix, StoreOutageLongerThanATransactionTimeoutEndsNoWorker) {
@@ -161,14 +187,14 @@ TEST_F(KafkaMatrix, StoreOutageLongerThanATransactionTimeoutEndsNoWorker) {
     runs.push_back({pair_of("kafka", "kafka"),
                     {{.store_back_after = milliseconds(7'000),
                       .stop_at = at,
-                      .store_dies_at_stop = true,
+                      .lost_at_stop = disaster::loss::store,
                       .stop_for = milliseconds(50)}},
                     ++seed,
                     false,
                     "1500ms"});
   const matrix_outcome outcome = survive(runs);
   EXPECT_EQ(outcome.store_deaths, 2);
-  EXPECT_EQ(outcome.failures, 0);
+  EXPECT_EQ(outcome.failures, 0) << outcome.last_failure;
 }
 // Promise: Kafka to a Redis stream: once (streams, Sources and sinks).
 TEST_F(KafkaMatrix, KafkaToRedisStream) {

@@ -17,7 +17,12 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-class CrashMatrixAtRandom : public testing::TestWithParam<matrix_pair> {};
+class CrashMatrixAtRandom : public testing::TestWithParam<matrix_pair> {
+ protected:
+  void SetUp() override {
+    if (GetParam().has_kafka()) kafka_broker::skip_test_without();
+  }
+};
 
 // Promise: every pair of a source and a sink holds under random crashes (streams, Sources and sinks).
 TEST_P(CrashMatrixAtRandom, IsExactAfterAnyNumberOfDisasters) {

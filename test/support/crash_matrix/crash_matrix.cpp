@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "test/support/cutting_proxy.hpp"
-#include "test/support/kafka/kafka_relay.hpp"
 
 namespace everseen::test {
 
@@ -83,16 +82,19 @@ class attempt {
     mishap halt(d_.stop_at.empty() ? disaster::time{} : milliseconds(0), job,
                 [&] { wait_for_halt(job, other); });
     mishap store(d_.kill_store_after, job, [&] { restart_store(); });
-    mishap brokers(d_.lose_brokers_after, job, [&] { world_.on.kafka->lose_network(milliseconds(700)); });
+    mishap brokers(d_.lose_brokers_after, job, [&] { lose_network(); });
     program_result ended = job.wait();
     second.end();
     halt.end();
     into.stops += stop.end() + halts_;
-    into.store_deaths += d_.store_dies_at_stop ? halts_ : 0;
+    into.store_deaths += d_.lost_at_stop == loss::store ? halts_ : 0;
+    into.broker_losses += d_.lost_at_stop == loss::network || d_.lost_at_stop == loss::broker ? halts_ : 0;
     into.store_deaths += store.end();
     into.broker_losses += brokers.end();
     into.deaths += ended.exit_code == 128 + SIGKILL && !ended.too_slow;
-    into.failures += ended.exit_code != 0 && ended.exit_code != 128 + SIGKILL;
+    const bool has_failed = ended.exit_code != 0 && ended.exit_code != 128 + SIGKILL;
+    into.failures += has_failed;
+    if (has_failed) into.last_failure = ended.err;
     into.cuts += network_ && network_->has_cut();
     ++into.attempts;
     if (other) ended.out += other->wait().out;
@@ -100,6 +102,9 @@ class attempt {
   }
 
  private:
+  using loss = disaster::loss;
+  static constexpr milliseconds time_without_network{700};
+
   [[nodiscard]] std::vector<std::string> command(int worker) {
     if (d_.cut_after && !network_)
       network_.emplace(world_.on.store.port()).cut_after(cutting_proxy::direction::to_client, *d_.cut_after);
@@ -124,15 +129,27 @@ class attempt {
   void wait_for_halt(running_program& job, const std::optional<running_program>& other) {
     if (!job.waits_to_stop()) return;
     ++halts_;
-    if (d_.store_dies_at_stop) world_.on.store.kill();
+    if (d_.lost_at_stop == loss::store) world_.on.store.kill();
+    if (d_.lost_at_stop == loss::network) world_.on.brokers.cut();
+    if (d_.lost_at_stop == loss::broker) world_.on.brokers.kill();
     if (d_.stopped == disaster::return_of::by_time)
       std::this_thread::sleep_for(d_.stop_for);
-    else
+    else if (other)
       (void)other->ends_within(std::chrono::minutes(2));
     job.send(d_.stopped == disaster::return_of::nobody ? SIGKILL : SIGCONT);
-    if (!d_.store_dies_at_stop) return;
+    if (d_.lost_at_stop == loss::broker) world_.on.brokers.start();
+    if (d_.lost_at_stop == loss::network) {
+      std::this_thread::sleep_for(time_without_network);
+      world_.on.brokers.mend();
+    }
+    if (d_.lost_at_stop != loss::store) return;
     std::this_thread::sleep_for(d_.store_back_after);
     world_.on.store.start();
+  }
+  void lose_network() const {
+    world_.on.brokers.cut();
+    std::this_thread::sleep_for(time_without_network);
+    world_.on.brokers.mend();
   }
   void restart_store() const {
     world_.on.store.kill();
@@ -182,6 +199,7 @@ matrix_outcome& matrix_outcome::operator+=(const matrix_outcome& other) {
   cuts += other.cuts;
   broker_losses += other.broker_losses;
   failures += other.failures;
+  if (!other.last_failure.empty()) last_failure = other.last_failure;
   stops += other.stops;
   return *this;
 }
@@ -195,6 +213,7 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
                      "matrix-" + std::to_string(seed)};
   create_filter(world, seed);
   from.prepare(world);
+  if (to.prepare) to.prepare(world);
   matrix_outcome outcome;
   std::string printed;
   const auto run = [&](const disaster& d, int worker) {

@@ -20,7 +20,11 @@
 /// to the lists of the tests; runs, faults, seeds and the comparison with the exact answer are shared.
 namespace everseen::test {
 
-class kafka_relay;
+/// What disasters do to Kafka; null: it has no part in the runs.
+struct matrix_brokers {
+  std::function<void()> cut, mend;    ///< the network of this run to the brokers
+  std::function<void()> kill, start;  ///< the broker, as kill -9
+};
 
 /// The environment of all runs.
 struct matrix_stage {
@@ -31,8 +35,10 @@ struct matrix_stage {
   std::size_t events = 1'500;
   std::string settle_every = "2ms";
   std::vector<std::string> words{};  ///< of every command line, such as --window
-  kafka_relay* kafka = nullptr;      ///< whose network disasters break
-  int last_worker = 0;               ///< of the last attempt, which ends by itself
+  matrix_brokers brokers{};
+  bool outlasts_brokers =
+      false;            ///< Kafka's sessions and transactions may be longer than a restart of a broker
+  int last_worker = 0;  ///< of the last attempt, which ends by itself
 };
 
 /// One run of the matrix: its directory, its events.
@@ -68,6 +74,8 @@ struct matrix_sink {
   std::vector<std::string> own_points{};  ///< fault points that jobs with other sinks do not reach
   /// A check after every attempt, even if a worker never returns; null: none.
   std::function<std::string(const matrix_world&)> early_fault{};
+  /// Called once, before the first attempt; null: nothing is to be done.
+  std::function<void(const matrix_world&)> prepare{};
 };
 /// For the names of tests.
 inline void PrintTo(const matrix_source& from, std::ostream* out) {
@@ -94,11 +102,14 @@ struct disaster {
   time kill_store_after{};  ///< kill -9 of the server, which restarts
   std::chrono::milliseconds store_back_after{20};
   std::optional<std::size_t>
-      cut_after{};                  ///< the connection to the server breaks after this many bytes of answers
-  time lose_brokers_after{};        ///< Kafka is unreachable for a while
-  std::string stop_at{};            ///< the job is stopped at a fault point, for stop_for
-  bool store_dies_at_stop = false;  ///< once stopped at stop_at: kill -9 of the server, as above
-  time stop_after{};                ///< the job is stopped, for stop_for
+      cut_after{};            ///< the connection to the server breaks after this many bytes of answers
+  time lose_brokers_after{};  ///< Kafka is unreachable for a while
+  std::string stop_at{};      ///< the job is stopped at a fault point, for stop_for
+  /// What is lost once it is stopped at stop_at: the server, killed as above; the network to the brokers, for
+  /// a while; or the broker, killed, which restarts.
+  enum class loss : std::uint8_t { nothing, store, network, broker };
+  loss lost_at_stop = loss::nothing;
+  time stop_after{};  ///< the job is stopped, for stop_for
   std::chrono::milliseconds stop_for{5'000};
   /// When a job stopped at stop_at continues: after stop_for; after the second worker has ended, which has
   /// enough time for that; or never, because it is killed.
@@ -111,19 +122,22 @@ struct disaster {
 
 /// The server is killed when the job is at this point, on any machine, and restarts soon.
 [[nodiscard]] inline disaster killed_at(std::string point) {
-  return {.stop_at = std::move(point), .store_dies_at_stop = true, .stop_for = std::chrono::milliseconds(20)};
+  return {.stop_at = std::move(point),
+          .lost_at_stop = disaster::loss::store,
+          .stop_for = std::chrono::milliseconds(20)};
 }
 
 /// The results of one or several runs.
 struct matrix_outcome {
   std::string fault{};  ///< what is wrong at the end; empty if nothing
   int attempts = 0;
-  int deaths = 0;         ///< attempts whose job was killed while it worked
-  int store_deaths = 0;   ///< times that the server was killed while a job worked
-  int cuts = 0;           ///< connections to the server that were cut
-  int broker_losses = 0;  ///< times that Kafka's network was lost while a job worked
-  int failures = 0;       ///< attempts that ended with an error of their own
-  int stops = 0;          ///< times that a job was stopped
+  int deaths = 0;              ///< attempts whose job was killed while it worked
+  int store_deaths = 0;        ///< times that the server was killed while a job worked
+  int cuts = 0;                ///< connections to the server that were cut
+  int broker_losses = 0;       ///< times that Kafka's network or broker was lost while a job worked
+  int failures = 0;            ///< attempts that ended with an error of their own
+  std::string last_failure{};  ///< what the last of these said
+  int stops = 0;               ///< times that a job was stopped
   matrix_outcome& operator+=(const matrix_outcome& other);
 };
 /// Runs the job under these disasters, one an attempt, and then until it ends by itself.

@@ -1,6 +1,8 @@
 #include "test/support/crash_matrix/crash_matrix_brokers.hpp"
 
+#include <chrono>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace everseen::test {
@@ -9,12 +11,19 @@ namespace {
 
 constexpr std::int32_t partitions = 8;
 
-/// Dead workers are removed soon, not after the default of 45 s. But the mock's groups wait 3 s for their
-/// members, and a shorter session would expire during that wait, again and again.
-std::string quick_group(const std::string& name) {
-  return "?group=" + name +
-         "&until=end&session.timeout.ms=3500&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition."
-         "fetch.bytes=2000";
+/// Kafka's times, in ms. By default, what dead workers leave behind is removed soon.
+struct time_limits {
+  int session = 2'000;
+  int transaction = 4'000;
+};
+time_limits limits_of(const matrix_stage& on) {
+  return on.outlasts_brokers ? time_limits{15'000, 60'000} : time_limits{};
+}
+
+std::string quick_group(const matrix_world& world) {
+  return "?group=" + world.job +
+         "&until=end&session.timeout.ms=" + std::to_string(limits_of(world.on).session) +
+         "&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition.fetch.bytes=2000";
 }
 
 /// The values of a stream, one a line.
@@ -57,10 +66,10 @@ matrix_sink to_redis_stream() {
 namespace {
 
 /// Small batches, so that a job fetches, judges and settles many times: a fetch is at least one of them.
-void produce_in_small_batches(kafka_cluster& kafka, const std::string& topic,
+void produce_in_small_batches(kafka_client& kafka, const std::string& topic,
                               const std::vector<std::string>& lines) {
   constexpr std::size_t batch = 20;
-  std::vector<std::vector<kafka_cluster::message>> parts(partitions);
+  std::vector<std::vector<kafka_client::message>> parts(partitions);
   const auto flush = [&](std::size_t p) {
     kafka.produce(topic, static_cast<std::int32_t>(p), std::exchange(parts[p], {}));
   };
@@ -73,47 +82,63 @@ void produce_in_small_batches(kafka_cluster& kafka, const std::string& topic,
 
 }  // namespace
 
-matrix_source from_kafka(kafka_brokers& kafka) {
-  return {"kafka",
-          [&kafka](const matrix_world& world) {
-            const std::string topic = "clicks-" + world.job;
-            kafka.cluster.create_topic(topic, partitions);
-            produce_in_small_batches(kafka.cluster, topic, world.clicks.lines);
-          },
-          [&kafka](const matrix_world& world, int) {
-            return std::vector<std::string>{"--from",
-                                            kafka.relay.url("clicks-" + world.job, quick_group(world.job))};
-          },
-          false};
+matrix_source from_kafka(kafka_way kafka) {
+  return {
+      "kafka",
+      [kafka](const matrix_world& world) {
+        const std::string topic = "clicks-" + world.job;
+        kafka_client client(kafka.broker.address());
+        client.create_topic(topic, partitions);
+        produce_in_small_batches(client, topic, world.clicks.lines);
+      },
+      [kafka](const matrix_world& world, int) {
+        return std::vector<std::string>{"--from", kafka.gate.url("clicks-" + world.job, quick_group(world))};
+      },
+      false};
 }
 
 namespace {
 
-std::vector<std::string> to_topic(const kafka_brokers& kafka, const matrix_world& world, int worker) {
-  return {"--to",
-          kafka.relay.url("fresh-" + world.job, "?transactional.id=count-" + world.job + '-' +
-                                                    std::to_string(worker) + "&transaction.timeout.ms=4000")};
+/// The fault of a topic. What a dead worker left open hides what others have committed until its time limit.
+std::string fault_of_topic(const kafka_way& kafka, const matrix_world& world, bool at_least_once) {
+  const auto patience =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * limits_of(world.on).transaction);
+  for (;;) {
+    std::string text;
+    for (const auto& each : kafka_client(kafka.broker.address()).read("fresh-" + world.job))
+      (text += each.value) += '\n';
+    const std::string fault = fault_of_lines(world.clicks, text, at_least_once);
+    if (fault.empty() || std::chrono::steady_clock::now() > patience) return fault;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+matrix_sink to_topic(const std::string& name, const kafka_way& kafka, bool at_least_once) {
+  matrix_sink sink{name,
+                   [kafka](const matrix_world& world, int worker) {
+                     return std::vector<std::string>{
+                         "--to", kafka.gate.url("fresh-" + world.job,
+                                                "?transactional.id=count-" + world.job + '-' +
+                                                    std::to_string(worker) + "&transaction.timeout.ms=" +
+                                                    std::to_string(limits_of(world.on).transaction))};
+                   },
+                   [kafka, at_least_once](const matrix_world& world, const std::string&) {
+                     return fault_of_topic(kafka, world, at_least_once);
+                   }};
+  sink.prepare = [kafka](const matrix_world& world) {
+    kafka_client(kafka.broker.address()).create_topic("fresh-" + world.job, 4);
+  };
+  return sink;
 }
 
 }  // namespace
 
-matrix_sink to_kafka(kafka_brokers& kafka) {
-  return {"kafka", [&kafka](const matrix_world& world, int worker) { return to_topic(kafka, world, worker); },
-          [&kafka](const matrix_world& world, const std::string&) {
-            std::string text;
-            for (const auto& each : kafka.relay.read_committed("fresh-" + world.job))
-              (text += each.value) += '\n';
-            return fault_of_lines(world.clicks, text, false);
-          }};
+matrix_sink to_kafka(kafka_way kafka) {
+  return to_topic("kafka", kafka, false);
 }
 
-matrix_sink to_kafka_without_transactions(kafka_brokers& kafka) {
-  return {"kafka", [&kafka](const matrix_world& world, int worker) { return to_topic(kafka, world, worker); },
-          [&kafka](const matrix_world& world, const std::string&) {
-            std::string text;
-            for (const auto& each : kafka.cluster.read("fresh-" + world.job)) (text += each.value) += '\n';
-            return fault_of_lines(world.clicks, text, true);
-          }};
+matrix_sink to_kafka_without_transactions(kafka_way kafka) {
+  return to_topic("kafka", kafka, true);
 }
 
 }  // namespace everseen::test

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "test/support/crash_matrix/crash_matrix.hpp"
-#include "test/support/kafka/kafka_cluster.hpp"
-#include "test/support/kafka/kafka_relay.hpp"
+#include "test/support/kafka/kafka_broker.hpp"
 
 /// Kafka and Redis streams as sources and sinks of the crash matrix.
 namespace everseen::test {
@@ -12,16 +11,16 @@ namespace everseen::test {
 /// Each event once.
 [[nodiscard]] matrix_sink to_redis_stream();
 
-/// Brokers, and the relay in front of them.
-struct kafka_brokers {
-  kafka_cluster cluster{};
-  kafka_relay relay{cluster};
+/// A broker that several runs share, and the way of one of them to it.
+struct kafka_way {
+  kafka_broker& broker;
+  kafka_broker::gate& gate;
 };
-/// A topic of eight partitions, so that a job has eight lanes. The brokers outlive the source.
-[[nodiscard]] matrix_source from_kafka(kafka_brokers& kafka);
+/// A topic of eight partitions, so that a job has eight lanes. The broker outlives the source.
+[[nodiscard]] matrix_source from_kafka(kafka_way kafka);
 /// From Kafka: each event once, for readers of committed messages.
-[[nodiscard]] matrix_sink to_kafka(kafka_brokers& kafka);
+[[nodiscard]] matrix_sink to_kafka(kafka_way kafka);
 /// From other sources: each event at least once.
-[[nodiscard]] matrix_sink to_kafka_without_transactions(kafka_brokers& kafka);
+[[nodiscard]] matrix_sink to_kafka_without_transactions(kafka_way kafka);
 
 }  // namespace everseen::test

@@ -16,17 +16,17 @@ std::vector<matrix_pair> make_pairs() {
       {"file", [](matrix_lane&) { return from_file(); }},
       {"stdin", [](matrix_lane&) { return from_standard_input(); }},
       {"redis_stream", [](matrix_lane&) { return from_redis_stream(); }},
-      {"kafka", [](matrix_lane& lane) { return from_kafka(lane.kafka); }}};
+      {"kafka", [](matrix_lane& lane) { return from_kafka(lane.kafka.value()); }}};
   const std::vector<std::pair<std::string, std::function<matrix_sink(matrix_lane&)>>> sinks = {
       {"counts", [](matrix_lane&) { return to_counts(); }},
       {"file", [](matrix_lane&) { return to_file(); }},
       {"stdout", [](matrix_lane&) { return to_standard_output(); }},
       {"redis_stream", [](matrix_lane&) { return to_redis_stream(); }},
-      {"kafka", [](matrix_lane& lane) { return to_kafka_without_transactions(lane.kafka); }}};
+      {"kafka", [](matrix_lane& lane) { return to_kafka_without_transactions(lane.kafka.value()); }}};
   std::vector<matrix_pair> all;
   for (const auto& [from_name, from] : sources)
     for (const auto& [to_name, to] : sinks) all.push_back({from_name, to_name, from, to});
-  all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka); };
+  all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka.value()); };
   for (const auto& [from_name, from] : sources)
     if (from_name == "redis_stream" || from_name == "kafka")  // where workers take over lanes
       all.push_back({from_name, "files", from, [](matrix_lane&) { return to_files(); }});
@@ -40,8 +40,14 @@ click_shape shape_of(const matrix_run& run) {
 }
 
 matrix_outcome run_one(const std::string& program, matrix_lane& lane, const matrix_run& run) {
-  matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every, {}, &lane.kafka.relay};
+  matrix_stage stage{program, lane.store, {}, shape_of(run), 1'500, run.settle_every};
+  if (lane.kafka) {
+    auto& [broker, gate] = *lane.kafka;
+    stage.brokers = {[&gate = gate] { gate.cut(); }, [&gate = gate] { gate.mend(); },
+                     [&broker = broker] { broker.kill(); }, [&broker = broker] { broker.start(); }};
+  }
   stage.last_worker = run.last_worker;
+  stage.outlasts_brokers = run.outlasts_brokers;
   // A Redis stream is read a thousand entries at a time. A worker that stops may have read six batches ahead:
   // the other one must have had events on time before the first late one.
   if (run.pair.from_name == "redis_stream") stage.events = run.in_window ? 10'000 : 4'000;
@@ -79,24 +85,29 @@ matrix_outcome run_side_by_side(const std::string& program, const std::vector<ma
     const std::lock_guard lock(mutex);
     all += one;
   };
-  const auto work = [&] {
+  lanes = std::min(lanes, runs.size());
+  std::optional<kafka_broker> broker;
+  if (std::ranges::any_of(runs, [](const matrix_run& run) { return run.pair.has_kafka(); }))
+    broker.emplace(lanes);
+  const auto work = [&](std::size_t which) {
     try {
       matrix_lane lane;
+      if (broker) lane.kafka.emplace(kafka_way{*broker, broker->gate_at(which)});
       for (std::size_t i = next++; i < runs.size(); i = next++) add(run_one(program, lane, runs[i]));
     } catch (const std::exception& e) {
       add({.fault = std::string("\nno server or brokers for a run: ") + e.what()});
     }
   };
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < std::min(lanes, runs.size()); ++i) threads.emplace_back(work);
+  for (std::size_t i = 0; i < lanes; ++i) threads.emplace_back(work, i);
   for (std::thread& each : threads) each.join();
   return all;
 }
 
 disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
-  // A group assigns its partitions only after three seconds; a second worker takes another three.
+  // A group takes its time to share out its partitions.
   const bool waits = pair.from_name == "kafka";
-  const auto some_time = [&] { return milliseconds(waits ? 2'900 + random() % 1'500 : random() % 120); };
+  const auto some_time = [&] { return milliseconds(random() % (waits ? 1'500 : 120)); };
   const bool has_its_file = pair.to_name == "file" || pair.to_name == "files";
   disaster d;
   switch (random() % (pair.has_kafka() || pair.to_name == "files" ? 8 : 6)) {

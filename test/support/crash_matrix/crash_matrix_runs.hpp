@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -12,11 +13,11 @@
 /// Many runs of the crash matrix, in parallel: with Kafka each mostly waits for its group.
 namespace everseen::test {
 
-/// A server and brokers for one run at a time.
+/// A server for one run at a time, and the way to a broker that all share.
 struct matrix_lane {
   redis_server store{
       redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always", "--hz", "10"}}};
-  kafka_brokers kafka{};
+  std::optional<kafka_way> kafka{};
 };
 
 struct matrix_pair {
@@ -41,8 +42,10 @@ struct matrix_run {
   std::uint64_t seed;
   bool in_window = false;  ///< a filter with a window, and late events
   std::string settle_every = "2ms";
-  int last_worker = 0;  ///< as in matrix_stage
+  int last_worker = 0;            ///< as in matrix_stage
+  bool outlasts_brokers = false;  ///< as there
 };
+/// @pre without runs that have Kafka, or kafka_broker::why_not() is empty
 /// @return the sum of all outcomes; its fault names the runs, with their seeds
 [[nodiscard]] matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,
                                               std::size_t lanes = 8);

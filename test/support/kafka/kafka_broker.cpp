@@ -1,9 +1,12 @@
 #include "test/support/kafka/kafka_broker.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+
+#include <gtest/gtest.h>
 
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
@@ -20,28 +23,52 @@ std::vector<std::string> java(const std::string& main_class, const std::vector<s
   return command;
 }
 
+std::string on_loopback(std::uint16_t port) {
+  return "127.0.0.1:" + std::to_string(port);
+}
+
+std::string url_at(const std::string& address, std::string_view topic, std::string_view rest) {
+  return "kafka://" + address + '/' + std::string(topic) + std::string(rest);
+}
+
 }  // namespace
 
 std::string kafka_broker::why_not() {
   return std::filesystem::exists(kafka_jars) ? "" : "there is no Apache Kafka; ./dev peers brings it";
 }
 
-kafka_broker::kafka_broker() : port_(free_port()), controller_port_(free_port()) {
-  const std::string port = std::to_string(port_), controller = std::to_string(controller_port_);
+void kafka_broker::skip_test_without() {
+  if (std::getenv("EVERSEEN_PEERS_REQUIRED") != nullptr)
+    ASSERT_EQ(why_not(), "");
+  else if (!why_not().empty())
+    GTEST_SKIP() << why_not();
+}
+
+kafka_broker::kafka_broker(std::size_t gates) : port_(free_port()), controller_port_(free_port()) {
+  for (std::size_t i = 0; i < gates; ++i) gates_.emplace_back(new gate(free_port()));
+  std::string listeners = "PLAINTEXT://" + address() + ",CONTROLLER://" + on_loopback(controller_port_);
+  std::string advertised = "PLAINTEXT://" + address();
+  std::string protocols = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT";
+  for (std::size_t i = 0; i < gates; ++i) {
+    const std::string name = "GATE" + std::to_string(i);
+    listeners += ',' + name + "://" + on_loopback(gates_[i]->listener);
+    advertised += ',' + name + "://" + on_loopback(gates_[i]->network.port());
+    protocols += ',' + name + ":PLAINTEXT";
+  }
   const std::string settings = (directory_.path() / "settings").string();
   std::ofstream(settings) << "process.roles=broker,controller\nnode.id=1\n"
-                          << "controller.quorum.voters=1@127.0.0.1:" << controller << '\n'
-                          << "listeners=PLAINTEXT://127.0.0.1:" << port
-                          << ",CONTROLLER://127.0.0.1:" << controller
-                          << "\nadvertised.listeners=PLAINTEXT://127.0.0.1:" << port
-                          << "\ncontroller.listener.names=CONTROLLER\n"
-                             "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT\n"
-                          << "log.dirs=" << (directory_.path() / "log").string()
-                          << "\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n"
+                          << "controller.quorum.voters=1@" << on_loopback(controller_port_)
+                          << "\nlisteners=" << listeners << "\nadvertised.listeners=" << advertised
+                          << "\nlistener.security.protocol.map=" << protocols
+                          << "\nlog.dirs=" << (directory_.path() / "log").string()
+                          << "\ncontroller.listener.names=CONTROLLER\ninter.broker.listener.name=PLAINTEXT\n"
+                             "num.network.threads=1\nauto.create.topics.enable=false\n"
+                             "broker.session.timeout.ms=2000\nbroker.heartbeat.interval.ms=500\n"
+                             "group.initial.rebalance.delay.ms=0\ngroup.min.session.timeout.ms=500\n"
+                             "offsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n"
                              "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
-                             "transaction.state.log.num.partitions=4\ngroup.initial.rebalance.delay.ms=0\n"
-                             "auto.create.topics.enable=false\nbroker.session.timeout.ms=2000\nbroker."
-                             "heartbeat.interval.ms=500\n";
+                             "transaction.state.log.num.partitions=4\n"
+                             "transaction.abort.timed.out.transaction.cleanup.interval.ms=200\n";
   // Any cluster id of 16 bytes in base64.
   const program_result formatted = run_program(java(
       "kafka.tools.StorageTool", {"format", "--cluster-id", "MkU3OEVBNTcwNTJENDM2Qg", "--config", settings}));
@@ -49,8 +76,16 @@ kafka_broker::kafka_broker() : port_(free_port()), controller_port_(free_port())
   start();
 }
 
+std::string kafka_broker::address() const {
+  return on_loopback(port_);
+}
+
 std::string kafka_broker::url(std::string_view topic, std::string_view rest) const {
-  return "kafka://127.0.0.1:" + std::to_string(port_) + '/' + std::string(topic) + std::string(rest);
+  return url_at(address(), topic, rest);
+}
+
+std::string kafka_broker::gate::url(std::string_view topic, std::string_view rest) const {
+  return url_at(on_loopback(network.port()), topic, rest);
 }
 
 void kafka_broker::kill() {
@@ -61,8 +96,7 @@ void kafka_broker::kill() {
 void kafka_broker::start() {
   running_ =
       std::make_unique<running_program>(java("kafka.Kafka", {(directory_.path() / "settings").string()}));
-  client_ =
-      std::make_unique<kafka_client>("127.0.0.1:" + std::to_string(port_));  // an old one waits for long
+  client_ = std::make_unique<kafka_client>(address());  // an old one waits for long
   client_->wait_for_brokers();
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "test/support/cutting_proxy.hpp"
 #include "test/support/kafka/kafka_client.hpp"
 #include "test/support/program.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -12,18 +15,43 @@
 namespace everseen::test {
 
 /// A broker of Apache Kafka, alone in its cluster, on a port of 127.0.0.1. Its files and its process end with
-/// this object. Threads: one.
+/// this object. Threads: one; each gate has one of its own.
+///
+/// Times are short, so that what takes minutes in operation takes seconds: sessions of groups may be of half
+/// a second, and transactions are aborted within 0.2 s of their time limit.
 class kafka_broker {
  public:
+  /// Another way to the broker, by a network of its own that can be lost. Threads: one.
+  class gate {
+   public:
+    [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
+    /// Cuts every connection, and each new one until mend().
+    void cut() { network.refuse(true); }
+    void mend() { network.refuse(false); }
+
+   private:
+    friend class kafka_broker;
+    explicit gate(std::uint16_t port) : listener(port), network(port) {}
+    std::uint16_t listener;
+    cutting_proxy network;
+  };
+
   /// Why there can be none on this machine; empty if there can.
   [[nodiscard]] static std::string why_not();
+  /// For SetUp() of tests that need one: skips them where there can be none, and fails them there if
+  /// EVERSEEN_PEERS_REQUIRED is set.
+  static void skip_test_without();
 
   /// Answers clients when it returns.    @pre why_not().empty()
-  kafka_broker();
+  explicit kafka_broker(std::size_t gates = 0);
 
   /// kafka://broker/topic and `rest`, as in "?group=g".
   [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
+  /// host:port, for clients of one's own, as a kafka_client of each thread.
+  [[nodiscard]] std::string address() const;
   [[nodiscard]] kafka_client& client() noexcept { return *client_; }
+  /// @pre which < number of gates
+  [[nodiscard]] gate& gate_at(std::size_t which) { return *gates_.at(which); }
 
   /// As `kill -9`.
   void kill();
@@ -34,6 +62,7 @@ class kafka_broker {
   scratch_directory directory_;
   std::uint16_t port_;
   std::uint16_t controller_port_;
+  std::vector<std::unique_ptr<gate>> gates_{};
   std::unique_ptr<running_program> running_{};
   std::unique_ptr<kafka_client> client_{};
 };

@@ -1,7 +1,10 @@
 #include "test/support/kafka/kafka_client.hpp"
 
 #include <array>
+#include <chrono>
 #include <stdexcept>
+#include <string_view>
+#include <thread>
 
 #include <librdkafka/rdkafka.h>
 
@@ -130,6 +133,8 @@ void kafka_client::create_topic(const std::string& name, int partitions,
   if (told != nullptr) rd_kafka_event_destroy(told);
   rd_kafka_queue_destroy(answers);
   check(failed, "create " + name);
+  // The controller has it by now, and the broker soon.
+  while (impl_->partitions_of(name) != partitions) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 void kafka_client::produce(const std::string& topic, std::int32_t partition,
@@ -202,6 +207,15 @@ std::map<std::int32_t, std::int64_t> kafka_client::committed(const std::string& 
   rd_kafka_topic_partition_list_destroy(all);
   check(failure, "committed");
   return found;
+}
+
+int kafka_client::members(const std::string& group) const {
+  const rd_kafka_group_list* told = nullptr;
+  check(rd_kafka_list_groups(impl_->producer.get(), group.c_str(), &told, timeout_ms), "list groups");
+  const bool is_stable = told->group_cnt == 1 && std::string_view(told->groups[0].state) == "Stable";
+  const int count = is_stable ? told->groups[0].member_cnt : 0;
+  rd_kafka_group_list_destroy(told);
+  return count;
 }
 
 }  // namespace everseen::test

@@ -42,6 +42,8 @@ class kafka_client {
   /// A group's committed offsets, by partition; partitions without one are left out.
   [[nodiscard]] std::map<std::int32_t, std::int64_t> committed(const std::string& group,
                                                                const std::string& topic) const;
+  /// The number of members of a group among which its partitions are shared out; 0 while they are not.
+  [[nodiscard]] int members(const std::string& group) const;
 
  private:
   class impl;

@@ -17,9 +17,9 @@ namespace everseen::test {
 ///
 /// It has topics, consumer groups with rebalances and transactions, and fails on demand. Its limits:
 /// messages of an aborted transaction stay readable, offsets of a transaction are acknowledged and
-/// forgotten, and of two producers with one transactional.id the older is not fenced; kafka_relay adds
-/// these. Requested topics are created. A partition keeps its newest 5 MB. It ends with this object.
-/// Threads: any.
+/// forgotten, and of two producers with one transactional.id the older is not fenced. So it is for what a
+/// kafka_broker does not do on demand. Requested topics are created. A partition keeps its newest 5 MB. It
+/// ends with this object. Threads: any.
 class kafka_cluster {
  public:
   explicit kafka_cluster(int brokers = 1);

@@ -1,0 +1,189 @@
+// Copies from topic to topic by transactions, on a broker of Apache Kafka.
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/stream/kafka/kafka_sink.hpp"
+#include "everseen/stream/kafka/rdkafka_handle.hpp"
+
+#include "test/stream/kafka_reading.hpp"
+#include "test/support/kafka/kafka_broker.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAreArray;
+
+/// A worker that copies all records of one topic into another.
+struct copying_worker {
+  copying_worker(const std::string& clicks, const std::string& fresh)
+      : from(parse_kafka_url(clicks), "job"), to(parse_kafka_url(fresh), "job", &from) {
+    from.begin(nothing_reached);
+    to.begin("");
+  }
+  void put(std::size_t records) {
+    while (records > 0) {
+      source_batch batch;
+      if (from.next(batch, 50ms) != source::state::records) continue;
+      const std::vector<verdict> fresh(batch.records.size(), verdict::fresh);
+      const std::vector<std::uint8_t> before(batch.records.size(), 0);
+      to.put({batch, fresh, before});
+      records -= std::min(records, batch.records.size());
+      reached = from.reached(batch);
+    }
+  }
+  void commit() { static_cast<void>(to.commit(std::span(&reached, 1))); }
+
+  kafka_source from;
+  kafka_sink to;
+  checkpoint reached{};
+};
+
+/// Each test has its own topics and group on the broker of all.
+struct KafkaTransactions : ::testing::Test {
+  static void SetUpTestSuite() {
+    if (kafka_broker::why_not().empty()) broker = std::make_unique<kafka_broker>(1);
+  }
+  static void TearDownTestSuite() { broker.reset(); }
+  void SetUp() override {
+    kafka_broker::skip_test_without();
+    if (!broker) return;
+    name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    kafka().create_topic(clicks(), 1);
+    kafka().create_topic(fresh(), 2);
+    kafka().produce(clicks(), 0, numbered("a", 100));
+  }
+
+  static kafka_client& kafka() { return broker->client(); }
+  [[nodiscard]] std::string clicks() const { return "clicks-" + name; }
+  [[nodiscard]] std::string fresh() const { return "fresh-" + name; }
+  [[nodiscard]] std::string group() const { return "group-" + name; }
+  [[nodiscard]] std::string source_words(const std::string& rest = "") const {
+    return "?group=" + group() + "&session.timeout.ms=6000&heartbeat.interval.ms=100&fetch.wait.max.ms=20" +
+           rest;
+  }
+  [[nodiscard]] copying_worker worker(const std::string& id = "count-1") const {
+    return {broker->url(clicks(), source_words()), broker->url(fresh(), "?transactional.id=" + id + name)};
+  }
+  /// One whose network can be lost.
+  [[nodiscard]] copying_worker worker_behind_gate() const {
+    const kafka_broker::gate& gate = broker->gate_at(0);
+    return {gate.url(clicks(), source_words()), gate.url(fresh(), "?transactional.id=count-1" + name)};
+  }
+  [[nodiscard]] std::vector<std::string> seen() const { return values(kafka().read(fresh())); }
+  [[nodiscard]] std::map<std::int32_t, std::int64_t> committed() const {
+    return kafka().committed(group(), clicks());
+  }
+  void expect_all_once() const { EXPECT_THAT(seen(), UnorderedElementsAreArray(values(numbered("a", 100)))); }
+
+  static inline std::unique_ptr<kafka_broker> broker;
+  std::string name;
+};
+
+TEST_F(KafkaTransactions, ShowRecordsAndOffsetsTogether) {
+  copying_worker w = worker();
+  w.put(100);
+  EXPECT_THAT(seen(), IsEmpty());
+  w.commit();
+  expect_all_once();
+  EXPECT_THAT(committed(), ElementsAre(Pair(0, 100)));
+}
+
+TEST_F(KafkaTransactions, LetTheNextWorkerContinueFromTheirOffsets) {
+  {
+    copying_worker first = worker();
+    first.put(100);
+    first.commit();
+    first.from.finish();
+  }
+  kafka().produce(clicks(), 0, numbered("b", 5));
+  kafka_source second(parse_kafka_url(broker->url(clicks(), source_words())), "job");
+  second.begin(nothing_reached);
+  EXPECT_EQ(first_position(take(second, 5)), 100U);
+}
+
+TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
+  copying_worker slow = worker();
+  slow.put(100);
+  std::map<std::string, checkpoint, std::less<>> reached{{slow.reached.source, slow.reached}};
+  slow.to.leave_lost(reached);  // which records the generation
+  kafka_source other(parse_kafka_url(broker->url(clicks(), source_words())), "job");
+  other.begin(nothing_reached);
+  const auto is_in_a_later_generation = [&] {
+    source_batch batch;
+    static_cast<void>(slow.from.next(batch, 10ms));
+    static_cast<void>(other.next(batch, 10ms));
+    return kafka().members(group()) == 2;
+  };
+  wait_until(is_in_a_later_generation, "another generation");
+  EXPECT_THROW(slow.commit(), backend_error);
+  EXPECT_THAT(seen(), IsEmpty());
+  EXPECT_THAT(committed(), IsEmpty());
+}
+
+TEST_F(KafkaTransactions, AreRetriedThroughALostNetwork) {
+  copying_worker w = worker_behind_gate();
+  w.put(100);
+  broker->gate_at(0).cut();
+  const std::jthread mending([] {
+    std::this_thread::sleep_for(1s);
+    broker->gate_at(0).mend();
+  });
+  w.commit();
+  expect_all_once();
+  EXPECT_THAT(committed(), ElementsAre(Pair(0, 100)));
+}
+
+TEST_F(KafkaTransactions, OfAWorkerWhoseIdWasTakenOverAreRefused) {
+  copying_worker first = worker();
+  first.put(100);
+  kafka_sink second(parse_kafka_url(broker->url(fresh(), "?transactional.id=count-1" + name)), "job",
+                    &first.from);
+  second.begin("");
+  try {
+    first.commit();
+    FAIL();
+  } catch (const backend_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("same transactional.id"));
+  }
+  EXPECT_THAT(seen(), IsEmpty());
+  EXPECT_THAT(committed(), IsEmpty());
+}
+
+// Promise: transactions of others that are open or aborted are not counted (streams, Kafka).
+TEST_F(KafkaTransactions, OfOthersAreReadOnceTheyAreCommitted) {
+  const kafka_url where = parse_kafka_url(broker->url(clicks()));
+  const auto put = [&](const std::string& prefix, bool commits) {
+    const auto producer = rdkafka::make(
+        RD_KAFKA_PRODUCER, rdkafka::configure(where, {}, {{"transactional.id", prefix + name}}), where);
+    ASSERT_EQ(rd_kafka_init_transactions(producer.get(), 20'000), nullptr);
+    ASSERT_EQ(rd_kafka_begin_transaction(producer.get()), nullptr);
+    for (const auto& each : numbered(prefix, 10))
+      ASSERT_EQ(rd_kafka_producev(producer.get(), RD_KAFKA_V_TOPIC(clicks().c_str()), RD_KAFKA_V_PARTITION(0),
+                                  RD_KAFKA_V_VALUE(const_cast<char*>(each.value.data()), each.value.size()),
+                                  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+                RD_KAFKA_RESP_ERR_NO_ERROR);
+    ASSERT_EQ(rd_kafka_flush(producer.get(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+    ASSERT_EQ(commits ? rd_kafka_commit_transaction(producer.get(), 20'000)
+                      : rd_kafka_abort_transaction(producer.get(), 20'000),
+              nullptr);
+  };
+  put("aborted", false);
+  put("committed", true);
+  std::vector<std::string> wanted = values(numbered("a", 100));
+  for (const std::string& each : values(numbered("committed", 10))) wanted.push_back(each);
+  kafka_source reader(parse_kafka_url(broker->url(clicks(), source_words("&until=end"))), "job");
+  reader.begin(nothing_reached);
+  EXPECT_EQ(values(take(reader, 1'000)), wanted);
+}
+
+}  // namespace
+}  // namespace everseen::test
