@@ -70,6 +70,7 @@ shown_options options_in(const std::string& description) {
     key.push_back(option_for("key", field.get<std::string>()));
     note_delimiter(field.get<std::string>());
   }
+  if (text.contains("key_kafka")) key.push_back("--key-kafka " + text["key_kafka"].get<std::string>());
   if (!text.at("time").is_null()) {
     times.push_back(option_for("time", text.at("time").get<std::string>()));
     note_delimiter(text.at("time").get<std::string>());
@@ -94,6 +95,8 @@ std::string describe_job(const event_shape& shape) {
   nlohmann::ordered_json text;
   text["key"] = nlohmann::json::array();
   for (const field_rule& field : shape.key) text["key"].push_back(to_text(field));
+  if (shape.beside)
+    text["key_kafka"] = shape.beside->header.empty() ? "key" : "header:" + shape.beside->header;
   text["time"] = shape.time ? nlohmann::ordered_json(to_text(*shape.time)) : nlohmann::ordered_json();
   if (!shape.times.format().empty()) text["time_format"] = shape.times.format();
   if (shape.times.zone()) text["time_zone"] = shape.times.zone()->name();

@@ -66,6 +66,18 @@ void declare_filter(option_set& known, stream_arguments& given) {
 
 void declare_event(option_set& known, stream_arguments& given) {
   declare_key(known, given.records);
+  add_option(known, "--key-kafka",
+             {"key|header:NAME", "the key: that of the message of Kafka, or the last header of this name"},
+             [&given](std::string_view what, std::string_view text) {
+               constexpr std::string_view header = "header:";
+               if (text == "key")
+                 given.key_beside.emplace();
+               else if (text.starts_with(header) && text.size() > header.size())
+                 given.key_beside = envelope_key{std::string(text.substr(header.size()))};
+               else
+                 throw parameter_error(
+                     fmt::format("{} {}: give key, or header: and its name, as in header:id", what, text));
+             });
   declare_time(known, given.records);
   add_texts(known, "--count", given.counts,
             {"DIMENSION,...",
@@ -113,6 +125,7 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
 
 event_shape shape_of(const stream_arguments& given, std::string_view header) {
   event_shape shape = shape_of(given.records, header);
+  shape.beside = given.key_beside;
   const field_words fields = words_of(given.records, header);
   for (const std::string& text : given.counts) shape.counts.push_back(parse_dimensions(text, fields));
   return shape;
@@ -178,6 +191,11 @@ void must_make_sense(const stream_arguments& given) {
         "--on-outage hold, or leave out --count");
   if (given.max_ahead && !given.records.time)
     throw parameter_error("--max-ahead is about times in the events; give --time as well");
+  if (given.key_beside && !given.records.key.empty())
+    throw parameter_error(
+        fmt::format("{} and --key-kafka exclude each other; give one", given.records.key.front().option));
+  if (given.key_beside && !is_kafka_url(given.from.value_or("")))
+    throw parameter_error("--key-kafka is about messages of Kafka; give --from kafka://..., or --key");
   must_have_effect(given.records, !given.counts.empty());
 }
 

@@ -30,6 +30,7 @@ struct stream_arguments : filter_options {
 
   record_options records;
   std::vector<std::string> counts;
+  std::optional<envelope_key> key_beside;
 
   std::optional<std::chrono::milliseconds> max_ahead;
   std::optional<std::string> bad_events;  // fail, skip, or a file

@@ -102,10 +102,15 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
   if (!event) return event.error();
   const event_time time = rule_.shape().time ? event->time : no_earlier_;
   if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
-  const std::string_view key = record.has_value() ? event->key : key_without_value(*record.envelope);
-  const auto hashed = seen_.hash().try_hash(key);
+  const std::optional<std::string_view> key = key_of(record, event->key);
+  if (!key) {
+    const std::string& header = rule_.shape().beside->header;
+    refusal_ = header.empty() ? "its own is null" : "there is no header " + header;
+    return record_fault::no_key;
+  }
+  const auto hashed = seen_.hash().try_hash(*key);
   if (!hashed) {
-    refusal_ = seen_.refusal_of(key).value_or("");
+    refusal_ = seen_.refusal_of(*key).value_or("");
     return record_fault::unfit_key;
   }
   into.digests.push_back(*hashed);
@@ -124,6 +129,14 @@ std::optional<record_fault> event_reader::fault_of_envelope(const source_record&
   if (how_.separator && record.bytes.find(*how_.separator) != std::string_view::npos)
     return record_fault::separator_inside;
   return {};
+}
+
+std::optional<std::string_view> event_reader::key_of(const source_record& record,
+                                                     std::string_view in_record) {
+  const auto& beside = rule_.shape().beside;
+  if (!beside) return record.has_value() ? in_record : key_without_value(*record.envelope);
+  if (record.envelope == nullptr) return std::nullopt;
+  return beside->header.empty() ? record.envelope->key : record.envelope->header(beside->header);
 }
 
 /// A tombstone deletes what its key names, so it is the event "this key was deleted": tombstones of different

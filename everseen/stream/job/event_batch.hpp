@@ -77,6 +77,9 @@ class event_reader {
                                                 event_batch& into);
   [[nodiscard]] moment now();
   [[nodiscard]] std::optional<record_fault> fault_of_envelope(const source_record& record) const;
+  /// Nothing: the record has none there.
+  [[nodiscard]] std::optional<std::string_view> key_of(const source_record& record,
+                                                       std::string_view in_record);
   /// The key of a record without a value.
   [[nodiscard]] std::string_view key_without_value(const record_envelope& envelope);
 
@@ -85,8 +88,7 @@ class event_reader {
   const filter& seen_;
   options how_;
   event_time no_earlier_{event_time::min()};
-  std::string
-      refusal_{};  // why the filter cannot take the key of the last record that add() refused for that
+  std::string refusal_{};  // why the last record that add() refused has no key that the filter can take
   std::string made_key_{};
 };
 

@@ -28,6 +28,9 @@ struct record_envelope {
   /// Of Kafka, in librdkafka's own form: only that keeps names with a zero byte. Null: none.
   const rd_kafka_headers_s* headers = nullptr;
   std::span<const std::string_view> fields{};  ///< of an entry of a Redis stream: name, value, ...
+
+  /// The value of the last header of this name; nothing: there is none, or it has none.
+  [[nodiscard]] std::optional<std::string_view> header(const std::string& name) const;
 };
 
 /// One record as a source gives it, and its position in its lane.

@@ -27,9 +27,15 @@ struct dimension {
 /// Properties that events are counted by together; empty: one counter for all events.
 using dimension_set = std::vector<dimension>;
 
+/// A key that a broker has beside the record: the message's own key, or a header.
+struct envelope_key {
+  std::string header{};  ///< its name; empty: the message's own key
+  friend bool operator==(const envelope_key&, const envelope_key&) = default;
+};
+
 /// How the records of a stream become events.
 struct event_shape {
-  std::vector<field_rule> key;  ///< empty: the whole record
+  std::vector<field_rule> key;  ///< empty: the whole record, or `beside`
   std::optional<field_rule> time{};
   std::vector<dimension_set> counts{};
   /// A JSON null is a key like any other. Without it, it is a fault: two events without a value are not the
@@ -38,6 +44,7 @@ struct event_shape {
   time_reader times{};  ///< reads `time`, and the fields to count by
   /// The line that names the fields; empty: none does. Where it occurs again, it is no record.
   std::string header{};
+  std::optional<envelope_key> beside{};  ///< instead of `key`
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.

@@ -79,12 +79,12 @@ kafka_client::message copy_of(const rd_kafka_message_t& told) {
 
 class kafka_client::impl {
  public:
-  explicit impl(std::string brokers)
+  impl(std::string brokers, const std::string& codec)
       : addresses(std::move(brokers)),
         producer(make(RD_KAFKA_PRODUCER, {{"bootstrap.servers", addresses},
                                           {"linger.ms", "1"},
                                           {"enable.idempotence", "true"},
-                                          {"compression.codec", "lz4"},
+                                          {"compression.codec", codec},
                                           {"queue.buffering.max.messages", "2000000"}})) {}
 
   [[nodiscard]] int partitions_of(const std::string& topic) const {
@@ -102,7 +102,11 @@ class kafka_client::impl {
   client producer;
 };
 
-kafka_client::kafka_client(std::string brokers) : impl_(std::make_unique<impl>(std::move(brokers))) {}
+kafka_client::kafka_client(std::string brokers, const std::string& codec)
+    : impl_(std::make_unique<impl>(std::move(brokers), codec)) {}
+kafka_client kafka_client::compressing_by(const std::string& codec) const {
+  return kafka_client(impl_->addresses, codec);
+}
 kafka_client::~kafka_client() = default;
 
 void kafka_client::wait_for_brokers() const {
@@ -112,6 +116,24 @@ void kafka_client::wait_for_brokers() const {
   rd_kafka_metadata_destroy(told);
 }
 
+namespace {
+
+/// Waits for the result of a request to administer.
+/// @param request  gets the queue of answers    @param results  the results in an answer, and how many
+template <typename Request, typename Results>
+void administer(rd_kafka_t* with, const std::string& what, Request request, Results results) {
+  rd_kafka_queue_t* const answers = rd_kafka_queue_new(with);
+  request(answers);
+  rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
+  auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
+  if (failed == RD_KAFKA_RESP_ERR_NO_ERROR) failed = results(told);
+  if (told != nullptr) rd_kafka_event_destroy(told);
+  rd_kafka_queue_destroy(answers);
+  check(failed, what);
+}
+
+}  // namespace
+
 void kafka_client::create_topic(const std::string& name, int partitions,
                                 const std::map<std::string, std::string>& settings_of_topic) {
   std::array<char, 256> said{};
@@ -119,22 +141,82 @@ void kafka_client::create_topic(const std::string& name, int partitions,
   check(made != nullptr, said.data());
   for (const auto& [property, value] : settings_of_topic)
     check(rd_kafka_NewTopic_set_config(made, property.c_str(), value.c_str()), property);
-  rd_kafka_queue_t* const answers = rd_kafka_queue_new(impl_->producer.get());
-  rd_kafka_CreateTopics(impl_->producer.get(), &made, 1, nullptr, answers);
-  rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
+  rd_kafka_t* const with = impl_->producer.get();
+  administer(
+      with, "create " + name,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateTopics(with, &made, 1, nullptr, answers); },
+      [](rd_kafka_event_t* told) {
+        std::size_t count = 0;
+        const auto* const all =
+            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(told), &count);
+        return rd_kafka_topic_result_error(all[0]);
+      });
   rd_kafka_NewTopic_destroy(made);
-  auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
-  if (failed == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    std::size_t count = 0;
-    const auto* const results =
-        rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(told), &count);
-    if (count == 1) failed = rd_kafka_topic_result_error(results[0]);
-  }
-  if (told != nullptr) rd_kafka_event_destroy(told);
-  rd_kafka_queue_destroy(answers);
-  check(failed, "create " + name);
-  // The controller has it by now, and the broker soon.
-  while (impl_->partitions_of(name) != partitions) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  wait_for_partitions(name, partitions);
+}
+
+/// The controller knows them before the broker does.
+void kafka_client::wait_for_partitions(const std::string& topic, int count) const {
+  while (impl_->partitions_of(topic) != count) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+void kafka_client::delete_topic(const std::string& name) {
+  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_DeleteTopic_t* gone = rd_kafka_DeleteTopic_new(name.c_str());
+  administer(
+      with, "delete " + name,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteTopics(with, &gone, 1, nullptr, answers); },
+      [](rd_kafka_event_t* told) {
+        std::size_t count = 0;
+        return rd_kafka_topic_result_error(
+            rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(told), &count)[0]);
+      });
+  rd_kafka_DeleteTopic_destroy(gone);
+  wait_for_partitions(name, 0);
+}
+
+void kafka_client::add_partitions(const std::string& topic, int total) {
+  std::array<char, 256> said{};
+  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_NewPartitions_t* more =
+      rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(total), said.data(), said.size());
+  check(more != nullptr, said.data());
+  administer(
+      with, "add partitions to " + topic,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreatePartitions(with, &more, 1, nullptr, answers); },
+      [](rd_kafka_event_t* told) {
+        std::size_t count = 0;
+        return rd_kafka_topic_result_error(
+            rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(told), &count)[0]);
+      });
+  rd_kafka_NewPartitions_destroy(more);
+  wait_for_partitions(topic, total);
+}
+
+void kafka_client::delete_records(const std::string& topic, std::int32_t partition, std::int64_t before) {
+  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_topic_partition_list_t* const places = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(places, topic.c_str(), partition)->offset = before;
+  rd_kafka_DeleteRecords_t* gone = rd_kafka_DeleteRecords_new(places);
+  administer(
+      with, "delete records of " + topic,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteRecords(with, &gone, 1, nullptr, answers); },
+      [](rd_kafka_event_t* told) {
+        return rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(told))->elems[0].err;
+      });
+  rd_kafka_DeleteRecords_destroy(gone);
+  rd_kafka_topic_partition_list_destroy(places);
+}
+
+void kafka_client::set_offset(const std::string& group, const std::string& topic, std::int32_t partition,
+                              std::int64_t offset) {
+  const client member(
+      make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", impl_->addresses}, {"group.id", group}}));
+  rd_kafka_topic_partition_list_t* const places = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(places, topic.c_str(), partition)->offset = offset;
+  const auto failure = rd_kafka_commit(member.get(), places, 0);
+  rd_kafka_topic_partition_list_destroy(places);
+  check(failure, "set the offset of " + group);
 }
 
 void kafka_client::produce(const std::string& topic, std::int32_t partition,

@@ -15,7 +15,7 @@ namespace everseen::test {
 class kafka_client {
  public:
   /// @param brokers  host:port,host:port
-  explicit kafka_client(std::string brokers);
+  explicit kafka_client(std::string brokers, const std::string& codec = "lz4");
   ~kafka_client();
   kafka_client(const kafka_client&) = delete;
   kafka_client& operator=(const kafka_client&) = delete;
@@ -35,8 +35,18 @@ class kafka_client {
   /// A topic of a real cluster; @param settings  of the topic, as in {"cleanup.policy", "compact"}
   void create_topic(const std::string& name, int partitions,
                     const std::map<std::string, std::string>& settings = {});
+  void delete_topic(const std::string& name);
+  /// @param total  the number of partitions that it has then
+  void add_partitions(const std::string& topic, int total);
+  /// As retention does: the first offset that is left in the partition.
+  void delete_records(const std::string& topic, std::int32_t partition, std::int64_t before);
+  /// Moves a group without members, as a person may.
+  void set_offset(const std::string& group, const std::string& topic, std::int32_t partition,
+                  std::int64_t offset);
   /// All are in the topic when it returns.
   void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
+  /// A client whose messages are compressed by another codec than lz4.
+  [[nodiscard]] kafka_client compressing_by(const std::string& codec) const;
   /// The content of a topic, by partition and in order, without open and aborted transactions.
   [[nodiscard]] std::vector<message> read(const std::string& topic) const;
   /// A group's committed offsets, by partition; partitions without one are left out.
@@ -46,6 +56,8 @@ class kafka_client {
   [[nodiscard]] int members(const std::string& group) const;
 
  private:
+  void wait_for_partitions(const std::string& topic, int count) const;
+
   class impl;
   std::unique_ptr<impl> impl_;
 };

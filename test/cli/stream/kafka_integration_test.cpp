@@ -1,0 +1,166 @@
+// `everseen stream` with a broker of Apache Kafka, as operators meet it.
+
+#include "test/cli/shell.hpp"
+#include "test/support/kafka/kafka_broker.hpp"
+
+namespace everseen::test {
+namespace {
+
+using testing::Field;
+using testing::HasSubstr;
+
+using message = kafka_client::message;
+
+message keyed(std::string value, std::optional<std::string> key, std::vector<message::header> headers = {}) {
+  message made{std::move(value), std::move(key)};
+  made.headers = std::move(headers);
+  return made;
+}
+
+/// Each test has its own topics on the broker of all.
+class StreamOnApacheKafka : public Shell {
+ protected:
+  static void SetUpTestSuite() {
+    if (kafka_broker::why_not().empty()) broker_ = std::make_unique<kafka_broker>();
+  }
+  static void TearDownTestSuite() { broker_.reset(); }
+  void SetUp() override {
+    kafka_broker::skip_test_without();
+    topic_ = testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  static kafka_client& kafka() { return broker_->client(); }
+  void create(int partitions = 1, const std::map<std::string, std::string>& settings = {}) const {
+    kafka().create_topic(topic_, partitions, settings);
+  }
+  void produce(const std::vector<std::string>& texts, std::int32_t partition = 0) const {
+    std::vector<message> all;
+    for (const std::string& each : texts) all.push_back({each});
+    kafka().produce(topic_, partition, all);
+  }
+  /// What a run to the end of the topic prints.
+  [[nodiscard]] program_result run(const std::string& options = "", const std::string& of_url = "") const {
+    return sh("everseen stream --quiet --filter f --store \"$EVERSEEN_STORE?sync=always\" --to - --from '" +
+              broker_->url(topic_, "?group=g-" + topic_ + "&until=end" + of_url) + "' " + options);
+  }
+
+  static inline std::unique_ptr<kafka_broker> broker_;
+  std::string topic_;
+};
+
+// Promise: a message of Kafka may be judged by its key or by a header (streams, Kafka).
+TEST_F(StreamOnApacheKafka, JudgesByTheKeyOfTheMessage) {
+  create();
+  kafka().produce(topic_, 0,
+                  {keyed("a", "1"), keyed("b", "1"), keyed("a", "2"), keyed("c", ""), keyed("d", "")});
+  EXPECT_THAT(run("--key-kafka key"), Prints("a\na\nc\n"));
+  kafka().produce(topic_, 0, {keyed("e", std::nullopt)});
+  EXPECT_THAT(run("--key-kafka key"), Complains(4, "the record at 5 of", "no key", "its own is null"));
+}
+
+TEST_F(StreamOnApacheKafka, JudgesByAHeader) {
+  create();
+  kafka().produce(topic_, 0,
+                  {keyed("a", "1", {{"id", "x"}}), keyed("b", "2", {{"id", "x"}}),
+                   keyed("c", "3", {{"id", "x"}, {"id", "y"}}), keyed("d", "4", {{"id", "y"}})});
+  EXPECT_THAT(run("--key-kafka header:id"), Prints("a\nc\n"));
+  kafka().produce(topic_, 0, {keyed("e", "5", {{"ID", "z"}})});
+  EXPECT_THAT(run("--key-kafka header:id"), Complains(4, "no key", "there is no header id"));
+  EXPECT_THAT(run("--key-kafka header:id --bad-events skip"), Prints(""));
+  EXPECT_THAT(run("--key-kafka key"), Complains(2, "was begun with --key-kafka header:id"));
+}
+
+TEST_F(StreamOnApacheKafka, TakesOneKeyOfMessagesOfKafkaAlone) {
+  EXPECT_THAT(run("--key-kafka key --key 1"), Complains(2, "--key and --key-kafka exclude each other"));
+  EXPECT_THAT(run("--key-kafka offset"), Complains(2, "give key, or header:"));
+  EXPECT_THAT(run("--key-kafka header:"), Complains(2, "give key, or header:"));
+  EXPECT_THAT(sh("everseen stream --filter f --from - --to - --key-kafka key"),
+              Complains(2, "--from kafka://"));
+}
+
+TEST_F(StreamOnApacheKafka, ReadsEveryCompression) {
+  create();
+  std::vector<std::string> wanted;
+  for (const std::string codec : {"none", "gzip", "snappy", "lz4", "zstd"}) {
+    std::vector<message> all;
+    for (int i = 0; i < 500; ++i) all.push_back({codec + std::to_string(i)});
+    kafka().compressing_by(codec).produce(topic_, 0, all);
+    for (const message& each : all) wanted.push_back(each.value);
+  }
+  std::string text;
+  for (const std::string& each : wanted) (text += each) += '\n';
+  EXPECT_EQ(run().out, text);
+}
+
+TEST_F(StreamOnApacheKafka, CopiesRecordsAtTheLimitOfTheirSize) {
+  create(1, {{"max.message.bytes", "1200000"}});
+  const std::string large(999'000, 'x');
+  kafka().produce(topic_, 0, {{large + 'a'}, {large + 'b'}, {large + 'a'}});
+  EXPECT_EQ(run().out, large + "a\n" + large + "b\n");
+  kafka().create_topic(topic_ + "-small", 1, {{"max.message.bytes", "500000"}});
+  EXPECT_THAT(
+      sh("everseen stream --quiet --filter copy --from '" + broker_->url(topic_, "?group=c&until=end") +
+         "' --to '" + broker_->url(topic_ + "-small") + "'"),
+      Field("err", &program_result::err, HasSubstr("max.message.bytes of the topic")));
+}
+
+TEST_F(StreamOnApacheKafka, ReadsPartitionsThatWereAdded) {
+  create();
+  produce({"a", "b"});
+  EXPECT_THAT(run(), Prints("a\nb\n"));
+  kafka().add_partitions(topic_, 3);
+  produce({"b", "c"}, 2);
+  EXPECT_THAT(run(), Prints("c\n"));
+}
+
+TEST_F(StreamOnApacheKafka, NoticesATopicThatWasMadeAnew) {
+  create();
+  produce({"a", "b", "c"});
+  EXPECT_THAT(run(), Prints("a\nb\nc\n"));
+  kafka().delete_topic(topic_);
+  create();
+  produce({"d"});
+  const program_result again = run();
+  EXPECT_NE(again.exit_code, 0);
+  EXPECT_THAT(again.err, HasSubstr("the topic was created again"));
+}
+
+TEST_F(StreamOnApacheKafka, NoticesEventsThatRetentionRemoved) {
+  create();
+  produce({"a", "b"});
+  EXPECT_THAT(run(), Prints("a\nb\n"));
+  produce({"c", "d", "e"});
+  kafka().delete_records(topic_, 0, 4);
+  EXPECT_THAT(run(), Field("err", &program_result::err, HasSubstr("gap=skip")));
+  EXPECT_EQ(run("", "&gap=skip").out, "e\n");
+}
+
+TEST_F(StreamOnApacheKafka, BeginsWithWhatIsThere) {
+  create();
+  produce({"a"});
+  kafka().delete_records(topic_, 0, 1);
+  produce({"b"});
+  EXPECT_THAT(run(), Prints("b\n"));
+}
+
+// Promise: the ledger, not the group's offset, decides what was counted (streams, Kafka).
+TEST_F(StreamOnApacheKafka, RepeatsNothingThoughTheGroupIsMovedBack) {
+  create();
+  produce({"a", "b", "c"});
+  EXPECT_THAT(run(), Prints("a\nb\nc\n"));
+  kafka().set_offset("g-" + topic_, topic_, 0, 0);
+  produce({"d"});
+  EXPECT_THAT(run(), Prints("d\n"));
+}
+
+TEST_F(StreamOnApacheKafka, SkipsNothingThoughTheGroupIsMovedAhead) {
+  create();
+  produce({"a", "b", "c"});
+  EXPECT_THAT(run(), Prints("a\nb\nc\n"));
+  produce({"d", "e"});
+  kafka().set_offset("g-" + topic_, topic_, 0, 5);
+  EXPECT_THAT(run(), Prints("d\ne\n"));
+}
+
+}  // namespace
+}  // namespace everseen::test
