@@ -60,8 +60,26 @@ std::string topics_of(const kafka_url& where) {
   return names;
 }
 
+/// Before 2.6.1, librdkafka repeats its nonce in the last message of SCRAM (its pull request 4895). Brokers
+/// take that no more since Kafka 3.8.1.
+std::string advice_to_log_in(std::string_view said) {
+  constexpr int first_right_version = 0x020601ff;
+  std::string text = "the credentials were refused; check sasl.mechanism, sasl.username, sasl.password";
+  if (rd_kafka_version() < first_right_version && said.find("SCRAM") != std::string_view::npos)
+    text += std::string("; Kafka 3.8.1 and later refuses SCRAM by librdkafka ") + rd_kafka_version_str() +
+            " with any: that needs librdkafka 2.6.1, as in Debian 13, or another sasl.mechanism";
+  return text;
+}
+
+bool is_by_tls(const kafka_url& where) {
+  return std::ranges::any_of(where.properties, [](const auto& property) {
+    return property.first == "security.protocol" &&
+           (property.second.ends_with("ssl") || property.second.ends_with("SSL"));
+  });
+}
+
 /// What to do about an error; empty if librdkafka's own message must do.
-std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
+std::string advice(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
   switch (error) {
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
@@ -76,7 +94,7 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
       return "this user may not use the transactional.id; kafka-acls.sh --add --transactional-id grants it";
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-      return "the credentials were refused; check sasl.mechanism, sasl.username, sasl.password";
+      return advice_to_log_in(said);
     case RD_KAFKA_RESP_ERR__SSL:
       return "TLS failed; check security.protocol, ssl.ca.location and the port";
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
@@ -85,8 +103,11 @@ std::string advice(rd_kafka_resp_err_t error, const kafka_url& where) {
     case RD_KAFKA_RESP_ERR__TIMED_OUT:
     case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
     case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
-      return "no broker answers; is Kafka running there, is the port right, does it want TLS "
-             "(security.protocol=ssl)?";
+      return is_by_tls(where)
+                 ? "no broker answers; is Kafka running there, is the port right, does it want TLS, "
+                   "and does it take this client's certificate (ssl.certificate.location)?"
+                 : "no broker answers; is Kafka running there, is the port right, does it want TLS "
+                   "(security.protocol=ssl)?";
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return "an event is larger than Kafka accepts; raise message.max.bytes in the URL, and "
              "max.message.bytes of the topic";
@@ -156,7 +177,7 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
 }
 
 std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
-  const std::string what = advice(error, where);
+  const std::string what = advice(error, said, where);
   const std::string words = said.empty() ? rd_kafka_err2str(error) : std::string(said);
   return to_string(where) + ": " + (what.empty() ? words : what + " (" + words + ")");
 }

@@ -1,5 +1,7 @@
 // `everseen stream` with a broker of Apache Kafka, as operators meet it.
 
+#include <librdkafka/rdkafka.h>
+
 #include "test/cli/shell.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
 
@@ -160,6 +162,74 @@ TEST_F(StreamOnApacheKafka, SkipsNothingThoughTheGroupIsMovedAhead) {
   produce({"d", "e"});
   kafka().set_offset("g-" + topic_, topic_, 0, 5);
   EXPECT_THAT(run(), Prints("d\ne\n"));
+}
+
+/// A broker that lets in only those who prove who they are.
+class SecuredApacheKafka : public Shell {
+ protected:
+  static void SetUpTestSuite() {
+    if (!kafka_broker::why_not().empty()) return;
+    authority_ = std::make_unique<tls_files>();
+    broker_ = std::make_unique<kafka_broker>(*authority_);
+    broker_->client().create_topic("raw", 1);
+    broker_->client().produce("raw", 0, {{"a"}, {"b"}, {"a"}});
+  }
+  static void TearDownTestSuite() { broker_.reset(), authority_.reset(); }
+  void SetUp() override { kafka_broker::skip_test_without(); }
+
+  [[nodiscard]] program_result run(const std::string& url) const {
+    return sh("everseen stream --quiet --filter f --store \"$EVERSEEN_STORE?sync=always\" --to - --from '" +
+              url + "'");
+  }
+  [[nodiscard]] static std::string sasl(const std::string& mechanism, const std::string& password) {
+    return broker_->sasl_url("raw", "?until=end&retry_for=5s&group=" + mechanism +
+                                        "&security.protocol=sasl_plaintext&sasl.mechanism=" + mechanism +
+                                        "&sasl.username=alice&sasl.password=" + password);
+  }
+  [[nodiscard]] static std::string tls(const std::string& ca, const std::string& certificate,
+                                       const std::string& key) {
+    return broker_->tls_url("raw",
+                            "?until=end&retry_for=5s&group=tls&security.protocol=ssl&ssl.ca.location=" + ca +
+                                "&ssl.certificate.location=" + certificate + "&ssl.key.location=" + key);
+  }
+  static auto Refuses(const std::string& words) {
+    return testing::AllOf(Field("exit_code", &program_result::exit_code, 3),
+                          Field("err", &program_result::err, HasSubstr(words)));
+  }
+
+  static inline std::unique_ptr<tls_files> authority_;
+  static inline std::unique_ptr<kafka_broker> broker_;
+};
+
+// Promise: brokers that want SASL or certificates are read with the right ones, and named errors follow wrong
+// ones (streams, Kafka).
+TEST_F(SecuredApacheKafka, IsReadByAUserWithAPassword) {
+  EXPECT_THAT(run(sasl("PLAIN", "right")), Prints("a\nb\n"));
+  EXPECT_THAT(run(sasl("PLAIN", "wrong")), Refuses("the credentials were refused"));
+}
+
+TEST_F(SecuredApacheKafka, IsReadByAUserWhoProvesToKnowAPassword) {
+  if (rd_kafka_version() < 0x020601ff)
+    EXPECT_THAT(run(sasl("SCRAM-SHA-256", "right")), Refuses("needs librdkafka 2.6.1"));
+  else
+    EXPECT_THAT(run(sasl("SCRAM-SHA-256", "right")), Prints("a\nb\n"));
+  EXPECT_THAT(run(sasl("SCRAM-SHA-256", "wrong")), Refuses("the credentials were refused"));
+}
+
+TEST_F(SecuredApacheKafka, IsReadByAClientWithACertificate) {
+  EXPECT_THAT(run(tls(authority_->ca(), authority_->client_cert(), authority_->client_key())),
+              Prints("a\nb\n"));
+  EXPECT_THAT(run(tls(authority_->stranger(), authority_->client_cert(), authority_->client_key())),
+              Refuses("TLS failed"))
+      << "the broker's certificate is of an authority that the client does not trust";
+  EXPECT_THAT(run(tls(authority_->ca(), authority_->stranger(), authority_->path("stranger.key"))),
+              Refuses("does it take this client's certificate"))
+      << "and the other way round";
+}
+
+TEST_F(SecuredApacheKafka, RefusesThoseWithoutASecret) {
+  EXPECT_THAT(run(broker_->tls_url("raw", "?until=end&retry_for=3s")), Refuses("does it want TLS"));
+  EXPECT_THAT(run(broker_->sasl_url("raw", "?until=end&retry_for=3s")), Refuses("no broker answers"));
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ void kafka_broker::skip_test_without() {
     GTEST_SKIP() << why_not();
 }
 
-kafka_broker::kafka_broker(std::size_t gates) : port_(free_port()), controller_port_(free_port()) {
+kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority)
+    : port_(free_port()), controller_port_(free_port()) {
   for (std::size_t i = 0; i < gates; ++i) gates_.emplace_back(new gate(free_port()));
   std::string listeners = "PLAINTEXT://" + address() + ",CONTROLLER://" + on_loopback(controller_port_);
   std::string advertised = "PLAINTEXT://" + address();
@@ -54,6 +55,29 @@ kafka_broker::kafka_broker(std::size_t gates) : port_(free_port()), controller_p
     listeners += ',' + name + "://" + on_loopback(gates_[i]->listener);
     advertised += ',' + name + "://" + on_loopback(gates_[i]->network.port());
     protocols += ',' + name + ":PLAINTEXT";
+  }
+  std::string security;
+  if (authority != nullptr) {
+    sasl_port_ = free_port();
+    tls_port_ = free_port();
+    const std::string more = ",SASL://" + on_loopback(sasl_port_) + ",TLS://" + on_loopback(tls_port_);
+    listeners += more;
+    advertised += more;
+    protocols += ",SASL:SASL_PLAINTEXT,TLS:SSL";
+    const std::string identity = (directory_.path() / "identity.pem").string();
+    std::ofstream(identity) << std::ifstream(authority->path("server.key")).rdbuf()
+                            << std::ifstream(authority->path("server.crt")).rdbuf();
+    const std::string login = "org.apache.kafka.common.security.";
+    security =
+        "listener.name.sasl.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256\n"
+        "listener.name.sasl.plain.sasl.jaas.config=" +
+        login + "plain.PlainLoginModule required user_alice=\"right\";\n" +
+        "listener.name.sasl.scram-sha-256.sasl.jaas.config=" + login +
+        "scram.ScramLoginModule required;\n"
+        "listener.name.tls.ssl.client.auth=required\nlistener.name.tls.ssl.keystore.type=PEM\n"
+        "listener.name.tls.ssl.keystore.location=" +
+        identity + "\nlistener.name.tls.ssl.truststore.type=PEM\nlistener.name.tls.ssl.truststore.location=" +
+        authority->ca() + '\n';
   }
   const std::string settings = (directory_.path() / "settings").string();
   std::ofstream(settings) << "process.roles=broker,controller\nnode.id=1\n"
@@ -68,10 +92,13 @@ kafka_broker::kafka_broker(std::size_t gates) : port_(free_port()), controller_p
                              "offsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n"
                              "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n"
                              "transaction.state.log.num.partitions=4\n"
-                             "transaction.abort.timed.out.transaction.cleanup.interval.ms=200\n";
+                             "transaction.abort.timed.out.transaction.cleanup.interval.ms=200\n"
+                          << security;
   // Any cluster id of 16 bytes in base64.
-  const program_result formatted = run_program(java(
-      "kafka.tools.StorageTool", {"format", "--cluster-id", "MkU3OEVBNTcwNTJENDM2Qg", "--config", settings}));
+  std::vector<std::string> words = {"format", "--cluster-id", "MkU3OEVBNTcwNTJENDM2Qg", "--config", settings};
+  if (authority != nullptr)
+    words.insert(words.end(), {"--add-scram", "SCRAM-SHA-256=[name=alice,password=right]"});
+  const program_result formatted = run_program(java("kafka.tools.StorageTool", words));
   if (formatted.exit_code != 0) throw std::runtime_error("Kafka formats no storage: " + formatted.err);
   start();
 }
@@ -82,6 +109,14 @@ std::string kafka_broker::address() const {
 
 std::string kafka_broker::url(std::string_view topic, std::string_view rest) const {
   return url_at(address(), topic, rest);
+}
+
+std::string kafka_broker::sasl_url(std::string_view topic, std::string_view rest) const {
+  return url_at(on_loopback(sasl_port_), topic, rest);
+}
+
+std::string kafka_broker::tls_url(std::string_view topic, std::string_view rest) const {
+  return url_at(on_loopback(tls_port_), topic, rest);
 }
 
 std::string kafka_broker::gate::url(std::string_view topic, std::string_view rest) const {

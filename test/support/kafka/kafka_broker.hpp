@@ -10,6 +10,7 @@
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/kafka/kafka_client.hpp"
 #include "test/support/program.hpp"
+#include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
 
 namespace everseen::test {
@@ -43,10 +44,17 @@ class kafka_broker {
   static void skip_test_without();
 
   /// Answers clients when it returns.    @pre why_not().empty()
-  explicit kafka_broker(std::size_t gates = 0);
+  explicit kafka_broker(std::size_t gates = 0) : kafka_broker(gates, nullptr) {}
+  /// With listeners for those who prove who they are: the user `alice` by the password `right`, and
+  /// certificates that this authority has signed.
+  explicit kafka_broker(const tls_files& authority) : kafka_broker(0, &authority) {}
 
   /// kafka://broker/topic and `rest`, as in "?group=g".
   [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
+  /// kafka://broker/topic of a listener that wants SASL, by PLAIN or SCRAM-SHA-256, or TLS.    @pre they
+  /// exist
+  [[nodiscard]] std::string sasl_url(std::string_view topic, std::string_view rest = "") const;
+  [[nodiscard]] std::string tls_url(std::string_view topic, std::string_view rest = "") const;
   /// host:port, for clients of one's own, as a kafka_client of each thread.
   [[nodiscard]] std::string address() const;
   [[nodiscard]] kafka_client& client() noexcept { return *client_; }
@@ -59,8 +67,12 @@ class kafka_broker {
   void start();
 
  private:
+  kafka_broker(std::size_t gates, const tls_files* authority);
+
   scratch_directory directory_;
   std::uint16_t port_;
+  std::uint16_t sasl_port_ = 0;
+  std::uint16_t tls_port_ = 0;
   std::uint16_t controller_port_;
   std::vector<std::unique_ptr<gate>> gates_{};
   std::unique_ptr<running_program> running_{};
