@@ -12,10 +12,12 @@ suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
 # It is made anew each time, in seconds, so that it has Debian's fixes. Files keep their times, so a build does not notice.
 # For dpkg-query the packages are recorded, which unpacking alone does not.
+# Unpacking executes nothing of a package, so root is as safe as another user, which later versions of mmdebstrap check.
 rm -rf "$folder.new"
 mkdir -p "$folder.new"
 # shellcheck disable=SC2016  # the hook's shell expands them
-mmdebstrap --quiet --mode=chrootless --variant=extract --architectures="$architecture" --include="$(IFS=,; echo "$*")" \
+mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --architectures="$architecture" \
+  --include="$(IFS=,; echo "$*")" \
   --extract-hook='for deb in "$1"/var/cache/apt/archives/*.deb; do
       dpkg-deb --field "$deb"
       printf "Status: install ok unpacked\n\n"
