@@ -47,11 +47,17 @@ inline constexpr std::string_view look = R"(
 local function field(list, name)
   for i = 1, #list, 2 do if list[i] == name then return list[i + 1] end end
 end
-local lag = nil
+local lag, read = nil, nil
 for _, group in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
-  if field(group, 'name') == ARGV[1] then lag = field(group, 'lag') or -1 end
+  if field(group, 'name') == ARGV[1] then
+    lag = field(group, 'lag') or -1
+    read = field(group, 'entries-read')
+  end
 end
 if not lag then return nil end
+-- Redis 8 leaves out of the lag what was trimmed before it was read.
+local added = field(redis.call('XINFO', 'STREAM', KEYS[1]), 'entries-added')
+if lag >= 0 and read and added then lag = math.max(lag, added - read) end
 local told = {redis.call('XLEN', KEYS[1]), lag}
 for _, consumer in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
   told[#told + 1] = field(consumer, 'name')
