@@ -26,10 +26,19 @@ create_array hiredis_create_array() {
   return made_by_hiredis;
 }
 
+/// How many arrays an array is in.
+int depth_of(const redisReadTask* task) noexcept {
+  int depth = 0;
+  for (const redisReadTask* outer = task->parent; outer != nullptr; outer = outer->parent) ++depth;
+  return depth;
+}
+
 template <typename Count>
 void* create_bounded_array(const redisReadTask* task, Count elements) {
+  // hiredis 0.14 has this limit itself, 1.x has none.
+  constexpr int deepest = 7;
   const auto& limits = *static_cast<const reply_limits*>(task->privdata);
-  if (static_cast<std::size_t>(elements) > limits.elements)
+  if (static_cast<std::size_t>(elements) > limits.elements || depth_of(task) >= deepest)
     return nullptr;  // hiredis reports it as out of memory
   return hiredis_create_array()(task, elements);
 }

@@ -23,8 +23,7 @@ struct reply_limits {
   std::size_t elements = std::size_t{1} << 24;
 };
 
-/// Bytes in, replies out: hiredis's reader, with limits. Arrays nest at most 7 deep, which is hiredis's own
-/// limit.
+/// Bytes in, replies out: hiredis's reader, with limits. Arrays nest at most 7 deep.
 class reply_reader {
  public:
   explicit reply_reader(const reply_limits& limits = {});
