@@ -57,7 +57,8 @@ TEST(JsonBody, RefusesBodiesThatAreNotObjects) {
   const std::string deep = std::string(1000, '[') + std::string(1000, ']');
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("7"), std::string("{} {}"),
-        std::string("{\"a\":\"\xff\"}"), std::string(R"({"a":1,"a":2})"), deep, "{\"a\":" + deep + "}"})
+        std::string("{\"a\":\"\xff\"}"), std::string(R"({"a":1,"a":2})"), deep, "{\"a\":" + deep + "}",
+        std::string("\xef\xbb\xbf{}")})
     EXPECT_EQ(problem_in([&] { json_body body(text); }).reason, "bad_json") << text.substr(0, 20);
 }
 
