@@ -176,6 +176,12 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
   }
 }
 
+rd_kafka_resp_err_t ask_metadata(rd_kafka_t* with, rd_kafka_topic_t* of, int timeout_ms,
+                                 const struct rd_kafka_metadata** answer) {
+  const auto error = rd_kafka_metadata(with, 0, of, answer, timeout_ms);
+  return error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? RD_KAFKA_RESP_ERR__TRANSPORT : error;
+}
+
 std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
   const std::string what = advice(error, said, where);
   const std::string words = said.empty() ? rd_kafka_err2str(error) : std::string(said);
@@ -220,7 +226,7 @@ rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
   constexpr int timeout_ms = 500;
   const topic_handle local(rd_kafka_topic_new(with, name.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
-  const auto error = rd_kafka_metadata(with, 0, local.get(), &told, timeout_ms);
+  const auto error = ask_metadata(with, local.get(), timeout_ms, &told);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
   const auto found = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
   rd_kafka_metadata_destroy(told);

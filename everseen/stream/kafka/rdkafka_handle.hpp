@@ -49,6 +49,12 @@ enum class trouble : std::uint8_t {
 };
 [[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
 
+/// rd_kafka_metadata. While a connection is new and its broker has not yet named its versions, librdkafka
+/// says that the broker does not support the question. Every broker does, so that is reported as a connection
+/// that failed.
+[[nodiscard]] rd_kafka_resp_err_t ask_metadata(rd_kafka_t* with, rd_kafka_topic_t* of, int timeout_ms,
+                                               const struct rd_kafka_metadata** answer);
+
 /// One line: what was wrong, where, what to do.
 /// @param said  librdkafka's own message; may be empty
 [[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where);

@@ -39,7 +39,7 @@ std::string cluster_of(rd_kafka_t* with) {
 std::int32_t partitions_of(rd_kafka_t* with, const kafka_url& where, const std::string& topic) {
   const topic_handle local(rd_kafka_topic_new(with, topic.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
-  insist(where, [&] { return rd_kafka_metadata(with, 0, local.get(), &told, query_timeout_ms); });
+  insist(where, [&] { return ask_metadata(with, local.get(), query_timeout_ms, &told); });
   const std::int32_t found = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
   rd_kafka_metadata_destroy(told);
   return found;

@@ -90,7 +90,12 @@ class kafka_client::impl {
   [[nodiscard]] int partitions_of(const std::string& topic) const {
     rd_kafka_topic_t* const local = rd_kafka_topic_new(producer.get(), topic.c_str(), nullptr);
     const struct rd_kafka_metadata* told = nullptr;
-    const auto failure = rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms);
+    auto failure = RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE;
+    // That is also said of a broker whose connection is new, until the broker has named its versions.
+    for (int i = 0; failure == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE && i < 100; ++i) {
+      failure = rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms);
+      if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
     rd_kafka_topic_destroy(local);
     check(failure, "metadata");
     const int count = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
