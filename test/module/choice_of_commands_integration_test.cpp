@@ -155,9 +155,16 @@ TEST(ChoiceOfCommands, ModuleJudgesAtTheBeginningOfTimeAsScriptsDo) {
   EXPECT_EQ(said[6], std::vector(10, verdict::late));
 }
 
+/// Redis 8.0 does not look again for the command that a connection called last, and its module may be
+/// unloaded.
+bool crashes_after_unload(const redis_server& server) {
+  return server.run({"INFO", "server"}).find("redis_version:8.0.") != std::string::npos;
+}
+
 // Promise: a client whose server has lost the module gets an error that says so (redis, Who judges).
 TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
+  if (crashes_after_unload(server)) GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
   random_digests random(3);
@@ -182,6 +189,7 @@ TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
 
 TEST(ChoiceOfCommands, UnloadedModuleIsReportedByAJob) {
   const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
+  if (crashes_after_unload(server)) GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
   const auto job = filter->open_ledger("count", "");

@@ -200,6 +200,10 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
 // Promise: every key is fresh once while the module is loaded and unloaded (redis, Who judges).
 TEST(Race, WhileTheModuleIsLoadedAndUnloadedEveryKeyIsFreshOnce) {
   redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
+  // Redis 8.0 does not look again for the command that a connection called last, and its module may be
+  // unloaded.
+  if (server.run({"INFO", "server"}).find("redis_version:8.0.") != std::string::npos)
+    GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
   child_process administrator([&](const auto& tell) {
     int changes = 0;
     for (int i = 0; i < 100; ++i) {
