@@ -15,9 +15,12 @@ namespace everseen::client {
 
 namespace {
 
-/// Enough to make a round trip cheap, few enough for the server to judge one part while the next arrives.
-constexpr std::size_t most_keys = 4'096;
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
+/// Bytes of a request. Enough to make its answer cheap, few enough for the server to judge one part while the
+/// next arrives, and for a link that is cut again and again to carry it: a request counts only if it arrives
+/// whole.
+constexpr std::size_t most_bytes = std::size_t{32} << 10;
+/// Of these, for each key beside its own, with its time.
+constexpr std::size_t beside_a_key = 16;
 
 constexpr redis::repetition remembered{wire::batch_session_idle};
 
@@ -53,13 +56,14 @@ std::vector<batch_part> parts_of(std::span<const std::string_view> keys) {
       is_open = false;
       continue;
     }
-    if (!is_open || parts.back().count == most_keys || bytes + keys[i].size() > most_bytes) {
+    const std::size_t needed = keys[i].size() + beside_a_key;
+    if (!is_open || bytes + needed > most_bytes) {
       parts.push_back({i, 0});
       bytes = 0;
       is_open = true;
     }
     ++parts.back().count;
-    bytes += keys[i].size();
+    bytes += needed;
   }
   return parts;
 }
@@ -70,7 +74,7 @@ redis::request request_for(const key_question& q, const partition_batch& batch, 
   const bool has_times = q.has_window && !batch.times.empty();
   const std::size_t fixed = 6 + (has_times ? 2 : 0) + (in != nullptr ? 3 : 0);
   std::size_t bytes = has_times && batch.times.size() > 1 ? keys.size() * wire::time_bytes : 0;
-  constexpr std::size_t beside_a_key = 16, beside_all = 512;
+  constexpr std::size_t beside_all = 512;
   for (const std::string_view key : keys) bytes += key.size() + beside_a_key;
   std::string wire;
   wire.reserve(bytes + q.filter.size() + beside_all);

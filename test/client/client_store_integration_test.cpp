@@ -77,6 +77,26 @@ TEST(ClientStore, FilterIsCopiedOverALinkThatIsCutAgainAndAgain) {
   EXPECT_GT(proxy.connections(), 15u);
 }
 
+// Promise: keys are added over a link that is cut again and again, however many there are in a batch
+// (operations, As a store).
+TEST(ClientStore, BatchOfAnyLengthIsAddedOverALinkThatIsCutAgainAndAgain) {
+  const serving server;
+  (void)store_of(server)->create("f", make_spec({.capacity = 300'000, .error_rate = 1e-12, .partitions = 1}));
+  cutting_proxy proxy(port_of(server));
+  proxy.cut_every(direction::to_server, 60'000);
+  filter distant("f", store_through(proxy, "?retry_for=1s")->open("f", access::write));
+  std::vector<std::string> texts;
+  for (int i = 0; i < 50'000; ++i) texts.push_back("a key of some thirty bytes, number " + std::to_string(i));
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  std::vector<verdict> out(keys.size());
+  const auto added = distant.add(keys, out);
+  ASSERT_TRUE(added) << added.error().message;
+  EXPECT_THAT(out, Each(verdict::fresh));
+  ASSERT_TRUE(distant.add(keys, out));
+  EXPECT_THAT(out, Each(verdict::seen));
+  EXPECT_GT(proxy.connections(), 50u);
+}
+
 // The server judges from a mirror of its own.
 TEST(ClientStore, NothingIsAnsweredOnceTheServerKnowsThatAnotherDroppedItsFilter) {
   const test::redis_server redis;

@@ -102,6 +102,41 @@ TEST_F(PoorLink, CheckpointIsWrittenOverIt) {
   EXPECT_EQ(bits_of(*client()), bits_of(*writer));
 }
 
+// Promise: keys are added over a link that carries one request of theirs before it is cut (redis, Where
+// clients judge).
+TEST_F(PoorLink, KeysAreAddedOverItByRequestsThatItCarries) {
+  const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 4});
+  proxy_.cut_every(direction::to_server, bytes_of_a_link);
+  const auto client = distant_client();
+  std::vector<digest> all;
+  for (int round = 0; round < 20; ++round) {
+    const auto keys = random_.take(8'000);
+    const auto got = add_keys(*client, keys);
+    ASSERT_TRUE(got.result) << round << ": " << got.result.error().message;
+    ASSERT_EQ(fresh_in(got), keys.size()) << round;
+    all.insert(all.end(), keys.begin(), keys.end());
+  }
+  EXPECT_EQ(fresh_in(add_keys(*client, all)), 0u);
+  EXPECT_EQ(fresh_in(check_keys(*beside, all)), 0u);
+  EXPECT_GT(proxy_.connections(), 30u);
+}
+
+// A record is judged as a whole, so a request may be longer than a link carries: no key is lost or doubled,
+// and smaller batches pass.
+TEST_F(PoorLink, KeysOfARequestThatItCannotCarryAreAnOutage) {
+  const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 1});
+  proxy_.cut_every(direction::to_server, bytes_of_a_link);
+  const auto client = distant_client();
+  const auto keys = random_.take(10'000);
+  const auto got = add_keys(*client, keys);
+  ASSERT_FALSE(got.result);
+  EXPECT_EQ(got.result.error().why, batch_failure::cause::backend);
+  std::size_t fresh = 0;
+  for (std::size_t from = 0; from < keys.size(); from += 1'000)
+    fresh += fresh_in(add_keys(*client, std::span(keys).subspan(from, 1'000)));
+  EXPECT_EQ(fresh, keys.size());
+}
+
 // A link that carries no answer to a request is an outage, however often it is made again.
 TEST_F(PoorLink, LinkThatCarriesNoAnswerIsAnOutage) {
   const auto beside = make({.capacity = 4'000'000, .error_rate = 1e-9, .partitions = 1});
