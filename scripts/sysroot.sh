@@ -15,9 +15,11 @@ suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 # Unpacking executes nothing of a package, so root is as safe as another user, which later versions of mmdebstrap check.
 rm -rf "$folder.new"
 mkdir -p "$folder.new"
-# shellcheck disable=SC2016  # the hook's shell expands them
+# Debian 13's packages have no /lib.
+# shellcheck disable=SC2016  # the hooks' shells expand them
 mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --architectures="$architecture" \
   --include="$(IFS=,; echo "$*")" \
+  --setup-hook='mkdir -p "$1/usr/lib" && ln -s usr/lib "$1/lib"' \
   --extract-hook='for deb in "$1"/var/cache/apt/archives/*.deb; do
       dpkg-deb --field "$deb"
       printf "Status: install ok unpacked\n\n"
