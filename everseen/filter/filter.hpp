@@ -30,7 +30,8 @@ struct filter_info {
   double error_rate_now = 0;       ///< probability that a key never added is called seen now
   double expected_false_seen = 0;  ///< fresh keys called seen, expected over the keys still remembered
   std::vector<partition_state> partitions;
-  std::vector<std::string> places;  ///< per partition: the server that has it; empty: this machine
+  std::vector<double> partition_rates;  ///< per partition: its error_rate_now
+  std::vector<std::string> places;      ///< per partition: the server that has it; empty: this machine
 };
 
 /// A named filter: the answer to *has this key ever been seen?*
@@ -127,7 +128,8 @@ class filter {
 
   /// The current state of the filter.
   /// @throws storage_error, backend_error, format_error
-  /// Cost: one look-up per partition, on servers a round trip each; only attached filters read bits.
+  /// Cost: one look-up per partition, on servers a round trip each; only attached filters read bits, and
+  /// overfilled ones of at most 64 MiB.
   [[nodiscard]] filter_info info() const;
 
   /// Returns once everything acknowledged so far survives a power loss. Does nothing on Redis, whose

@@ -1,34 +1,94 @@
 #include "everseen/filter/rates.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
 
 namespace everseen {
 
-double error_rate_now(const spec& s, const partition_state& state) {
+namespace {
+
+double by_counts(const layer_state& layer) {
+  return sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys));
+}
+
+std::uint64_t set_bits(std::span<const std::byte> bits) noexcept {
+  std::uint64_t count = 0;
+  std::uint64_t word = 0;
+  for (; bits.size() >= sizeof word; bits = bits.subspan(sizeof word)) {
+    std::memcpy(&word, bits.data(), sizeof word);
+    count += static_cast<std::uint64_t>(std::popcount(word));
+  }
+  for (const std::byte rest : bits)
+    count += static_cast<std::uint64_t>(std::popcount(std::to_integer<unsigned>(rest)));
+  return count;
+}
+
+/// Past its capacity, and so far that the two ways to judge differ.
+bool is_overfilled(const layer_state& layer) noexcept {
+  constexpr double notable = 0.03;
+  return layer.keys > layer.capacity &&
+         sizing::error_rate(layer.shape, static_cast<double>(layer.keys)) > notable;
+}
+
+}  // namespace
+
+double given_keys_of(const layer_state& layer, std::span<const std::byte> bits) noexcept {
+  constexpr std::uint64_t too_few = 32;  // bits that are not set: their number varies too much to tell
+  if (!is_overfilled(layer)) return by_counts(layer);
+  const std::uint64_t set = set_bits(bits);
+  const double by_bits =
+      std::max(static_cast<double>(layer.keys), sizing::keys_from_set_bits(layer.shape, set));
+  return layer.shape.bits() - set < too_few ? std::min(by_bits, by_counts(layer)) : by_bits;
+}
+
+bool given_keys::needs_bits(const partition_state& state) noexcept {
+  return std::ranges::any_of(
+      state.slices, [](const slice_state& s) { return std::ranges::any_of(s.layers, is_overfilled); });
+}
+
+given_keys::given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state) {
+  if (!needs_bits(state)) return;
+  of.visit_segments(partition,
+                    [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+                      if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
+                    });
+}
+
+bool given_keys::is_known(const slice_state& slice, std::size_t layer) const {
+  return by_bits_.contains({slice.index, layer});
+}
+
+double given_keys::of(const slice_state& slice, std::size_t layer) const {
+  const auto known = by_bits_.find({slice.index, layer});
+  return known != by_bits_.end() ? known->second : by_counts(slice.layers[layer]);
+}
+
+double error_rate_now(const spec& s, const partition_state& state, const given_keys& given) {
   double log_right = 0;  // log P(no false positive); 1 - rate would lose the digits of small rates
   for (const slice_state& slice : state.slices) {
     if (s.window && slice.index < window::oldest_live(*s.window, state.slices.back().index)) continue;
-    for (const layer_state& layer : slice.layers) log_right += std::log1p(-error_rate_now(layer));
+    for (std::size_t i = 0; i < slice.layers.size(); ++i)
+      log_right += std::log1p(-sizing::error_rate(slice.layers[i].shape, given.of(slice, i)));
   }
   return 0.0 - std::expm1(log_right);  // a plain negation would give -0 for an empty filter
 }
 
-double error_rate_now(const layer_state& layer) {
-  return sizing::error_rate(layer.shape,
-                            sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys)));
-}
-
-double expected_false_seen(const partition_state& state) {
+double expected_false_seen(const partition_state& state, const given_keys& given) {
   double expected = 0;
   double complete = 0;  // summed rate of the earlier segments
   for (const slice_state& slice : state.slices)
-    for (const layer_state& layer : slice.layers) {
-      const double given = sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys));
-      expected += complete * given + sizing::expected_false_positives(layer.shape, {0, given});
-      complete += sizing::error_rate(layer.shape, given);
+    for (std::size_t i = 0; i < slice.layers.size(); ++i) {
+      const layer_state& layer = slice.layers[i];
+      const double keys = given.of(slice, i);
+      expected += complete * keys;
+      expected += given.is_known(slice, i) ? keys - static_cast<double>(layer.keys)
+                                           : sizing::expected_false_positives(layer.shape, {0, keys});
+      complete += sizing::error_rate(layer.shape, keys);
     }
   return expected;
 }

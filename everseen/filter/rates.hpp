@@ -1,21 +1,54 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen {
 
-/// Probability that a key never added to this partition is called seen now: one minus the product, over the
-/// segments, of the probability of no false positive. Computed from the key counts,
-/// with the keys that were called seen by mistake (sizing::keys_from_counted).
-[[nodiscard]] double error_rate_now(const spec& s, const partition_state& state);
+/// How many keys the overfilled layers of a partition were given, by the bits that are set.
+///
+/// A layer counts keys that were fresh. How many others it was given, which it called seen by mistake,
+/// follows from that count if each key was judged after the one before it (sizing::keys_from_counted). Keys
+/// of one batch may be judged together; then fewer were called seen, and the bits tell. In a layer that is
+/// not overfilled the difference is negligible.
+class given_keys {
+ public:
+  /// None are known: the counts decide.
+  given_keys() = default;
+  /// Reads the bits of the partition if one of its layers is overfilled.    @throws  as visit_segments
+  given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state);
 
-/// The same for one layer.
-[[nodiscard]] double error_rate_now(const layer_state& layer);
+  /// Whether given_keys() would read bits.
+  [[nodiscard]] static bool needs_bits(const partition_state& state) noexcept;
+
+  /// Of a layer.
+  [[nodiscard]] double of(const slice_state& slice, std::size_t layer) const;
+  /// Whether its bits were counted.
+  [[nodiscard]] bool is_known(const slice_state& slice, std::size_t layer) const;
+
+ private:
+  std::map<std::pair<window::slice_index, std::size_t>, double> by_bits_;
+};
+
+/// The same for one layer and its bits, which are counted if it is overfilled.
+[[nodiscard]] double given_keys_of(const layer_state& layer, std::span<const std::byte> bits) noexcept;
+
+/// Probability that a key never added to this partition is called seen now: one minus the product, over the
+/// segments, of the probability of no false positive.
+[[nodiscard]] double error_rate_now(const spec& s, const partition_state& state,
+                                    const given_keys& given = {});
 
 /// Expected number of fresh keys of this partition that were called seen. For each layer: the integral of its
-/// own rate while it filled, plus the rates of the segments completed before it. With a window this is an
-/// upper bound, since slices are taken as complete.
-[[nodiscard]] double expected_false_seen(const partition_state& state);
+/// own rate while it filled, or, where its bits were counted, the keys that it was given and did not count;
+/// plus the rates of the segments completed before it. With a window this is an upper bound, since slices are
+/// taken as complete.
+[[nodiscard]] double expected_false_seen(const partition_state& state, const given_keys& given = {});
 
 }  // namespace everseen

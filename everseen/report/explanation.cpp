@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/text/numbers.hpp"
@@ -56,7 +57,7 @@ std::string reason_of(const explanation& e) {
       return fmt::format(
           "all {} bits are set in layer {}; of the keys that were never added, {} have that by "
           "chance",
-          s.bits.size(), s.id.layer, share_in_words(error_rate_now(s.layer)));
+          s.bits.size(), s.id.layer, share_in_words(s.error_rate));
   return e.segments.size() == 1
              ? "at least one of its bits is not set, which adding it would have done"
              : "every segment lacks at least one of its bits, which adding it would have set";
@@ -82,7 +83,8 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
   f.stored().visit_segments(
       e.partition, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bytes) {
         if (!oldest || id.slice >= *oldest)
-          e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes)});
+          e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes),
+                                sizing::error_rate(layer.shape, given_keys_of(layer, bytes))});
       });
   e.reason = reason_of(e);
   const auto older = f.stored().path().asks_first;

@@ -22,6 +22,7 @@ struct explained_segment {
   segment_id id;
   layer_state layer;
   std::vector<explained_bit> bits;
+  double error_rate = 0;  ///< the share of other keys that find all theirs set here
 
   [[nodiscard]] std::size_t set_bits() const noexcept;
   /// Whether all of the key's bits are set here.

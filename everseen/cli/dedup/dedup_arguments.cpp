@@ -169,7 +169,7 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
       {"fail|pass|hold", "if the store is unavailable: stop, print lines without a verdict, or wait", "fail"},
       parse_outage);
   add_output(known, into.output,
-             "write to this file once all went well; it may be one that is read. With --filter, "
+             "write to this file once all went well; it may be one that is read. With a filter in files, "
              "a run continues one that ended early: no line is lost or repeated");
   add_switch(known, "--repeated", into.repeated,
              "print the repeats instead of the first occurrences; with --count, the lines that have any");

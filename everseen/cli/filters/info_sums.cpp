@@ -25,7 +25,7 @@ slice_sum total_of(const filter_info& info) {
 part part_of(const filter_info& info, std::uint32_t number) {
   part p;
   partition_state state = info.partitions[number];
-  p.rate_now = error_rate_now(info.spec, state);
+  p.rate_now = info.partition_rates[number];
   for (slice_state& slice : state.slices) {
     p.layers = std::max(p.layers, slice.layers.size());
     for (layer_state& layer : slice.layers) {

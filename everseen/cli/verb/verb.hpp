@@ -16,7 +16,7 @@ enum class exit_code : int {
   negative = 1,  ///< the answer is no: a key is fresh, or the user declined
   usage = 2,     ///< invalid command line
   outage = 3,    ///< storage or a server failed
-  damaged = 4,   ///< stored or received bytes are damaged
+  damaged = 4,   ///< what is read is damaged or has no key, or a filter that must exist is missing
 };
 
 /// One use of a verb, as typed in a shell. Help and manual show it, and a test runs it.

@@ -6,7 +6,6 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/percent.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/filter/rates.hpp"
 #include "everseen/report/attached.hpp"
 #include "everseen/text/json.hpp"
 
@@ -55,7 +54,7 @@ json partition_json(const filter_info& info, std::size_t number) {
           {"room", sum.room},
           {"fill", sum.fill()},
           {"bytes", sum.bytes},
-          {"error_rate_now", std::clamp(error_rate_now(info.spec, state), 0.0, 1.0)},
+          {"error_rate_now", std::clamp(info.partition_rates[number], 0.0, 1.0)},
           {"slices", std::move(slices)}};
 }
 
