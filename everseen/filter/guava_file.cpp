@@ -18,8 +18,6 @@ namespace {
 
 namespace guava = compat::guava;
 
-/// A chunk stays in the L2 cache while it is converted.
-
 /// Reads until `into` is full or the source ends.    @return the number of bytes read
 std::size_t read_all(const image::byte_source& from, std::span<std::byte> into) {
   std::size_t filled = 0;

@@ -269,6 +269,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     throw;
   }
   if (stats) stats->write(result, info_if_there(*seen));
+  target.end();
   return exit_code::done;
 }
 

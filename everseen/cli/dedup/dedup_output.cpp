@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/stores.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/store/disk/descriptor.hpp"
 #include "everseen/stream/record/block_reader.hpp"
 
@@ -34,6 +36,17 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   return added.records;
 }
 
+/// The filter, wherever the program is run.
+std::string writer_of(const dedup_arguments& given, dedup_filter& seen) {
+  constexpr std::string_view files = "file:";
+  std::string store = shown_store(given.store);
+  if (store.starts_with(files)) {
+    const std::string path = store.substr(files.size(), store.find('?') - files.size());
+    store = std::string(files) + std::filesystem::weakly_canonical(path).string();
+  }
+  return fmt::format("--filter {} --store {}", name_argument(seen->name()), store);
+}
+
 }  // namespace
 
 dedup_output::dedup_output(const dedup_arguments& given, printer& out) : given_(given) {
@@ -44,7 +57,7 @@ dedup_output::dedup_output(const dedup_arguments& given, printer& out) : given_(
 
 void dedup_output::open(const dedup_options& options, dedup_filter& seen) {
   if (lines_) return;
-  continued_.emplace(*given_.output, shown_store(given_.store) + ' ' + seen->name());
+  continued_.emplace(*given_.output, writer_of(given_, seen));
   if (!is_new()) {
     const std::uint64_t found = add_keys_of(*continued_, options, seen);
     if (!given_.quiet)

@@ -44,6 +44,11 @@ class dedup_output {
   void settle();
   /// Gives a file its name.    @throws storage_error
   void keep();
+  /// The run has succeeded, and the next one begins anew. Takes effect when this object is destroyed, which
+  /// must be after the filter is.
+  void end() noexcept {
+    if (continued_) continued_->end();
+  }
   /// Says on standard error what a run that ends early leaves to the next one.
   void note_left() const;
 

@@ -10,13 +10,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "everseen/cli/terminal/signals.hpp"
-#include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/disk.hpp"
+#include "everseen/store/disk/lock_file.hpp"
 #include "everseen/stream/port/fault_point.hpp"
 
 namespace everseen::cli {
@@ -48,8 +49,9 @@ std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
-/// Digits and a line end. The mark of a continued file is overwritten in place, so it is always as long.
+/// The first line of the mark of a continued file.
 constexpr std::size_t bytes_of_mark = 21;
+constexpr std::size_t most_bytes_of_writer = 64 << 10;
 
 /// The permissions of a file that is replaced, or of a new one.
 mode_t usual_mode(const std::string& path) {
@@ -91,69 +93,108 @@ bool continued_file::is_possible(const std::string& path) {
   return !is_written_in_place(path);
 }
 
-continued_file::continued_file(std::string path, std::string_view writer)
-    : path_(std::move(path)), target_(behind_links(path_)) {
-  hidden_ = directory_of(target_) / fmt::format(".{}.{:016x}", target_.filename().string(),
-                                                checksum(std::as_bytes(std::span(writer))));
-  mark_path_ = hidden_.string() + ".settled";
-  // The mark comes first and leaves last. Bytes without a mark were never settled; a mark without bytes is of
-  // a run that was killed when it had kept its file.
-  if (!std::filesystem::exists(hidden_)) ::unlink(mark_path_.c_str());
-  mark_ = descriptor(::open(mark_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!mark_) cannot("write", path_);
-  settled_ = read_mark();
-  file_ = descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, usual_mode(path_)));
-  if (!file_) cannot("write", path_);
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) cannot("read", hidden_);
-  if (static_cast<std::uint64_t>(status.st_size) < settled_)
-    throw storage_error(fmt::format("{}, the beginning of {}, has {} bytes, and had {}: remove it to begin "
-                                    "again without the lines that are lost",
-                                    hidden_.string(), path_, status.st_size, settled_),
-                        EIO, hidden_);
-  if (::ftruncate(file_.get(), static_cast<off_t>(settled_)) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0 ||
-      ::fchmod(file_.get(), usual_mode(path_)) != 0)
-    cannot("write", hidden_);
+continued_file::continued_file(std::string path, std::string writer)
+    : path_(std::move(path)), writer_(std::move(writer)), target_(behind_links(path_)) {
+  hidden_ = directory_of(target_) / fmt::format(".{}.unfinished", target_.filename().string());
+  mark_path_ = hidden_.string() + ".mark";
+  lock_mark();
+  read_mark();
+  if (settled_ > 0) take_back();
+  open_hidden();
   check_disk(disk::real().sync_directory(directory_of(target_)), "sync the directory of", path_);
 }
 
 continued_file::~continued_file() {
-  if (is_kept_ || settled_ > 0) return;
-  if (file_) ::unlink(hidden_.c_str());
-  if (mark_) ::unlink(mark_path_.c_str());
+  if (!file_ || (settled_ > 0 && !has_ended_)) return;
+  if (!has_ended_) ::unlink(hidden_.c_str());
+  ::unlink(mark_path_.c_str());  // while it is locked
+  (void)disk::real().sync_directory(directory_of(target_));
 }
 
-std::uint64_t continued_file::read_mark() const {
-  std::string text(bytes_of_mark, '\0');
-  if (::pread(mark_.get(), text.data(), text.size(), 0) < 0) cannot("read", mark_path_);
-  if (text.front() == '\0') return 0;  // nothing was settled yet
-  std::uint64_t bytes = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (fault != std::errc{} || end != &text.back() || *end != '\n')
+/// A run that ends removes its mark, which another may have opened before and locked after.
+void continued_file::lock_mark() {
+  struct stat opened {
+  }, named{};
+  do {
+    mark_ = descriptor(::open(mark_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!mark_) cannot("write", mark_path_);
+    if (::flock(mark_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw storage_error(fmt::format("{} is being written by {}; wait for its end, or give another file",
+                                      path_, lock_file::holder_of(mark_path_)),
+                          EWOULDBLOCK, path_);
+    if (::fstat(mark_.get(), &opened) != 0) cannot("read", mark_path_);
+  } while (::stat(mark_path_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
+           named.st_dev != opened.st_dev);
+}
+
+/// The number of settled bytes, of always as many digits, as it is overwritten in place; and the writer.
+void continued_file::read_mark() {
+  std::string text(bytes_of_mark + most_bytes_of_writer, '\0');
+  const ssize_t got = ::pread(mark_.get(), text.data(), text.size(), 0);
+  if (got < 0) cannot("read", mark_path_);
+  text.resize(static_cast<std::size_t>(got));
+  if (text.find_first_not_of('\0') == std::string::npos)
+    return;  // new, or of a power loss before the first line
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), settled_);
+  if (fault != std::errc{} || end != text.data() + bytes_of_mark - 1 || *end != '\n' || text.back() != '\n')
     throw storage_error(
-        mark_path_.string() +
-            " is damaged: remove it to begin again without the lines that an earlier run wrote",
+        fmt::format("{} is damaged: remove it, and {}, whose lines a run may have written that did "
+                    "not end",
+                    mark_path_.string(), hidden_.string()),
         EIO, mark_path_);
-  return bytes;
+  const std::string_view before =
+      std::string_view(text).substr(bytes_of_mark, text.size() - bytes_of_mark - 1);
+  if (settled_ == 0 && ::ftruncate(mark_.get(), 0) != 0) cannot("write", mark_path_);
+  if (settled_ == 0 || before == writer_) return;
+  throw storage_error(
+      fmt::format("{} was begun with {}, by a run that did not end: end it with that, or remove {} "
+                  "and {}, which have its lines",
+                  path_, before, mark_path_.string(), hidden_.string()),
+      EEXIST, path_);
+}
+
+/// A run that was killed after keep() and before end() is not over: without its lines, the next one would
+/// replace them by none, as their keys are in the filter. If the file has another length, it is not that one.
+void continued_file::take_back() {
+  if (std::filesystem::exists(hidden_)) return;
+  std::error_code there_is_none;
+  if (std::filesystem::file_size(target_, there_is_none) == settled_ && !there_is_none)
+    check_disk(disk::real().rename(target_, hidden_), "write", hidden_);
+  else
+    settled_ = 0;
+}
+
+void continued_file::open_hidden() {
+  file_ = descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, usual_mode(path_)));
+  if (!file_) cannot("write", path_);
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) cannot("read", hidden_);
+  if (static_cast<std::uint64_t>(status.st_size) < settled_)
+    throw storage_error(
+        fmt::format("{}, the beginning of {}, has {} bytes, and had {}: remove it and {} to begin "
+                    "again without the lines that are lost",
+                    hidden_.string(), path_, status.st_size, settled_, mark_path_.string()),
+        EIO, hidden_);
+  if (::ftruncate(file_.get(), static_cast<off_t>(settled_)) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0 ||
+      ::fchmod(file_.get(), usual_mode(path_)) != 0)
+    cannot("write", hidden_);
 }
 
 void continued_file::settle() {
   const off_t end = ::lseek(file_.get(), 0, SEEK_CUR);
   if (end < 0) cannot("write", hidden_);
   check_disk(disk::real().sync_file(file_.get(), hidden_), "write", path_);
-  const std::string mark = fmt::format("{:0{}}\n", end, bytes_of_mark - 1);
+  const std::string mark = fmt::format("{:0{}}\n{}\n", end, bytes_of_mark - 1, writer_);
   check_disk(disk::real().write(mark_.get(), 0, std::as_bytes(std::span(mark)), mark_path_), "write", path_);
   check_disk(disk::real().sync_file(mark_.get(), mark_path_), "write", path_);
   settled_ = static_cast<std::uint64_t>(end);
 }
 
 void continued_file::keep() {
-  check_disk(disk::real().sync_file(file_.get(), hidden_), "write", path_);
+  settle();
   check_disk(disk::real().rename(hidden_, target_), "write", path_);
-  is_kept_ = true;
   fault_point("kept");
   check_disk(disk::real().sync_directory(directory_of(target_)), "sync the directory of", path_);
-  ::unlink(mark_path_.c_str());
 }
 
 input_file::input_file(const std::string& path)

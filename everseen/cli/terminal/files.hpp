@@ -49,18 +49,20 @@ class new_file {
 /// there for the next one, which appends to it.
 ///
 /// For a writer that must not produce the same bytes twice. Until keep(), the bytes are in a hidden file in
-/// the same directory, and how many of them are settled is in another, which outlives a power loss.
-/// One writer at a time: the caller excludes others.
+/// the same directory. Another hidden file, the mark, says who writes and how many of the bytes are settled;
+/// it is locked while its run lives, and remains until end(), so a run that is killed between the two is
+/// continued as well. Both survive a power loss.
 class continued_file {
  public:
   /// Whether a path can have one: pipes, devices, and files without a name cannot.
   [[nodiscard]] static bool is_possible(const std::string& path);
 
-  /// Continues what the last run left of this file and writer, up to its last settle().
-  /// @param writer  who appends; another writer of the same file begins another one
-  /// @throws storage_error  it cannot be written there, or has fewer bytes than were settled
-  continued_file(std::string path, std::string_view writer);
-  /// Removes the hidden files unless something was settled.
+  /// Continues what the last run left of this file, up to its last settle().
+  /// @param writer  who appends, a line of text for people
+  /// @throws storage_error  it cannot be written there, is written by another process, was begun by another
+  ///         writer, or has fewer bytes than were settled
+  continued_file(std::string path, std::string writer);
+  /// Removes the hidden files if nothing was settled, or after end().
   ~continued_file();
   continued_file(const continued_file&) = delete;
   continued_file& operator=(const continued_file&) = delete;
@@ -76,20 +78,27 @@ class continued_file {
   /// Everything appended so far survives a crash and a power loss.    @throws storage_error
   /// Cost: two syncs of the disk.
   void settle();
-  /// Gives the file its name.    @throws storage_error
+  /// Settles, and gives the file its name.    @throws storage_error
   void keep();
+  /// The next run begins anew. Takes effect when this object is destroyed: until all else that the run wrote
+  /// is safe, too.
+  void end() noexcept { has_ended_ = true; }
 
  private:
-  [[nodiscard]] std::uint64_t read_mark() const;
+  void lock_mark();
+  void read_mark();
+  void take_back();
+  void open_hidden();
 
   std::string path_;
+  std::string writer_;
   std::filesystem::path target_;  // path_ with links resolved
   std::filesystem::path hidden_;
   std::filesystem::path mark_path_;
-  descriptor file_;
   descriptor mark_;
+  descriptor file_;
   std::uint64_t settled_ = 0;
-  bool is_kept_ = false;
+  bool has_ended_ = false;
 };
 
 /// A file to read from.

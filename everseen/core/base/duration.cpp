@@ -83,7 +83,7 @@ duration_read read_duration(std::string_view text) noexcept {
     }
     if (parts * factor % scale != 0) return {{}, no_duration};  // at most 10^9 weeks in ms: 6 * 10^17
     const std::int64_t rest = parts * factor / scale;
-    if (number > (most - sum - rest) / factor) return {{}, too_long};
+    if (rest > most - sum || number > (most - sum - rest) / factor) return {{}, too_long};
     sum += number * factor + rest;
   }
   return {std::chrono::milliseconds(sum), none};

@@ -25,6 +25,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   digests_.clear();
   times_.clear();
   keyed_.clear();
+  passed_.clear();
   keys_.clear();
   keyless_ = {};
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
@@ -78,6 +79,8 @@ void keyed_block::read_record(std::size_t i, std::string_view record) {
     unreadable_ = describe_fault(i, record, parts.error(), key);
     ends_.resize(i);  // the records before it in the block are kept
   } else {
+    if (options_.fate_of(parts.error()) == dedup_options::fate::pass)
+      passed_.push_back(static_cast<std::uint32_t>(i));
     ++(is_malformed(parts.error()) ? keyless_.malformed : keyless_.without_key);
     if (!keyless_.first) keyless_.first = describe_fault(i, record, parts.error(), key);
   }
@@ -116,7 +119,7 @@ std::string_view keyed_block::keep_wanted() noexcept {
   char* to = text;
   std::size_t begin = 0;
   std::size_t run_begin = 0;  // wanted records from here on are not moved yet
-  std::size_t next_keyed = 0;
+  std::size_t next_keyed = 0, next_passed = 0;
   const bool all_keyed = every_record_is_key_;
   const auto move_run = [&](std::size_t end) {
     if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
@@ -129,7 +132,8 @@ std::string_view keyed_block::keep_wanted() noexcept {
     } else if (next_keyed < keyed_.size() && keyed_[next_keyed] == i) {
       wanted = is_wanted(verdicts_[next_keyed++]);
     } else {
-      wanted = options_.without_key == dedup_options::fate::pass;
+      wanted = next_passed < passed_.size() && passed_[next_passed] == i;
+      next_passed += wanted ? 1 : 0;
     }
     const std::size_t end = ends_[i] + std::size_t{1};
     if (!wanted) {

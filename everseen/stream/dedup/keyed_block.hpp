@@ -77,7 +77,8 @@ class keyed_block {
   event_time latest_believed_{};
   scatter sorted_;
   std::vector<std::uint32_t> ends_;
-  std::vector<std::uint32_t> keyed_;  // indexes of the records that have a key, unless all have one
+  std::vector<std::uint32_t> keyed_;   // indexes of the records that have a key, unless all have one
+  std::vector<std::uint32_t> passed_;  // and of those without one that go out
   std::vector<digest> digests_;
   kept_keys keys_;  // empty unless wants_keys_
   std::vector<event_time> times_;

@@ -101,7 +101,7 @@ time_reader::time_reader(std::string format, std::optional<time_zone> zone)
     throw parameter_error("the time format '" + format_ +
                           "' has no zone (%z); say where its times belong, as in --time-zone UTC");
   if (const auto f = first("f"); f != all.end())
-    fraction_ = {format_.substr(0, f->begin), format_.substr(f->end)};
+    fraction_ = {format_.substr(0, f->begin), format_.substr(0, f->begin) + format_.substr(f->end)};
 }
 
 std::optional<event_time> time_reader::read(std::string_view text) noexcept {
@@ -118,16 +118,21 @@ std::optional<event_time> time_reader::read_by_format(std::string_view text) noe
   copy[text.size()] = '\0';
   std::tm parts{};
   parts.tm_mday = 1;
-  const char* rest = ::strptime(copy.data(), (fraction_ ? fraction_->before : format_).c_str(), &parts);
   milliseconds fraction{};
-  if (fraction_ && rest != nullptr) {
-    const std::size_t digits = std::strspn(rest, "0123456789");
+  if (fraction_) {
+    char* const begin = ::strptime(copy.data(), fraction_->before.c_str(), &parts);
+    const std::size_t digits = begin == nullptr ? 0 : std::strspn(begin, "0123456789");
     if (digits == 0) return std::nullopt;
     int hundred = 100;
     for (std::size_t i = 0; i < digits; ++i, hundred /= 10)
-      fraction += milliseconds(hundred * (rest[i] - '0'));
-    rest = ::strptime(rest + digits, fraction_->after.c_str(), &parts);
+      fraction += milliseconds(hundred * (begin[i] - '0'));
+    // The rest is read together with what is before: %p behind the fraction belongs to %I before it.
+    std::memmove(begin, begin + digits, std::strlen(begin + digits) + 1);
+    parts = {};
+    parts.tm_mday = 1;
   }
+  const char* const rest =
+      ::strptime(copy.data(), fraction_ ? fraction_->removed.c_str() : format_.c_str(), &parts);
   if (rest == nullptr || *rest != '\0') return std::nullopt;
   const year_month_day date{year{parts.tm_year + 1900}, month{static_cast<unsigned>(parts.tm_mon + 1)},
                             day{static_cast<unsigned>(parts.tm_mday)}};

@@ -62,10 +62,11 @@ class time_reader {
   [[nodiscard]] std::optional<event_time> read_by_format(std::string_view text) noexcept;
 
   std::string format_{};
-  struct around {
-    std::string before, after;
+  struct fraction_place {
+    std::string before;   // it
+    std::string removed;  // the whole without it
   };
-  std::optional<around> fraction_{};  // the parts of format_ around %f
+  std::optional<fraction_place> fraction_{};  // where %f is
   bool format_has_zone_ = false;
   std::optional<time_zone> zone_{};
 };

@@ -14,6 +14,8 @@ using test::Complains;
 using test::dying_at;
 using test::Notes;
 using test::Prints;
+using testing::AllOf;
+using testing::Field;
 using testing::HasSubstr;
 
 constexpr std::size_t block_through_a_pipe = 128 << 10;
@@ -126,26 +128,57 @@ TEST_F(DedupContinued, KeepsQuotedRecordsWholeAndOneHeader) {
   EXPECT_THAT(sh("cmp out records"), Prints(""));
 }
 
-TEST_F(DedupContinued, BeginsAnewWhereTheFileWasKept) {
+TEST_F(DedupContinued, IsNotOverUntilTheRunHasEnded) {
   end_early("kept");
   EXPECT_THAT(sh("cmp out first"), Prints(""));
+  EXPECT_THAT(sh(dedup("first")), Notes("out begins with 300000 lines"));
+  EXPECT_THAT(sh("cmp out first && ls -A | grep -F .out || true"), Prints(""));
+}
+
+TEST_F(DedupContinued, BeginsAnewWhereTheFileWasTakenAway) {
+  end_early("kept");
+  given("mv out taken");
+  EXPECT_THAT(sh(dedup("second")), Prints(""));
+  EXPECT_THAT(sh("cat taken out | cmp - both"), Prints(""));
+}
+
+TEST_F(DedupContinued, BeginsAnewAfterARunThatEnded) {
+  given(dedup("first"));
   EXPECT_THAT(sh(dedup("second")), Prints(""));
   EXPECT_THAT(sh("cat first out | cmp - both"), Prints(""));
 }
 
 TEST_F(DedupContinued, IsOfItsFilterAlone) {
   end_early("settled");
-  given("everseen dedup --filter other -o out second");
-  EXPECT_THAT(sh("cmp out second"), Prints(""));
-  given(dedup("first"));
+  EXPECT_THAT(sh("everseen dedup --filter other -o out second"),
+              Complains(3, "was begun with --filter f --store file:/", "remove"));
+  given("mkdir elsewhere");
+  EXPECT_THAT(sh("cd elsewhere; everseen dedup --error-rate 1e-12 --filter f -o ../out ../first"),
+              Notes("../out begins with"))
+      << "from any directory";
   EXPECT_THAT(sh("cmp out first"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsTheSameFilterHoweverItsStoreIsWritten) {
+  const std::string run = "everseen dedup --error-rate 1e-12 --filter f -o out first --store file:";
+  EXPECT_EQ(sh(dying_at("settled") + run + "st").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(sh(run + "\"$PWD/./st\""), Notes("out begins with"));
+  EXPECT_THAT(sh("cmp out first"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsWrittenByOneRunAtATime) {
+  EXPECT_THAT(sh("mkfifo slow; (sleep 2; echo a) > slow & everseen dedup --filter g -o out slow & sleep 1; "
+                 "everseen dedup --filter h -o out first; echo $? >&2; wait; cat out"),
+              AllOf(Field("out", &test::program_result::out, "a\n"),
+                    Field("err", &test::program_result::err,
+                          AllOf(HasSubstr("out is being written by process"), HasSubstr("\n3\n")))));
 }
 
 TEST_F(DedupContinued, RefusesAFileThatHasLostSettledLines) {
   end_early("settled", 2);
-  given("truncate -s 5 .out.????????????????");
+  given("truncate -s 5 .out.unfinished");
   EXPECT_THAT(sh(dedup("first")), Complains(3, "has 5 bytes", "remove it"));
-  given("truncate -s 3M .out.????????????????; echo 17 > $(ls -d .out.*.settled)");
+  given("truncate -s 3M .out.unfinished; echo 17 > .out.unfinished.mark");
   EXPECT_THAT(sh(dedup("first")), Complains(3, "is damaged", "remove it"));
 }
 

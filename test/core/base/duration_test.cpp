@@ -54,6 +54,13 @@ TEST(Duration, IsTheSameForEveryFormOfAUnit) {
     EXPECT_EQ(read(text), 14 * 24h) << text;
 }
 
+TEST(Duration, IsTooLongWhereItsPartsTogetherAre) {
+  for (const char* text : {"9223372036854775807ms0.5d", "9223372036854775807ms1ms", "9223372036854775808ms",
+                           "99999999999999999999w"})
+    EXPECT_EQ(fault_of(text), too_long) << text;
+  EXPECT_EQ(read("9223372036854775807ms"), std::chrono::milliseconds::max());
+}
+
 TEST(Duration, HasNoMonthsYearsOrCapitals) {
   for (const char* text : {"1", "1M", "1mo", "2months", "1y", "1year", "1H", "10 ", "1us", "1dayss", "1s1"})
     EXPECT_EQ(fault_of(text), no_unit) << text;

@@ -90,6 +90,9 @@ TEST(TimeReader, ReadsByAFormat) {
   EXPECT_EQ(ms(fine, "2023-11-14 22:13:20." + std::string(60, '9')), moment + 999);
   EXPECT_EQ(ms(fine, "2023-11-14 22:13:20."), std::nullopt);
   EXPECT_EQ(ms(fine, "2023-11-14 22:13:20.5Z"), std::nullopt);
+  time_reader half_days("%m/%d/%Y %I:%M:%S.%f %p", time_zone::of("UTC"));
+  EXPECT_EQ(ms(half_days, "11/14/2023 10:13:20.5 PM"), moment + 500);
+  EXPECT_EQ(ms(half_days, "11/14/2023 10:13:20.5 AM"), moment + 500 - 12 * 3'600'000);
 }
 
 TEST(TimeReader, ReadsDatesThatLookLikeNumbersByAFormat) {
