@@ -23,19 +23,6 @@ namespace everseen::test {
 
 namespace {
 
-bool is_free(std::uint16_t port) {
-  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  ::setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool bound = ::bind(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(s);
-  return bound;
-}
-
 /// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(const exec_words& words, const exec_words& environment, int log, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -59,6 +46,19 @@ std::vector<std::string> environment_of_servers() {
 }
 
 }  // namespace
+
+bool is_free(std::uint16_t port) {
+  const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool bound = ::bind(s, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(s);
+  return bound;
+}
 
 std::uint16_t free_port() {
   thread_local std::minstd_rand random{std::random_device{}()};

@@ -20,6 +20,8 @@ namespace everseen::test {
 
 /// A TCP port of this machine without a listener, below the range of outgoing connections.
 [[nodiscard]] std::uint16_t free_port();
+/// Whether no process listens on it.
+[[nodiscard]] bool is_free(std::uint16_t port);
 
 /// Certificates created for a test: a CA, and certificates that it signed for a server (127.0.0.1 and
 /// redis.test) and a client.

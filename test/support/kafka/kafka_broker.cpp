@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
@@ -44,10 +46,28 @@ void kafka_broker::skip_test_without() {
     GTEST_SKIP() << why_not();
 }
 
-kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority)
-    : port_(free_port()), controller_port_(free_port()) {
-  for (std::size_t i = 0; i < gates; ++i) gates_.emplace_back(new gate(free_port()));
-  std::string listeners = "PLAINTEXT://" + address() + ",CONTROLLER://" + on_loopback(controller_port_);
+kafka_broker::port_block::port_block() {
+  std::random_device random;
+  while (!lock_) {
+    const unsigned block = random() % count;
+    begin_ = static_cast<std::uint16_t>(first + block * size);
+    lock_ = lock_file::try_take(
+        std::filesystem::temp_directory_path() /
+        ("everseen-test-ports-" + std::to_string(::getuid()) + "-" + std::to_string(block)));
+    for (std::uint16_t i = 0; lock_ && i < size; ++i)
+      if (!is_free(static_cast<std::uint16_t>(begin_ + i))) lock_.reset();  // another program's
+  }
+}
+
+std::uint16_t kafka_broker::port_block::at(std::size_t which) const {
+  if (which >= size) throw std::logic_error("too many gates of a broker");
+  return static_cast<std::uint16_t>(begin_ + which);
+}
+
+kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority) {
+  for (std::size_t i = 0; i < gates; ++i) gates_.emplace_back(new gate(ports_.at(gate_port + i)));
+  std::string listeners =
+      "PLAINTEXT://" + address() + ",CONTROLLER://" + on_loopback(ports_.at(controller_port));
   std::string advertised = "PLAINTEXT://" + address();
   std::string protocols = "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT";
   for (std::size_t i = 0; i < gates; ++i) {
@@ -58,9 +78,8 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority)
   }
   std::string security;
   if (authority != nullptr) {
-    sasl_port_ = free_port();
-    tls_port_ = free_port();
-    const std::string more = ",SASL://" + on_loopback(sasl_port_) + ",TLS://" + on_loopback(tls_port_);
+    const std::string more =
+        ",SASL://" + on_loopback(ports_.at(sasl_port)) + ",TLS://" + on_loopback(ports_.at(tls_port));
     listeners += more;
     advertised += more;
     protocols += ",SASL:SASL_PLAINTEXT,TLS:SSL";
@@ -81,7 +100,7 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority)
   }
   const std::string settings = (directory_.path() / "settings").string();
   std::ofstream(settings) << "process.roles=broker,controller\nnode.id=1\n"
-                          << "controller.quorum.voters=1@" << on_loopback(controller_port_)
+                          << "controller.quorum.voters=1@" << on_loopback(ports_.at(controller_port))
                           << "\nlisteners=" << listeners << "\nadvertised.listeners=" << advertised
                           << "\nlistener.security.protocol.map=" << protocols
                           << "\nlog.dirs=" << (directory_.path() / "log").string()
@@ -104,7 +123,7 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority)
 }
 
 std::string kafka_broker::address() const {
-  return on_loopback(port_);
+  return on_loopback(ports_.at(client_port));
 }
 
 std::string kafka_broker::url(std::string_view topic, std::string_view rest) const {
@@ -112,11 +131,11 @@ std::string kafka_broker::url(std::string_view topic, std::string_view rest) con
 }
 
 std::string kafka_broker::sasl_url(std::string_view topic, std::string_view rest) const {
-  return url_at(on_loopback(sasl_port_), topic, rest);
+  return url_at(on_loopback(ports_.at(sasl_port)), topic, rest);
 }
 
 std::string kafka_broker::tls_url(std::string_view topic, std::string_view rest) const {
-  return url_at(on_loopback(tls_port_), topic, rest);
+  return url_at(on_loopback(ports_.at(tls_port)), topic, rest);
 }
 
 std::string kafka_broker::gate::url(std::string_view topic, std::string_view rest) const {
@@ -132,7 +151,11 @@ void kafka_broker::start() {
   running_ =
       std::make_unique<running_program>(java("kafka.Kafka", {(directory_.path() / "settings").string()}));
   client_ = std::make_unique<kafka_client>(address());  // an old one waits for long
-  client_->wait_for_brokers();
+  try {
+    client_->wait_for_brokers();
+  } catch (const std::runtime_error& e) {
+    throw std::runtime_error(std::string(e.what()) + "; Kafka wrote: " + running_->out() + running_->err());
+  }
 }
 
 }  // namespace everseen::test

@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "everseen/store/disk/lock_file.hpp"
 
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/kafka/kafka_client.hpp"
@@ -43,7 +46,7 @@ class kafka_broker {
   /// EVERSEEN_PEERS_REQUIRED is set.
   static void skip_test_without();
 
-  /// Answers clients when it returns.    @pre why_not().empty()
+  /// Answers clients when it returns.    @pre why_not().empty(); at most 12 gates
   explicit kafka_broker(std::size_t gates = 0) : kafka_broker(gates, nullptr) {}
   /// With listeners for those who prove who they are: the user `alice` by the password `right`, and
   /// certificates that this authority has signed.
@@ -69,11 +72,24 @@ class kafka_broker {
  private:
   kafka_broker(std::size_t gates, const tls_files* authority);
 
+  /// Ports that no other test uses: a broker takes seconds to bind its own.
+  class port_block {
+   public:
+    port_block();
+    [[nodiscard]] std::uint16_t at(std::size_t which) const;
+
+   private:
+    static constexpr unsigned first = 10'000, size = 16,
+                              count = 300;  // below those of other servers of tests
+
+    std::uint16_t begin_ = 0;
+    std::optional<lock_file> lock_;
+  };
+  static constexpr std::size_t client_port = 0, controller_port = 1, sasl_port = 2, tls_port = 3,
+                               gate_port = 4;
+
   scratch_directory directory_;
-  std::uint16_t port_;
-  std::uint16_t sasl_port_ = 0;
-  std::uint16_t tls_port_ = 0;
-  std::uint16_t controller_port_;
+  port_block ports_;
   std::vector<std::unique_ptr<gate>> gates_{};
   std::unique_ptr<running_program> running_{};
   std::unique_ptr<kafka_client> client_{};
