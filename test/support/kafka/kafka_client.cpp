@@ -42,7 +42,7 @@ std::string bytes(const void* at, std::size_t length) {
   return at == nullptr ? std::string() : std::string(static_cast<const char*>(at), length);
 }
 
-constexpr int timeout_ms = 20'000;
+constexpr int timeout_ms = 60'000;
 
 rd_kafka_headers_t* headers_of(const kafka_client::message& from) {
   rd_kafka_headers_t* const made = rd_kafka_headers_new(from.headers.size());
@@ -116,7 +116,7 @@ kafka_client::~kafka_client() = default;
 
 void kafka_client::wait_for_brokers() const {
   const struct rd_kafka_metadata* told = nullptr;
-  constexpr int start_ms = 60'000;
+  constexpr int start_ms = 180'000;
   check(rd_kafka_metadata(impl_->producer.get(), 0, nullptr, &told, start_ms), "no broker answers");
   rd_kafka_metadata_destroy(told);
 }
