@@ -28,7 +28,8 @@ consumer_name group::named(const std::string& consumer) const {
 
 void group::make() {
   const std::string_view from = url_.from_latest ? "$" : "0";
-  const redis::request r{where_, redis::encode({"XGROUP", "CREATE", url_.stream, url_.group, from}), 1, true};
+  const redis::request r{
+      where_, redis::encode({"EVAL", redis_stream::make, "1", url_.stream, url_.group, from}), 1, true};
   const auto answered = reading_.exchange(std::span(&r, 1));
   if (!answered.front()) throw backend_error(answered.front().error().message);
   const redis::reply& told = answered.front()->front();

@@ -5,6 +5,22 @@
 /// Lua scripts for streams as source and sink. All keys of a call are in one slot.
 namespace everseen::redis_stream {
 
+/// Creates a group that knows how many entries were added before its first one. Otherwise the server does not
+/// count what the group has read, or not read, before it has read something.
+///
+/// KEYS  stream    ARGV  group, 0 (all entries) or $ (later ones)
+/// Returns OK, or the error of XGROUP CREATE. Redis 6 does not count entries.
+inline constexpr std::string_view make = R"(
+local create = {'XGROUP', 'CREATE', KEYS[1], ARGV[1], ARGV[2]}
+local told, facts = redis.pcall('XINFO', 'STREAM', KEYS[1]), {}
+for i = 1, #told, 2 do facts[told[i]] = told[i + 1] end
+if facts['entries-added'] then
+  create[6] = 'ENTRIESREAD'
+  create[7] = facts['entries-added'] - (ARGV[2] == '0' and facts['length'] or 0)
+end
+return redis.pcall(unpack(create))
+)";
+
 /// Reads entries as a consumer, unless another process does. Idempotent: entries that were read stay
 /// pending, and those pending after `after` come first.
 ///
@@ -55,7 +71,7 @@ for _, group in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
   end
 end
 if not lag then return nil end
--- Redis 8 leaves out of the lag what was trimmed before it was read.
+-- Since 7.4, Redis leaves out of the lag what was trimmed before it was read.
 local added = field(redis.call('XINFO', 'STREAM', KEYS[1]), 'entries-added')
 if lag >= 0 and read and added then lag = math.max(lag, added - read) end
 local told = {redis.call('XLEN', KEYS[1]), lag}
