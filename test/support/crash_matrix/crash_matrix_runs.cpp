@@ -110,7 +110,8 @@ disaster random_disaster(std::mt19937_64& random, const matrix_pair& pair) {
   const auto some_time = [&] { return milliseconds(random() % (waits ? 1'500 : 120)); };
   const bool has_its_file = pair.to_name == "file" || pair.to_name == "files";
   disaster d;
-  switch (random() % (pair.has_kafka() || pair.to_name == "files" ? 8 : 6)) {
+  const std::uint64_t kind = random() % (pair.has_kafka() || pair.to_name == "files" ? 8 : 6);
+  switch (kind == 6 && !pair.has_kafka() ? 7 : kind) {
     case 0:
       d.die_at = fault_points()[random() % fault_points().size()] + ":" + std::to_string(1 + random() % 20);
       break;
