@@ -71,8 +71,9 @@ endfunction()
 
 # everseen_link_whole(<target> <exports>): a shared library or module of the C interface that needs the C library alone,
 # of version 2.34 or later, and shows the symbols of the file <exports>. Archives as files, without the shared libraries
-# that the targets would bring.
-everseen_find_archives(EVERSEEN_WHOLE_ARCHIVES hiredis sodium ssl crypto)
+# that the targets would bring. OpenSSL's own configuration says which others its archive needs: in Debian 13 zlib and zstd.
+pkg_check_modules(everseen_crypto REQUIRED libcrypto)
+everseen_find_archives(EVERSEEN_WHOLE_ARCHIVES hiredis sodium ssl ${everseen_crypto_STATIC_LIBRARIES})
 function(everseen_link_whole target exports)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/everseen/static/older_glibc.cpp")
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:everseen_shared> "$<TARGET_FILE:everseen_library>"
