@@ -230,10 +230,12 @@ void session::watch(std::string_view key, filter_revision seen) {
   if (!watched_bytes_.hold(watched_bytes_.held() + beside_the_key + key.size()))
     throw refusal{std::string(no_room_for_requests)};
   watched_.emplace(key, std::move(seen));
+  client_->watched = static_cast<int>(watched_.size());
 }
 
 void session::unwatch() noexcept {
   watched_.clear();
+  client_->watched = 0;
   watched_bytes_.give_back();
 }
 

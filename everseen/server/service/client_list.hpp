@@ -25,6 +25,7 @@ struct client {
   std::atomic<database_index> database = 0;
   std::atomic<int> protocol = 0;  ///< version of the Redis protocol; 0: HTTP
   std::atomic<int> queued = -1;   ///< requests since MULTI; -1: there was none
+  std::atomic<int> watched = 0;   ///< filters
   std::function<void()> end{};    ///< closes its connection, from any thread
 
   void set_name(std::string name);

@@ -17,6 +17,7 @@ namespace everseen::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Requests of Redis clients, valid and invalid.
 std::vector<std::string> comparable_requests() {
@@ -37,7 +38,7 @@ OBJECT nonsense x; ACL WHOAMI; ACL CAT; ACL CAT read; ACL CAT nonsense; ACL USER
 ACL GETUSER nobody; ACL nonsense; ACL WHOAMI x; ROLE; ROLE x; WAIT 0 0; WAIT x 0; WAIT 0 x; WAIT 0 -1;
 WAIT 0; COMMAND COUNT; COMMAND COUNT x; COMMAND LIST; COMMAND LIST x; COMMAND LIST FILTERBY PATTERN del;
 COMMAND LIST FILTERBY PATTERN nonsense; COMMAND LIST FILTERBY MODULE nonsense; COMMAND GETKEYS DEL a b;
-COMMAND GETKEYS PING x; COMMAND GETKEYS nonsense a; COMMAND GETKEYS TTL; COMMAND GETKEYS TTL a b;
+COMMAND GETKEYS PING x; COMMAND GETKEYS nonsense a; COMMAND GETKEYS TTL a b;
 COMMAND GETKEYS; COMMAND INFO nonsense; COMMAND nonsense; CLUSTER INFO; SLOWLOG GET; SLOWLOG GET 5;
 SLOWLOG GET -2; SLOWLOG GET x; SLOWLOG LEN; SLOWLOG RESET; SLOWLOG nonsense; MODULE LIST; LASTSAVE;
 TIME; WATCH none; UNWATCH; MULTI; WATCH none; EXISTS none; EXEC; EXEC; DISCARD; INFO; INFO nosuch; AUTH x;
@@ -58,11 +59,18 @@ CONFIG nonsense; CONFIG;
   return lines;
 }
 
+/// A shape with empty lists of modules: Redis 8 has a module built in.
+std::string without_modules(std::string shape) {
+  for (const std::string_view one : {"(*($)(:)($)(*))", "(%(args=*)(name=$)(path=$)(ver=:))"})
+    if (const std::size_t place = shape.find(one); place != shape.npos) shape.erase(place, one.size());
+  return shape;
+}
+
 /// The same request to everseen and to a Redis.
 class BesideRedis : public testing::Test {
  protected:
   void answers_alike(const std::string& line) {
-    EXPECT_EQ(shape_of(ask(ours_, line)), shape_of(ask(theirs_, line))) << line;
+    EXPECT_EQ(shape_of(ask(ours_, line)), without_modules(shape_of(ask(theirs_, line)))) << line;
   }
 
   redis_server redis_{};
@@ -91,7 +99,7 @@ std::set<std::string> field_names(const std::string& line) {
 
 TEST_F(BesideRedis, DescribesClientsByTheSameFieldsAndTheLibrary) {
   auto theirs = field_names(ask(theirs_, "CLIENT INFO").text);
-  theirs.insert({"lib-name", "lib-ver"});  // of Redis 7.2
+  theirs.insert({"lib-name", "lib-ver", "watch", "io-thread"});  // of Redis 7.2 to 8.0
   EXPECT_EQ(field_names(ask(ours_, "CLIENT INFO").text), theirs);
   EXPECT_EQ(field_names(ask(ours_, "CLIENT LIST").text), theirs);
 }
@@ -108,7 +116,13 @@ TEST_F(BesideRedis, DescribesTheActivityOfAClient) {
   EXPECT_THAT(mine, HasSubstr(" flags=N db=0 "));
   EXPECT_THAT(mine, HasSubstr(" multi=-1 "));
   EXPECT_THAT(mine, HasSubstr(" resp=2 lib-name=tester lib-ver=1.2"));
-  EXPECT_THAT(ask(ours_, "CLIENT LIST").text, HasSubstr(" flags=x db=0 sub=0 psub=0 ssub=0 multi=2 "));
+  EXPECT_THAT(ask(ours_, "CLIENT LIST").text,
+              HasSubstr(" flags=x db=0 sub=0 psub=0 ssub=0 multi=2 watch=0 "));
+  ask(other, "DISCARD");
+  ask(other, "WATCH a b");
+  EXPECT_THAT(ask(ours_, "CLIENT LIST").text, HasSubstr(" multi=-1 watch=2 "));
+  ask(other, "UNWATCH");
+  EXPECT_THAT(ask(ours_, "CLIENT LIST").text, Not(HasSubstr(" watch=2 ")));
   ask(ours_, "HELLO 3");
   EXPECT_THAT(ask(ours_, "CLIENT INFO").text, HasSubstr(" resp=3 "));
 }
