@@ -9,6 +9,7 @@
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/fingerprint.hpp"
 #include "everseen/core/format/image.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 
 namespace everseen::client {
 
@@ -55,19 +56,37 @@ void client_restore::commit() {
 }
 
 void client_restore::send_chunks(copy_id copy) {
-  std::int64_t iterator = 1;
-  std::vector<std::byte> chunk;
+  chunk_position next;
   for (held_segment& s : segments_) {
-    for (std::size_t at = 0; at < s.bits.size(); at += image::max_chunk_bits_bytes) {
-      const auto piece =
-          std::span(s.bits).subspan(at, std::min(image::max_chunk_bits_bytes, s.bits.size() - at));
-      chunk.assign(piece.begin(), piece.end());
-      image::append_chunk_trailer(chunk, copy, s.of, at);
-      iterator += static_cast<std::int64_t>(piece.size());
-      link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
-                    fingerprint_of(spec_));
-    }
+    for (next.in_segment = 0; next.in_segment < s.bits.size();) send_chunk(copy, s, next);
     s.bits = {};
+  }
+}
+
+/// A long chunk is cheap for the server, but must arrive whole. If it does not, the same bits are sent in a
+/// short one, and the next ones in longer ones again. The server takes bits twice, unless the long chunk was
+/// the last one and has arrived: then the filter exists.
+void client_restore::send_chunk(copy_id copy, const held_segment& s, chunk_position& next) {
+  const auto send = [&](repeat again) {
+    const std::size_t bytes = std::min(next.bytes, s.bits.size() - next.in_segment);
+    const auto piece = std::span(s.bits).subspan(next.in_segment, bytes);
+    std::vector<std::byte> chunk(piece.begin(), piece.end());
+    image::append_chunk_trailer(chunk, copy, s.of, next.in_segment);
+    const std::int64_t iterator = next.iterator + static_cast<std::int64_t>(bytes);
+    link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
+                  fingerprint_of(spec_), again);
+    next = {iterator, next.in_segment + bytes, std::min(2 * next.bytes, image::max_chunk_bits_bytes)};
+  };
+  if (next.bytes <= redis::piece_bytes) return send(repeat::yes);
+  try {
+    return send(repeat::no);
+  } catch (const backend_error&) {
+    next.bytes = redis::piece_bytes;
+  }
+  try {
+    send(repeat::yes);
+  } catch (const name_taken&) {  // commit() looks whether it is this one
+    next.in_segment = s.bits.size();
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "everseen/client/server_link.hpp"
 #include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::client {
@@ -29,7 +31,15 @@ class client_restore final : public filter_admin::restore {
     std::vector<std::byte> bits;
   };
 
+  /// Where the next chunk begins, and the most bits in it.
+  struct chunk_position {
+    std::int64_t iterator = 1;
+    std::size_t in_segment = 0;
+    std::size_t bytes = image::max_chunk_bits_bytes;
+  };
+
   void send_chunks(copy_id copy);
+  void send_chunk(copy_id copy, const held_segment& s, chunk_position& next);
 
   const std::shared_ptr<const server_link> link_;
   const std::string name_;

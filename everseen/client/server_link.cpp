@@ -69,8 +69,8 @@ redis::reply server_link::ask(std::initializer_list<std::string_view> words, std
 }
 
 void server_link::create(std::initializer_list<std::string_view> words, std::string_view filter,
-                         std::string_view fingerprint) const {
-  const redis::request asked{{}, redis::encode(words), 1, true};
+                         std::string_view fingerprint, repeat again) const {
+  const redis::request asked{{}, redis::encode(words), 1, again == repeat::yes};
   const auto with = pool_.take();
   const std::uint64_t lost_before = with->lost_answers();
   auto answers = with->exchange(std::span(&asked, 1));

@@ -62,7 +62,7 @@ class server_link {
   /// been taken by this very call.
   /// @throws name_taken  it is taken by another filter    @throws  as ask
   void create(std::initializer_list<std::string_view> words, std::string_view filter,
-              std::string_view fingerprint) const;
+              std::string_view fingerprint, repeat again = repeat::yes) const;
 
   /// @throws no_filter, error  as ask
   [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;

@@ -120,5 +120,34 @@ TEST(ClientRestore, FilterIsCopiedBetweenServersInPieces) {
   EXPECT_EQ(copied.add("b"), verdict::fresh);
 }
 
+// Promise: an import ends over a link that carries little before it is cut (operations, As a store).
+TEST(ClientRestore, FilterIsImportedOverALinkThatIsCutAgainAndAgain) {
+  const serving server;
+  const spec s = make_spec({.capacity = 300'000, .error_rate = 1e-6, .partitions = 2});
+  cutting_proxy proxy(port_of(server));
+  proxy.cut_every(cutting_proxy::direction::to_server, 60'000);
+  import_into(*store_through(proxy, "?retry_for=1s"), s, 0);
+  EXPECT_GT(proxy.connections(), 15U);
+  const filter f("f", store_of(server)->open("f", access::read));
+  EXPECT_EQ(f.get_spec(), s);
+  for (int key = 0; key < 1'000; ++key) ASSERT_TRUE(f.may_contain(std::to_string(key))) << key;
+  EXPECT_FALSE(f.may_contain("1000"));
+}
+
+// An answer that is lost leaves open whether a chunk arrived, also the last one.
+TEST(ClientRestore, FilterIsImportedWhereverItsAnswersAreCut) {
+  const serving server;
+  const spec s = make_spec({.capacity = 10'000, .error_rate = 1e-6, .partitions = 2});
+  for (std::size_t at = 0; at < 150; at += 5) {
+    cutting_proxy proxy(port_of(server));
+    const auto target = store_through(proxy);
+    proxy.cut_after(cutting_proxy::direction::to_client, at);
+    import_into(*target, s, 0);
+    const filter f("f", store_of(server)->open("f", access::read));
+    for (int key = 0; key < 1'000; ++key) ASSERT_TRUE(f.may_contain(std::to_string(key))) << at;
+    store_of(server)->drop("f");
+  }
+}
+
 }  // namespace
 }  // namespace everseen::client

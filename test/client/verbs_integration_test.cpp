@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "test/server/serving.hpp"
+#include "test/support/cutting_proxy.hpp"
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"
+#include "test/support/redis_server.hpp"
 #include "test/support/text_files.hpp"
 
 namespace everseen::client {
@@ -64,6 +66,33 @@ TEST_F(VerbsOverAServer, ExportImportsAsTheSameFilter) {
   EXPECT_EQ(run({"import", "b"}, copy).exit_code, 0);
   EXPECT_EQ(run({"check", "b", "alice", "bob"}).out, "seen\talice\nfresh\tbob\n");
   EXPECT_THAT(run({"import", "b"}, copy).err, HasSubstr("exists already"));
+}
+
+// Promise: dedup over everseen:// gets on over a link that carries little before it is cut, and prints each
+// line once (operations, As a store).
+TEST(VerbsOverAPoorLink, DedupPrintsEachLineOnce) {
+  const test::redis_server redis({"--appendonly", "no"});
+  const serving server(redis.unix_url());
+  test::cutting_proxy proxy(static_cast<std::uint16_t>(std::stoul(server.port())));
+  proxy.cut_every(test::cutting_proxy::direction::to_server, 60'000);
+  std::string input, expected;
+  for (int i = 0; i < 40'000; ++i) {
+    const std::string line = "a line as long as people have them " + std::to_string(i) + '\n';
+    input += line;
+    expected += line;
+    if (i % 3 == 0) input += line;
+    if (i % 7 == 0) input += "a line as long as people have them " + std::to_string(i / 2) + '\n';
+  }
+  const auto run = [&](const std::string& text) {
+    return test::run_program({test::everseen_program(), "dedup", "--filter", "words", "--on-outage", "hold",
+                              "--store", "everseen://127.0.0.1:" + std::to_string(proxy.port())},
+                             {.input = text});
+  };
+  const program_result got = run(input);
+  EXPECT_EQ(got.exit_code, 0) << got.err;
+  EXPECT_TRUE(got.out == expected) << got.out.size() << " bytes instead of " << expected.size();
+  EXPECT_GT(proxy.connections(), 30U);
+  EXPECT_EQ(run(input + "one more\n").out, "one more\n");
 }
 
 TEST(VerbsOverAServerWithUsers, WhoMayNotKnowTheSeedGetsNoWrongAnswer) {

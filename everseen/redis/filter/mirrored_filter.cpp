@@ -19,8 +19,9 @@ namespace everseen::redis {
 
 namespace {
 
-partition_batch part_of(const partition_batch& batch, std::size_t from) {
-  const std::size_t count = std::min(batch.digests.size() - from, max_journal_record_keys);
+/// @param most  keys
+partition_batch part_of(const partition_batch& batch, std::size_t from, std::size_t most) {
+  const std::size_t count = std::min(batch.digests.size() - from, most);
   return {batch.partition, batch.digests.subspan(from, count),
           batch.times.size() > 1 ? batch.times.subspan(from, count) : batch.times,
           batch.out.subspan(from, count)};
@@ -33,9 +34,9 @@ class adding final : public mirror_task {
   adding(partition_mirror& mirror, const partition_batch& batch) : mirror_task(mirror), batch_(batch) {}
 
  private:
-  std::optional<script_call> go_on(session&) override {
+  std::optional<script_call> go_on(session& with) override {
     while (from_ < batch_.digests.size()) {
-      reach_ = mirror().prepare(part_of(batch_, from_), predictor::no_room::skips);
+      reach_ = mirror().prepare(part_of(batch_, from_, most_keys(with)), predictor::no_room::skips);
       if (mirror().has_record()) return mirror().append_call();
       done();
     }

@@ -53,9 +53,14 @@ std::optional<script_call> mirror_task::next(session& with) {
     }
     mirror_.require_unsealed();
     is_looking_ = must_look();
+    if (!is_looking_ && !lost_before_) lost_before_ = with.lost_answers();
     call = is_looking_ ? mirror_.compare_call() : go_on(with);
   });
   return call;
+}
+
+std::size_t mirror_task::most_keys(const session& with) const noexcept {
+  return has_lost_answers(with) ? piece_bytes / sizeof(digest) : max_journal_record_keys;
 }
 
 /// If other clients add keys, checking first costs less than a refused record.
@@ -66,6 +71,7 @@ bool mirror_task::must_look() const noexcept {
 void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock::time_point asked) {
   waits_ = false;
   guarded([&] {
+    if (!a && a.error().may_have_run && looks_again()) return;
     const std::string key = mirror_.place().key;
     const std::size_t after = is_looking_ ? partition_mirror::commands_after_compare : 0;
     const reply& r = expect_reply(a, key, after);

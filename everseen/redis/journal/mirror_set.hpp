@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -42,11 +44,21 @@ class mirror_task {
   virtual void done() = 0;
   /// Handles answers that are not common to all calls.    @throws format_error  by default: there are none
   virtual void take_other(session& with, const reply& r);
+  /// The call may have run, but its answer was lost, or it was too long for the link.
+  /// @return whether go_on() finds out what became of it; by default it does not
+  virtual bool looks_again() noexcept { return false; }
   /// Sets the verdicts of unanswered keys to `unknown`.
   virtual void give_up() noexcept = 0;
 
   [[nodiscard]] partition_mirror& mirror() const noexcept { return mirror_; }
   void fail(batch_failure why) { failure_ = std::move(why); }
+  /// Whether this task may have run a call whose answer it did not get.    @pre go_on() was called
+  [[nodiscard]] bool has_lost_answers(const session& with) const noexcept {
+    return with.lost_answers() != lost_before_;
+  }
+  /// The most keys of its next record. Over a link that was cut meanwhile, a long record takes many
+  /// connections, and other clients would add theirs first, again and again.
+  [[nodiscard]] std::size_t most_keys(const session& with) const noexcept;
 
  private:
   template <typename Step>
@@ -59,6 +71,7 @@ class mirror_task {
   bool is_looking_ = false;  // the call under way compares, and adds nothing
   bool is_current_ = false;  // the server was asked since the last record
   bool waits_ = false;
+  std::optional<std::uint64_t> lost_before_{};  // answers of the session, before the first call of go_on()
 };
 
 /// The mirrors of a filter's partitions. Threads: any number.

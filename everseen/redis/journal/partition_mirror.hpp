@@ -150,6 +150,7 @@ class partition_mirror {
   std::optional<journal_record> record_{};
   std::uint64_t record_length_ = 0;  // bytes; 0: there is none
   std::string record_wire_{};        // its bytes, or, if it is long, the command that stages it
+  std::size_t begin_of_staged_ = 0;  // in this command
   journal_position behind_record_{};
   std::string writer_;       // random and unique to this mirror
   int attempts_ = 0;         // to append, since one succeeded

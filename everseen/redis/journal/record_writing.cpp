@@ -79,6 +79,7 @@ void partition_mirror::stage() {
   append_word(record_wire_, "SET");
   append_word(record_wire_, staged_key());
   begin_word(record_wire_, record_length_ + 1);
+  begin_of_staged_ = record_wire_.size();
   behind_record_.checksum = append_record(record_wire_, *record_);
   record_wire_ += next_chunk_mark;
   end_word(record_wire_);
@@ -131,10 +132,9 @@ void partition_mirror::put_in_place(script_call& append) {
 
 void partition_mirror::adopt_staged(script_call& append) {
   const std::uint64_t begin = behind_record_.offset - record_length_;
-  append.before = std::move(record_wire_);
-  append.commands_before = 1;
+  append.staged = {staged_key(), std::move(record_wire_), begin_of_staged_, record_length_ + 1};
   append.arguments[8] = std::to_string(record_length_ + 1);
-  append.keys.push_back(staged_key());
+  append.keys.push_back(append.staged.key);
   append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));
 }
 

@@ -1,6 +1,7 @@
 #include "everseen/redis/keyspace/script_calls.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -16,14 +17,59 @@ namespace {
 /// Limits the memory that the requests need on both sides.
 constexpr std::size_t requests_at_once = 256;
 
-request request_of(script_call call) {
-  std::string wire = std::move(call.before);
+/// Sent again if a server refuses it, but not if its connection was lost: its answer counts as forgotten.
+constexpr repetition unless_lost{std::chrono::milliseconds(1)};
+/// Much longer than the next piece takes.
+constexpr std::string_view piece_life_ms = "60000";
+
+/// Returns the new length of the string. A piece that does not begin where the string ends changes nothing:
+/// it comes a second time, or late, or the server has lost what was before it.
+constexpr std::string_view store_piece = R"(
+local call, key = redis.call, KEYS[1]
+local length = call('STRLEN', key)
+if length == tonumber(ARGV[1]) then
+  length = call('SETRANGE', key, ARGV[1], ARGV[2])
+  call('PEXPIRE', key, ARGV[3])
+end
+return length
+)";
+
+/// @param wire  the command that stores its string, if it has one; the call is appended
+request request_of(const script_call& call, std::string wire) {
+  const bool stages = !wire.empty();
   wire += encode_call(*call.what, call.keys, call.arguments);
   wire += call.after;
-  request r{std::move(call.to), std::move(wire), call.commands_before + 1 + call.commands_after, true};
+  request r{call.to, std::move(wire), (stages ? 1 : 0) + 1 + call.commands_after,
+            stages ? unless_lost : repetition(true)};
   r.what = call.what;
   r.on_replicas = call.on_replicas;
   return r;
+}
+
+request piece_of(const script_call& call, std::string_view bytes, std::size_t from) {
+  // By its text: a server that does not know the script would refuse all pieces that are on their way.
+  return {call.to,
+          encode({"EVAL", store_piece, "1", call.staged.key, std::to_string(from),
+                  bytes.substr(from, piece_bytes), piece_life_ms}),
+          1, true};
+}
+
+/// Sends the string of a call piece by piece, and then the call. If the server loses pieces again and again,
+/// the script finds that the string is not whole.
+answer run_in_pieces(session& with, const script_call& call, std::string_view bytes) {
+  std::size_t rounds = 2 * (bytes.size() / piece_bytes + 1);  // each stores one or more
+  for (std::size_t stored = 0; stored < bytes.size() && rounds > 0; --rounds) {
+    std::vector<request> pieces;
+    for (std::size_t from = stored; from < bytes.size(); from += piece_bytes)
+      pieces.push_back(piece_of(call, bytes, from));
+    stored = 0;
+    for (answer& a : with.exchange(pieces)) {
+      if (!a || a->front().is_error()) return std::move(a);
+      stored = std::max(stored, static_cast<std::size_t>(a->front().integer()));
+    }
+  }
+  const request alone = request_of(call, {});
+  return std::move(with.exchange(std::span(&alone, 1)).front());
 }
 
 const reply& no_error(const reply& r, const std::string& key) {
@@ -39,8 +85,14 @@ const reply& no_error(const reply& r, const std::string& key) {
 std::vector<answer> run_scripts(session& with, std::vector<script_call> calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
-  for (script_call& call : calls) requests.push_back(request_of(std::move(call)));
-  return with.exchange(requests);
+  for (script_call& call : calls) requests.push_back(request_of(call, std::move(call.staged.command)));
+  std::vector<answer> answers = with.exchange(requests);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const staged_string& s = calls[i].staged;
+    if (answers[i] || !answers[i].error().may_have_run || s.key.empty()) continue;
+    answers[i] = run_in_pieces(with, calls[i], std::string_view(requests[i].wire).substr(s.begin, s.bytes));
+  }
+  return answers;
 }
 
 reply run_script(session& with, script_call call) {

@@ -10,6 +10,15 @@
 
 namespace everseen::redis {
 
+/// A long string that a script takes over. It is stored by a command of its own, since Redis hashes every
+/// byte that goes through a script.
+struct staged_string {
+  std::string key{};      ///< empty: there is none
+  std::string command{};  ///< stores it, from encode()
+  std::size_t begin = 0;  ///< of its bytes in the command
+  std::size_t bytes = 0;
+};
+
 /// A call of a script. Running it twice must have the effect of running it once.
 struct script_call {
   const script* what;
@@ -18,10 +27,10 @@ struct script_call {
   std::vector<std::string> arguments{};
   /// As in request: set for calls that add keys or claim events.
   bool on_replicas = false;
-  /// Commands, from encode(), to run before the script each time it is sent, on the same server. They carry
-  /// bytes that the script does not read. Their replies precede the script's.
-  std::string before{};
-  std::size_t commands_before = 0;
+  /// Stored before the script runs; the reply to its command precedes the script's. A command counts only
+  /// once it has arrived whole. So if the connection is lost, the string is sent in pieces, of which those
+  /// that arrived are not sent again, and then the script is called alone.
+  staged_string staged{};
   /// Commands to run after it. Their replies follow the script's.
   std::string after{};
   std::size_t commands_after = 0;
@@ -49,8 +58,8 @@ void require_scripts(session& with, const route& at);
 /// @throws backend_error, format_error  as run_script
 const reply& expect_reply(const answer& a, const std::string& key, std::size_t after = 0);
 
-/// For a script that did not find what the last command before it was to write.
-/// @param a  of a script_call with `before`
+/// For a script that did not find its staged string.
+/// @param a  of a script_call with `staged`
 /// @throws backend_error  always, with the server's reply to that command; format_error  as run_script
 [[noreturn]] void refuse_lack(const answer& a, const std::string& key);
 

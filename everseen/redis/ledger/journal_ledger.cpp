@@ -15,8 +15,9 @@ namespace {
 constexpr std::size_t most_counters_a_call = 3500;
 
 /// The number of first events that cannot have more counters than one call may increment.
-std::size_t events_in_a_call(const claim_batch& batch) {
-  const std::size_t most = std::min(batch.positions.size(), max_journal_record_keys);
+/// @param most_keys  of its record
+std::size_t events_in_a_call(const claim_batch& batch, std::size_t most_keys) {
+  const std::size_t most = std::min(batch.positions.size(), most_keys);
   if (batch.counts.per_event == 0 || batch.counts.names.size() <= most_counters_a_call) return most;
   return std::clamp<std::size_t>(most_counters_a_call / batch.counts.per_event, 1, most);
 }
@@ -38,13 +39,12 @@ class journal_ledger::claiming final : public mirror_task {
   [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[mirror().number()]; }
 
   std::optional<script_call> go_on(session& with) override {
-    if (!lost_before_) lost_before_ = with.lost_answers();
     if (!record()) read_record(with);
-    if (auto call = add_again()) return call;
+    if (auto call = add_again(with)) return call;
     answer_those_judged(left_, *record(), of_.filter().spec, mirror().state().slices, was_sent_);
     if (left_.positions.empty()) return std::nullopt;
     claim_batch part = left_;
-    const std::size_t events = events_in_a_call(left_);
+    const std::size_t events = events_in_a_call(left_, most_keys(with));
     part.keys.digests = part.keys.digests.first(events);
     part.keys.out = part.keys.out.first(events);
     if (part.keys.times.size() > 1) part.keys.times = part.keys.times.first(events);
@@ -64,10 +64,10 @@ class journal_ledger::claiming final : public mirror_task {
 
   /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old
   /// copy of the record may not have the keys yet.
-  std::optional<script_call> add_again() {
+  std::optional<script_call> add_again(const session& with) {
     const fresh_replays all(left_, *record());
     for (std::size_t from = 0; from < all.digests.size();) {
-      const std::size_t count = std::min(all.digests.size() - from, max_journal_record_keys);
+      const std::size_t count = std::min(all.digests.size() - from, most_keys(with));
       std::vector<verdict> ignored(count);
       const prediction p = mirror().prepare(
           {mirror().number(), std::span(all.digests).subspan(from, count),
@@ -85,6 +85,8 @@ class journal_ledger::claiming final : public mirror_task {
 
   script_call claim_call() {
     script_call call = mirror().append_call();
+    is_long_ = !call.staged.key.empty();
+    call.staged.key.clear();
     call.keys.insert(call.keys.begin() + 2, of_.keys().lanes(mirror().number()));
     lane_record& now = *record();
     std::string head = now.head();
@@ -129,13 +131,22 @@ class journal_ledger::claiming final : public mirror_task {
   void take_other(session& with, const reply& r) override {
     if (r[0].text() == "H") {
       record().reset();
-      was_sent_ = was_sent_ || with.lost_answers() != *lost_before_;
+      was_sent_ = was_sent_ || has_lost_answers(with);
       forget_rest();
     } else if (r[0].text() == "J") {
       throw of_.is_gone();
     } else {
       mirror_task::take_other(with, r);
     }
+  }
+
+  /// The script's arguments are as long as the record, so it is not sent alone: shorter claims are made.
+  bool looks_again() noexcept override {
+    if (!is_claim_ || !is_long_) return false;
+    record().reset();
+    was_sent_ = true;
+    forget_rest();
+    return true;
   }
 
   void forget_rest() noexcept { std::ranges::fill(left_.keys.out, verdict::unknown); }
@@ -151,9 +162,9 @@ class journal_ledger::claiming final : public mirror_task {
   const std::uint64_t settled_;
   claim_batch left_;  // of which nothing is known yet
   prediction reach_{};
-  bool is_claim_ = false;                       // the call under way
-  bool was_sent_ = false;                       // an answer was lost, so this claim may be what judged events
-  std::optional<std::uint64_t> lost_before_{};  // answers of the session, before this claim
+  bool is_claim_ = false;  // the call under way
+  bool is_long_ = false;   // it has a record of its own chunk
+  bool was_sent_ = false;  // an answer was lost, so this claim may be what judged events
   int looks_ = 0;
 };
 
