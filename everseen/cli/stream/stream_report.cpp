@@ -11,14 +11,15 @@ namespace everseen::cli {
 
 std::string job_summary(const job_result& result) {
   const tally& t = result.verdicts;
+  const bool has_only_bad = result.bad > 0 && result.events == 0;
   std::string text =
-      fmt::format("{} {}: {} fresh, {} seen", format_count(result.events),
+      fmt::format("{}{} {}: {} fresh, {} seen", has_only_bad ? "warning: " : "", format_count(result.events),
                   result.events == 1 ? "event" : "events", format_count(t.fresh), format_count(t.seen));
   if (t.late > 0) text += fmt::format(", {} late", format_count(t.late));
   if (result.bad == 1) text += "; 1 record was no event";
   if (result.bad > 1) text += fmt::format("; {} records were no events", format_count(result.bad));
   if (result.bad > 0) text += (result.bad == 1 ? ": it " : "; the first ") + result.first_bad;
-  if (result.bad > 0 && result.events == 0) text += "; is the key right?";
+  if (has_only_bad) text += "; is the key right?";
   if (result.replayed > 0)
     text += fmt::format("; {} were judged before by a run that did not end", format_count(result.replayed));
   if (result.passed)
