@@ -24,7 +24,9 @@ class dedup_output {
   [[nodiscard]] bool is_file() const noexcept { return !lines_ || lines_->is_file(); }
   [[nodiscard]] bool is_pipe() const noexcept { return lines_ && lines_->is_pipe(); }
 
-  /// Opens a file that is continued: the filter, once it is open, excludes other writers.
+  /// Opens a file that is continued: the filter, once it is open, excludes other writers. A file that is
+  /// appended to, and ends in the middle of a record of a run that was killed, gets the end of that record:
+  /// the next one would be joined to it, and lost.
   /// @pre nothing has been added to the filter in this run
   /// @throws storage_error, and as deduplicate
   void open(const dedup_options& options, dedup_filter& seen);

@@ -90,6 +90,17 @@ INSTANTIATE_TEST_SUITE_P(At, DedupCrash,
                                                           kill_of{3, "--window 1d --time 2"})),
                          name_of_kill);
 
+class DedupAppending : public test::Shell {};
+
+// The run that was killed had not added the key of the line that it could not write whole.
+TEST_F(DedupAppending, EndsALineThatAKilledRunLeftUnfinished) {
+  given("printf 'a\\nb' > out; printf 'b\\nc\\n' > in");
+  EXPECT_THAT(sh("everseen dedup --filter f in >> out"), Notes("ended in the middle of a line"));
+  EXPECT_THAT(sh("cat out"), Prints("a\nb\nb\nc\n"));
+  EXPECT_THAT(sh("everseen dedup --filter f in >> out; cat out"), Prints("a\nb\nb\nc\n"));
+  EXPECT_THAT(sh("everseen dedup --filter g in > out; cat out"), Prints("b\nc\n"));
+}
+
 class DedupContinued : public test::Shell {
  protected:
   void SetUp() override { given("seq 300000 > first; seq 200001 400000 > second; seq 400000 > both"); }
