@@ -40,10 +40,13 @@ bool is_overfilled(const layer_state& layer) noexcept {
 double given_keys_of(const layer_state& layer, std::span<const std::byte> bits) noexcept {
   constexpr std::uint64_t too_few = 32;  // bits that are not set: their number varies too much to tell
   if (!is_overfilled(layer)) return by_counts(layer);
-  const std::uint64_t set = set_bits(bits);
-  const double by_bits =
-      std::max(static_cast<double>(layer.keys), sizing::keys_from_set_bits(layer.shape, set));
-  return layer.shape.bits() - set < too_few ? std::min(by_bits, by_counts(layer)) : by_bits;
+  const std::uint64_t set = set_bits(bits), unset = layer.shape.bits() - set;
+  const auto at_least = [&](std::uint64_t set_at_least) {
+    return std::max(static_cast<double>(layer.keys), sizing::keys_from_set_bits(layer.shape, set_at_least));
+  };
+  if (unset >= too_few) return at_least(set);
+  const auto deviation = static_cast<std::uint64_t>(std::ceil(2 * std::sqrt(static_cast<double>(unset) + 1)));
+  return std::min(at_least(set - deviation), by_counts(layer));
 }
 
 bool given_keys::needs_bits(const partition_state& state) noexcept {

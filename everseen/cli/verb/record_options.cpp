@@ -133,6 +133,8 @@ void must_have_effect(const record_options& given, bool also_fields) {
 }
 
 field_words words_of(const record_options& given, std::string_view header) {
+  if (const auto kind = given.header ? unusual_header(header) : std::nullopt)
+    throw format_error("the first line of the input " + *kind);
   field_words fields{given.delimiter_or_default(), {}, given.csv};
   if (given.header) fields.names = header_names(header, given.format(), "the input");
   return fields;

@@ -67,6 +67,8 @@ std::optional<std::string_view> wide_encoding(std::string_view text) noexcept {
   std::size_t nuls[2] = {0, 0};
   const std::string_view some = text.substr(0, 4096);
   for (std::size_t i = 0; i < some.size(); ++i) nuls[i % 2] += some[i] == '\0' ? 1 : 0;
+  if (some.size() >= 4 && nuls[0] == 0 && nuls[1] * 5 > 2 * some.size()) return "UTF-16LE";
+  if (some.size() >= 4 && nuls[1] == 0 && nuls[0] * 5 > 2 * some.size()) return "UTF-16BE";
   if (some.size() >= 16 && nuls[0] == 0 && nuls[1] * 5 > some.size()) return "UTF-16LE";
   if (some.size() >= 16 && nuls[1] == 0 && nuls[0] * 5 > some.size()) return "UTF-16BE";
   return std::nullopt;
@@ -89,6 +91,11 @@ std::optional<std::string> unusual_kind(std::string_view text, record_format for
       has_control_bytes(text))
     return "seems to be a tar archive, and is read as lines of text; unpack it first: tar -xOf FILE | "
            "everseen ...";
+  return std::nullopt;
+}
+
+std::optional<std::string> unusual_header(std::string_view line) {
+  if (const auto encoding = wide_encoding(line)) return wide_text(*encoding);
   return std::nullopt;
 }
 

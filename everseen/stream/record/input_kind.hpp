@@ -16,6 +16,9 @@ namespace everseen {
 /// @param text  the beginning of the input    @return nothing  it looks like text, or records end with NUL
 [[nodiscard]] std::optional<std::string> unusual_kind(std::string_view text, record_format format);
 
+/// The error for a line that names the fields, if it is text of 16 or 32 bits a character.
+[[nodiscard]] std::optional<std::string> unusual_header(std::string_view line);
+
 /// How many lines end with a carriage return and a newline, and with a newline alone.
 struct line_ends {
   std::size_t with_return = 0;

@@ -185,6 +185,11 @@ TEST_F(DedupKeys, NamesTheDelimiterThatAHeaderSeemsToHave) {
 TEST_F(DedupKeys, WarnsOfInputThatIsHardlyLinesOfText) {
   EXPECT_THAT(sh("printf 'a\\nb\\na\\n' | iconv -t UTF-16 | everseen dedup"), Notes("UTF-16", "iconv"));
   EXPECT_THAT(sh("printf 'alpha\\nbeta\\ngamma\\n' | iconv -t UTF-16LE | everseen dedup"), Notes("UTF-16LE"));
+  for (const char* key : {"id", "1"})
+    EXPECT_THAT(
+        sh("printf 'id,name\\n1,b\\n1,c\\n' | iconv -t UTF-16LE | everseen dedup --csv --header --key "s +
+           key),
+        Complains(4, "the first line of the input is text in UTF-16LE", "iconv -f UTF-16LE"));
   const std::string marked =
       "\xef\xbb\xbf"
       "a\na\n";
@@ -307,11 +312,11 @@ TEST_F(DedupKeys, WarnsIfNoLineHasTheKey) {
               AllOf(Output(lines), Notes("warning", "all 2 were printed")));
   EXPECT_THAT(sh("everseen dedup --window 10m --key /id --time /at --missing-key drop", lines),
               AllOf(Output(""), Notes("no line has a usable key or time", "there is no /at")));
-  EXPECT_THAT(
-      sh("everseen stream --from - --filter s --key /nope --to - --bad-events skip", lines),
-      AllOf(Output(""), testing::Field(&test::program_result::err,
-                                       AllOf(HasSubstr("2 records were no events; the first has no key"),
-                                             HasSubstr("warning: 0 events"), HasSubstr("is the key right?")))));
+  EXPECT_THAT(sh("everseen stream --from - --filter s --key /nope --to - --bad-events skip", lines),
+              AllOf(Output(""),
+                    testing::Field(&test::program_result::err,
+                                   AllOf(HasSubstr("2 records were no events; the first has no key"),
+                                         HasSubstr("warning: 0 events"), HasSubstr("is the key right?")))));
   for (const char* verb : {"dedup", "dedup -c", "check f"})
     EXPECT_THAT(sh("everseen "s + verb + " -q --key /nope --missing-key drop", lines), Prints("")) << verb;
 }
