@@ -8,8 +8,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/stores.hpp"
@@ -38,17 +36,6 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   return added.records;
 }
 
-/// Whether what is before the place to write to ends without a separator.
-bool ends_in_a_record(int number, char separator) {
-  struct stat status {};
-  if (::fstat(number, &status) != 0) return false;
-  const bool appends = (::fcntl(number, F_GETFL) & O_APPEND) != 0;
-  const off_t end = appends ? status.st_size : ::lseek(number, 0, SEEK_CUR);
-  const descriptor again(::open(fmt::format("/proc/self/fd/{}", number).c_str(), O_RDONLY | O_CLOEXEC));
-  char last = separator;
-  return end > 0 && again && ::pread(again.get(), &last, 1, end - 1) == 1 && last != separator;
-}
-
 /// The filter, wherever the program is run.
 std::string writer_of(const dedup_arguments& given, dedup_filter& seen) {
   constexpr std::string_view files = "file:";
@@ -70,13 +57,10 @@ dedup_output::dedup_output(const dedup_arguments& given, printer& out) : given_(
 
 void dedup_output::open(const dedup_options& options, dedup_filter& seen) {
   if (lines_) {
-    if (seen.is_kept() && lines_->is_file() && ends_in_a_record(STDOUT_FILENO, options.format.separator)) {
-      lines_->write({&options.format.separator, 1});
-      if (!given_.quiet)
-        fmt::print(stderr,
-                   "everseen: the output ended in the middle of a line, of a run that was killed or failed; "
-                   "that line is ended now, and may occur again whole\n");
-    }
+    if (seen.is_kept() && lines_->end_record(options.format.separator) && !given_.quiet)
+      fmt::print(stderr,
+                 "everseen: the output ended in the middle of a line, of a run that was killed or failed; "
+                 "that line is ended now, and may occur again whole\n");
     return;
   }
   continued_.emplace(*given_.output, writer_of(given_, seen));

@@ -3,6 +3,7 @@
 namespace everseen {
 
 void output_sink::begin(std::string_view /*note*/) {
+  out_.end_record(separator_);
   if (!text_.empty()) out_.write(text_ + separator_);
 }
 

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <thread>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/disk/disk.hpp"
 
 namespace everseen {
@@ -69,6 +71,21 @@ void output::wait_until_read(const std::function<bool()>& goes_on) const {
     if (!goes_on()) return;
     waited = microseconds(0);
   }
+}
+
+bool output::end_record(char separator) {
+  struct stat about {};
+  if (::fstat(descriptor_, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  const bool appends = (::fcntl(descriptor_, F_GETFL) & O_APPEND) != 0;
+  const off_t end = appends ? about.st_size : ::lseek(descriptor_, 0, SEEK_CUR);
+  // The descriptor itself may be for writing only.
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
+  const descriptor readable(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char last = separator;
+  if (end <= 0 || !readable || ::pread(readable.get(), &last, 1, end - 1) != 1 || last == separator)
+    return false;
+  write({&separator, 1});
+  return true;
 }
 
 bool output::is_untouched() const noexcept {

@@ -19,6 +19,10 @@ class output {
   /// @throws storage_error  the disk is full, the reader has closed the pipe, ...
   void write(std::string_view bytes);
 
+  /// Ends the record in which a file that is appended to may end, since a run was killed: the next record
+  /// would be joined to it, and lost.    @return whether there was one    @throws storage_error
+  bool end_record(char separator);
+
   /// Whether the other end of the pipe is closed, checked without writing.
   [[nodiscard]] bool is_abandoned() const noexcept;
   /// @throws storage_error  is_abandoned(); as write would throw

@@ -99,6 +99,8 @@ TEST_F(DedupAppending, EndsALineThatAKilledRunLeftUnfinished) {
   EXPECT_THAT(sh("cat out"), Prints("a\nb\nb\nc\n"));
   EXPECT_THAT(sh("everseen dedup --filter f in >> out; cat out"), Prints("a\nb\nb\nc\n"));
   EXPECT_THAT(sh("everseen dedup --filter g in > out; cat out"), Prints("b\nc\n"));
+  EXPECT_THAT(sh("printf 'a\nb' > out; everseen stream -q --filter h --from in --to - >> out; cat out").out,
+              "a\nb\nb\nc\n");
 }
 
 class DedupContinued : public test::Shell {
