@@ -147,9 +147,10 @@ struct watched_run {
       deduplicate(input, *seen, target.lines(), options, result);
       if (result.failure) target.end_if_asked();  // then it is not a failure of the store
     } catch (const storage_error& e) {
-      if (!seen.is_kept() || e.path() != target.lines().name() || result.verdicts.fresh == 0) throw;
+      if (!seen.is_kept() || target.is_continued() || e.path() != target.lines().name() ||
+          result.verdicts.fresh == 0)
+        throw;
       const bool repeats = options.adding_keys == dedup_options::adding::after_block;
-      if (target.is_continued()) throw;
       const std::string outcome =
           repeats ? about_repeated_lines(seen->name()) : about_lost_lines(seen->name());
       if (e.code() != EPIPE)

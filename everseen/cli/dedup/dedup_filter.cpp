@@ -52,6 +52,20 @@ std::shared_ptr<store> store_of(const dedup_arguments& given) {
   return named ? chosen_store(given.store) : open_store("mem:");
 }
 
+/// Refuses options that promise what a filter cannot keep whose keys are taken before their lines are
+/// printed.
+void must_allow_loss(const dedup_arguments& given) {
+  if (given.output)
+    throw parameter_error(
+        "on servers a key must be taken before its line is printed, so --output cannot promise that no line "
+        "is "
+        "lost; redirect the output, as in > FILE, or use a job: everseen stream --job J --to FILE");
+  if (given.on_crash == crash_effect::repeat)
+    throw parameter_error(
+        "on servers a key must be taken before its line is printed, as another run may have the same line; "
+        "leave out --on-crash repeat, or use a job, which loses and repeats nothing: everseen stream --job");
+}
+
 /// Refuses options that need a window if there is none.
 void must_have_window(const dedup_arguments& given, bool window) {
   if (window) return;
@@ -66,6 +80,7 @@ void must_have_window(const dedup_arguments& given, bool window) {
 
 dedup_filter::dedup_filter(const dedup_arguments& given, const block_reader& input)
     : kept_(given.filter_name.has_value()), home_(store_of(given)) {
+  if (kept_ && home_->traits().is_remote) must_allow_loss(given);  // before a filter is made
   make_or_open(given, input);
   if (!made_) must_agree(given, *home_, *seen_);
   must_have_window(given, seen_->get_spec().window.has_value());
@@ -117,19 +132,11 @@ unsigned dedup_filter::useful_threads() const {
 
 dedup_options::adding dedup_filter::adding_of(const dedup_arguments& given) const {
   using adding = dedup_options::adding;
-  if (kept_ && given.output && !seen_->stored().adds_after_effects())
-    throw parameter_error(
-        "on servers a key must be taken before its line is printed, so --output cannot promise that no line "
-        "is "
-        "lost; redirect the output, as in > FILE, or use a job: everseen stream --job J --to FILE");
+  const bool adds_after = seen_->stored().adds_after_effects();
+  if (kept_ && !adds_after) must_allow_loss(given);
   if (!kept_ || given.judge_ahead) return adding::ahead;
-  if (seen_->stored().adds_after_effects())
-    return given.on_crash == crash_effect::lose ? adding::before_block : adding::after_block;
-  if (given.on_crash == crash_effect::repeat)
-    throw parameter_error(
-        "on servers a key must be taken before its line is printed, as another run may have the same line; "
-        "leave out --on-crash repeat, or use a job, which loses and repeats nothing: everseen stream --job");
-  return adding::before_block;
+  if (!adds_after || given.on_crash == crash_effect::lose) return adding::before_block;
+  return adding::after_block;
 }
 
 void dedup_filter::discard_if_unused() noexcept {

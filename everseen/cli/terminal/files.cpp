@@ -10,14 +10,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/disk/lock_file.hpp"
 #include "everseen/stream/port/fault_point.hpp"
 
 namespace everseen::cli {
@@ -111,20 +109,14 @@ continued_file::~continued_file() {
   (void)disk::real().sync_directory(directory_of(target_));
 }
 
-/// A run that ends removes its mark, which another may have opened before and locked after.
 void continued_file::lock_mark() {
-  struct stat opened {
-  }, named{};
-  do {
-    mark_ = descriptor(::open(mark_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!mark_) cannot("write", mark_path_);
-    if (::flock(mark_.get(), LOCK_EX | LOCK_NB) != 0)
-      throw storage_error(fmt::format("{} is being written by {}; wait for its end, or give another file",
-                                      path_, lock_file::holder_of(mark_path_)),
-                          EWOULDBLOCK, path_);
-    if (::fstat(mark_.get(), &opened) != 0) cannot("read", mark_path_);
-  } while (::stat(mark_path_.c_str(), &named) != 0 || named.st_ino != opened.st_ino ||
-           named.st_dev != opened.st_dev);
+  lock_ = lock_file::try_take(mark_path_);
+  if (!lock_)
+    throw storage_error(fmt::format("{} is being written by {}; wait for its end, or give another file",
+                                    path_, lock_file::holder_of(mark_path_)),
+                        EWOULDBLOCK, path_);
+  mark_ = descriptor(::open(mark_path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!mark_) cannot("write", mark_path_);
 }
 
 /// The number of settled bytes, of always as many digits, as it is overwritten in place; and the writer.

@@ -10,6 +10,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/lock_file.hpp"
 
 /// Files that verbs read and write whole.
 namespace everseen::cli {
@@ -95,6 +96,7 @@ class continued_file {
   std::filesystem::path target_;  // path_ with links resolved
   std::filesystem::path hidden_;
   std::filesystem::path mark_path_;
+  std::optional<lock_file> lock_;  // of the mark
   descriptor mark_;
   descriptor file_;
   std::uint64_t settled_ = 0;

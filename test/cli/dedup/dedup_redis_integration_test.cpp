@@ -33,6 +33,14 @@ class DedupRedis : public Shell {
   redis_server server_;
 };
 
+TEST_F(DedupRedis, RefusesToPromiseThatNoLineIsLostAndMakesNoFilter) {
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter new -o out"),
+              Complains(2, "--output", "stream --job"));
+  EXPECT_THAT(on_redis("echo a | everseen dedup --filter new --on-crash repeat"),
+              Complains(2, "leave out --on-crash repeat"));
+  EXPECT_EQ(server_.run({"DBSIZE"}), "0");
+}
+
 TEST_F(DedupRedis, WarnsAsCreateDoesWhereItCreatesTheFilter) {
   server_.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   const auto first = on_redis("printf 'a\\nb\\na\\n' | everseen dedup --filter urls");
