@@ -97,15 +97,18 @@ class worker {
       fault_point("put");
       return true;
     };
+    // Where keys of written lines may be missing, a later block would be given their repeats as fresh.
     try {
       if (batches.empty()) {
         write_judged();
         return;
       }
       batch_result added = shared_.seen.stored().add_after(batches, write_judged);
+      if (!added && is_outage(added.error())) shared_.end_before(number + 1);
       if (!added) shared_.fail(std::move(added.error()));
       fault_point("settled");
     } catch (...) {
+      shared_.end_before(number + 1);
       shared_.fail(std::current_exception());
     }
     if (!is_judged) write_judged();  // the counts of what has no answer

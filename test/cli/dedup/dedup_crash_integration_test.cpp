@@ -121,6 +121,15 @@ TEST_F(DedupContinued, HasTheLinesOfTheRunThatEndedEarlyAndThoseOfAnotherInput) 
   EXPECT_THAT(sh("sort -n out rest | cmp - both"), Prints("")) << "nothing is lost or repeated";
 }
 
+// Another thread has the block with the repeats when the filter finds no room for the keys of the first.
+TEST_F(DedupContinued, HasNoLineTwiceWhereTheDiskOfTheFilterIsFull) {
+  given("everseen create g --capacity 10k --error-rate 1e-12 && seq 160000 > once && cat once once once > many");
+  const std::string run = "everseen dedup --filter g --threads 4 -o out many";
+  EXPECT_THAT(sh("ulimit -f 1600; " + run).err, HasSubstr("cannot reserve space"));
+  given(run);
+  EXPECT_THAT(sh("cmp out once"), Prints(""));
+}
+
 TEST_F(DedupContinued, GoesOnAfterAKeyThatIsMissing) {
   given("(seq 150000 | sed 's/.*/{\"id\":&}/'; echo '{}') > broken; sed '$d' broken > mended");
   const std::string run = "everseen dedup --error-rate 1e-12 --filter g --key-json /id -o out ";
