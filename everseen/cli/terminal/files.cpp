@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -36,33 +37,64 @@ bool is_written_in_place(const std::string& path) {
          !std::filesystem::equivalent(path, std::filesystem::canonical(path, has_no_name), has_no_name);
 }
 
-/// The file that a link refers to, if it exists: the link must not be replaced.
-std::filesystem::path behind_links(const std::filesystem::path& path) {
-  std::error_code there_is_none;
-  std::filesystem::path found = std::filesystem::canonical(path, there_is_none);
-  return there_is_none ? path : found;
-}
-
 std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+/// The file that a link refers to, even if it does not exist: the link must not be replaced, and what a run
+/// left is found beside the file.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  std::error_code fault;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, fault); ++links) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, fault);
+    if (fault) break;
+    path = directory_of(path) / next;
+  }
+  const std::filesystem::path directory = std::filesystem::canonical(directory_of(path), fault);
+  return fault ? path : directory / path.filename();
+}
+
+void must_not_be_directory(const std::string& path) {
+  std::error_code there_is_none;
+  if (std::filesystem::is_directory(path, there_is_none)) throw disk_error("write", path, EISDIR);
 }
 
 /// The first line of the mark of a continued file.
 constexpr std::size_t bytes_of_mark = 21;
 constexpr std::size_t most_bytes_of_writer = 64 << 10;
 
-/// The permissions of a file that is replaced, or of a new one.
-mode_t usual_mode(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return status.st_mode & 07777;
-  const mode_t mask = ::umask(0);  // there is no other way to ask
-  ::umask(mask);
-  return 0666 & ~mask;
-}
+/// The permissions and the owner of a file that is replaced, or of a new one.
+struct file_rights {
+  mode_t mode = 0666;
+  std::optional<struct stat> before{};
+
+  explicit file_rights(const std::filesystem::path& of) {
+    struct stat status {};
+    if (::stat(of.c_str(), &status) == 0) {
+      before = status;
+      mode = status.st_mode & 07777;
+      return;
+    }
+    const mode_t mask = ::umask(0);  // there is no other way to ask
+    ::umask(mask);
+    mode &= ~mask;
+  }
+
+  /// @return false  the permissions cannot be set
+  [[nodiscard]] bool give_to(int file) const noexcept {
+    mode_t given = mode;
+    if (before && ::fchown(file, before->st_uid, before->st_gid) != 0) {
+      given &= 0777;  // of another owner, a program must not run with the rights of this one
+      (void)!::fchown(file, static_cast<uid_t>(-1), before->st_gid);
+    }
+    return ::fchmod(file, given) == 0;
+  }
+};
 
 }  // namespace
 
 new_file::new_file(std::string path, readers who) : path_(std::move(path)), target_(behind_links(path_)) {
+  must_not_be_directory(path_);
   if (is_written_in_place(path_)) {
     file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   } else {
@@ -71,7 +103,7 @@ new_file::new_file(std::string path, readers who) : path_(std::move(path)), targ
     if (file_) written_ = std::move(hidden);
   }
   if (!file_) cannot("write", path_);
-  if (who == readers::usual && !written_.empty() && ::fchmod(file_.get(), usual_mode(path_)) != 0)
+  if (who == readers::usual && !written_.empty() && !file_rights(target_).give_to(file_.get()))
     cannot("set the permissions of", path_);
 }
 
@@ -93,6 +125,7 @@ bool continued_file::is_possible(const std::string& path) {
 
 continued_file::continued_file(std::string path, std::string writer)
     : path_(std::move(path)), writer_(std::move(writer)), target_(behind_links(path_)) {
+  must_not_be_directory(path_);
   hidden_ = directory_of(target_) / fmt::format(".{}.unfinished", target_.filename().string());
   mark_path_ = hidden_.string() + ".mark";
   lock_mark();
@@ -134,30 +167,36 @@ void continued_file::read_mark() {
                     "not end",
                     mark_path_.string(), hidden_.string()),
         EIO, mark_path_);
+  if (!is_left()) settled_ = 0;
+  if (settled_ == 0 && ::ftruncate(mark_.get(), 0) != 0) cannot("write", mark_path_);
   const std::string_view before =
       std::string_view(text).substr(bytes_of_mark, text.size() - bytes_of_mark - 1);
-  if (settled_ == 0 && ::ftruncate(mark_.get(), 0) != 0) cannot("write", mark_path_);
   if (settled_ == 0 || before == writer_) return;
   throw storage_error(
-      fmt::format("{} was begun with {}, by a run that did not end: end it with that, or remove {} "
-                  "and {}, which have its lines",
-                  path_, before, mark_path_.string(), hidden_.string()),
+      fmt::format("{} was begun with {}, by a run that did not end, and this one has {}: end it with the "
+                  "former, or remove {} and {}, which have its lines",
+                  path_, before, writer_, mark_path_.string(), hidden_.string()),
       EEXIST, path_);
 }
 
 /// A run that was killed after keep() and before end() is not over: without its lines, the next one would
 /// replace them by none, as their keys are in the filter. If the file has another length, it is not that one.
-void continued_file::take_back() {
-  if (std::filesystem::exists(hidden_)) return;
+bool continued_file::is_left() const {
   std::error_code there_is_none;
-  if (std::filesystem::file_size(target_, there_is_none) == settled_ && !there_is_none)
-    check_disk(disk::real().rename(target_, hidden_), "write", hidden_);
-  else
-    settled_ = 0;
+  return std::filesystem::exists(hidden_, there_is_none) ||
+         (std::filesystem::file_size(target_, there_is_none) == settled_ && !there_is_none);
+}
+
+void continued_file::take_back() {
+  std::error_code there_is_none;
+  if (std::filesystem::exists(hidden_, there_is_none)) return;
+  check_disk(disk::real().rename(target_, hidden_), "write", hidden_);
 }
 
 void continued_file::open_hidden() {
-  file_ = descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, usual_mode(path_)));
+  std::error_code there_is_none;
+  const file_rights rights(std::filesystem::exists(target_, there_is_none) ? target_ : hidden_);
+  file_ = descriptor(::open(hidden_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, rights.mode & 0600));
   if (!file_) cannot("write", path_);
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) cannot("read", hidden_);
@@ -168,7 +207,7 @@ void continued_file::open_hidden() {
                     hidden_.string(), path_, status.st_size, settled_, mark_path_.string()),
         EIO, hidden_);
   if (::ftruncate(file_.get(), static_cast<off_t>(settled_)) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0 ||
-      ::fchmod(file_.get(), usual_mode(path_)) != 0)
+      !rights.give_to(file_.get()))
     cannot("write", hidden_);
 }
 

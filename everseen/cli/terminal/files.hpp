@@ -19,13 +19,13 @@ namespace everseen::cli {
 /// existing file only then.
 ///
 /// Until keep(), the bytes are in a hidden file in the same directory with a unique name. So any number of
-/// programs may create the same file concurrently; the last one wins. If the name is a link to a file, that
-/// file is replaced. Pipes, devices, and files without a name are written directly.
+/// programs may create the same file concurrently; the last one wins. If the name is a link, the file that it
+/// refers to is written. Pipes, devices, and files without a name are written directly.
 class new_file {
  public:
   enum class readers : std::uint8_t {
     owner,  ///< for files that hold secrets
-    usual,  ///< as of the file that is replaced, or as the umask says
+    usual,  ///< as of the file that is replaced, with its owner where that may be given, or as the umask says
   };
   /// @throws storage_error  it cannot be written there
   explicit new_file(std::string path, readers who = readers::owner);
@@ -58,7 +58,8 @@ class continued_file {
   /// Whether a path can have one: pipes, devices, and files without a name cannot.
   [[nodiscard]] static bool is_possible(const std::string& path);
 
-  /// Continues what the last run left of this file, up to its last settle().
+  /// Continues what the last run left of this file, up to its last settle(). The file gets the permissions
+  /// of the one that it replaces, and its owner where that may be given.
   /// @param writer  who appends, a line of text for people
   /// @throws storage_error  it cannot be written there, is written by another process, was begun by another
   ///         writer, or has fewer bytes than were settled
@@ -88,6 +89,7 @@ class continued_file {
  private:
   void lock_mark();
   void read_mark();
+  [[nodiscard]] bool is_left() const;
   void take_back();
   void open_hidden();
 
