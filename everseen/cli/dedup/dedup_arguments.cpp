@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -110,8 +111,16 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
                       option));
 }
 
+/// Whether an input is the output file; standard input may be.
+bool is_output(const std::string& input, const dedup_arguments& given) {
+  std::error_code no_such_file;
+  return std::filesystem::equivalent(input == "-" ? "/dev/stdin" : input, *given.output, no_such_file) &&
+         std::filesystem::is_regular_file(*given.output, no_such_file);
+}
+
 /// A run that ends early leaves its lines to the next one, which goes on: each line is in the file once.
 void must_be_continuable(const dedup_arguments& given) {
+  using fate = dedup_options::fate;
   const auto refuse = [](std::string_view what) {
     throw parameter_error(
         fmt::format("with --filter and --output, the next run continues one that ended early, "
@@ -122,15 +131,21 @@ void must_be_continuable(const dedup_arguments& given) {
     refuse("but finds other repeats; leave out --repeated, or redirect the output, as in > FILE");
   if (given.judge_ahead || given.on_crash == crash_effect::lose)
     refuse("and loses no line; leave out --judge-ahead and --on-crash lose");
-  for (const std::string& input : given.files) {
-    std::error_code no_such_file;
-    if (input != "-" && std::filesystem::equivalent(input, *given.output, no_such_file))
+  if (given.missing_key == fate::pass)
+    refuse(
+        "but cannot know lines without a key again; use --missing-key drop, or redirect the output, as in > "
+        "FILE");
+  if (given.late == fate::pass)
+    refuse("but cannot know late lines again; leave out --late pass, or redirect the output, as in > FILE");
+  std::vector<std::string> inputs = given.files;
+  if (inputs.empty()) inputs.emplace_back("-");
+  for (const std::string& input : inputs)
+    if (is_output(input, given))
       throw parameter_error(
           fmt::format("{} is read and written, and the filter is kept: the next run would find only repeats "
                       "in it, and empty "
                       "it; give another --output, or leave out --filter",
                       *given.output));
-  }
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/store/disk/descriptor.hpp"
 #include "everseen/stream/record/block_reader.hpp"
+#include "everseen/stream/record/header_names.hpp"
 
 namespace everseen::cli {
 
@@ -25,7 +28,12 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   record_format format = options.format;
   format.decompress = false;
   block_reader lines({file.hidden().string()}, format, dedup_block_bytes);
-  if (format.header) (void)lines.header();
+  const auto names = [&](const std::string& header) { return header_names(header, format, file.path()); };
+  if (format.header && names(lines.header()) != names(options.header))
+    throw parameter_error(
+        fmt::format("{} was begun with the header '{}', and the input has '{}': give it an input with the "
+                    "fields that it has, or another --output",
+                    file.path(), lines.header(), options.header));
   const descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   output none(nowhere.get(), "/dev/null");
   options.adding_keys = dedup_options::adding::ahead;
@@ -36,7 +44,7 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   return added.records;
 }
 
-/// The filter, wherever the program is run.
+/// The filter, wherever the program is run, and how lines are read, as the next run reads these.
 std::string writer_of(const dedup_arguments& given, dedup_filter& seen) {
   constexpr std::string_view files = "file:";
   std::string store = shown_store(given.store);
@@ -44,7 +52,8 @@ std::string writer_of(const dedup_arguments& given, dedup_filter& seen) {
     const std::string path = store.substr(files.size(), store.find('?') - files.size());
     store = std::string(files) + std::filesystem::weakly_canonical(path).string();
   }
-  return fmt::format("--filter {} --store {}", name_argument(seen->name()), store);
+  return fmt::format("--filter {} --store {}{}", name_argument(seen->name()), store,
+                     shown_records(given.records));
 }
 
 }  // namespace

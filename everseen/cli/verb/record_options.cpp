@@ -76,6 +76,21 @@ void add_time(option_set& known, const std::string& flag, std::optional<typed_fi
 
 }  // namespace
 
+std::string shown_records(const record_options& given) {
+  std::string text;
+  if (given.zero) text += " --zero";
+  if (given.csv) text += " --csv";
+  if (given.header) text += " --header";
+  if (given.delimiter)
+    text +=
+        *given.delimiter == '\t' ? " --delimiter tab" : fmt::format(" --delimiter '{}'", *given.delimiter);
+  for (const typed_field& field : given.key) text += fmt::format(" --key {}", field.text);
+  if (given.time) text += fmt::format(" --time {}", given.time->text);
+  if (given.time_format) text += fmt::format(" --time-format '{}'", *given.time_format);
+  if (given.time_zone) text += fmt::format(" --time-zone {}", given.time_zone->name());
+  return text;
+}
+
 void declare_key(option_set& known, record_options& into) {
   add_key(
       known, "-k,--key", into.key,

@@ -41,6 +41,9 @@ struct record_options {
   [[nodiscard]] char delimiter_or_default() const noexcept { return delimiter.value_or(csv ? ',' : '\t'); }
 };
 
+/// How records are cut and read, as options, each behind a space: " --csv --key id".
+[[nodiscard]] std::string shown_records(const record_options& given);
+
 /// --key, --key-field, --key-json, --delimiter, --csv, --header and --no-decompress. `into` must outlive the
 /// parsing.
 void declare_key(option_set& known, record_options& into);

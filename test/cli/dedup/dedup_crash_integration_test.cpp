@@ -5,6 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include <unistd.h>
+
 #include "test/cli/shell.hpp"
 
 namespace everseen {
@@ -123,7 +125,9 @@ TEST_F(DedupContinued, HasTheLinesOfTheRunThatEndedEarlyAndThoseOfAnotherInput) 
 
 // Another thread has the block with the repeats when the filter finds no room for the keys of the first.
 TEST_F(DedupContinued, HasNoLineTwiceWhereTheDiskOfTheFilterIsFull) {
-  given("everseen create g --capacity 10k --error-rate 1e-12 && seq 160000 > once && cat once once once > many");
+  given(
+      "everseen create g --capacity 10k --error-rate 1e-12 && seq 160000 > once && cat once once once > "
+      "many");
   const std::string run = "everseen dedup --filter g --threads 4 -o out many";
   EXPECT_THAT(sh("ulimit -f 1600; " + run).err, HasSubstr("cannot reserve space"));
   given(run);
@@ -159,9 +163,12 @@ TEST_F(DedupContinued, IsNotOverUntilTheRunHasEnded) {
 
 TEST_F(DedupContinued, BeginsAnewWhereTheFileWasTakenAway) {
   end_early("kept");
-  given("mv out taken");
+  given("cp -p .out.unfinished.mark mark; mv out taken");
   EXPECT_THAT(sh(dedup("second")), Prints(""));
   EXPECT_THAT(sh("cat taken out | cmp - both"), Prints(""));
+  given("mv mark .out.unfinished.mark");
+  EXPECT_THAT(sh("everseen dedup --error-rate 1e-12 --filter g -o out first; cmp out first"), Prints(""))
+      << "with any filter";
 }
 
 TEST_F(DedupContinued, BeginsAnewAfterARunThatEnded) {
@@ -179,6 +186,51 @@ TEST_F(DedupContinued, IsOfItsFilterAlone) {
               Notes("../out begins with"))
       << "from any directory";
   EXPECT_THAT(sh("cmp out first"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsOfLinesThatAreReadAlike) {
+  end_early("put");
+  EXPECT_THAT(sh(dedup("--key 1 second")),
+              Complains(3, "was begun with --filter f --store file:/", "--key 1"));
+  EXPECT_THAT(sh(dedup("-0 second")), Complains(3, "was begun with"));
+  given(
+      "(echo id,text; seq 200000 | sed 's/$/,a/') > records; (echo text,id; seq 200000 | sed 's/^/a,/') > "
+      "other");
+  const std::string run = "everseen dedup --csv --header --filter g --key id -o ids ";
+  EXPECT_EQ(sh(dying_at("settled", 1) + run + "records").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(sh(run + "other"),
+              AllOf(Field("exit_code", &test::program_result::exit_code, 2),
+                    Field("err", &test::program_result::err, HasSubstr("begun with the header 'id,text'"))));
+  given(run + "records");
+  EXPECT_THAT(sh("cmp ids records"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsBesideTheFileThatALinkRefersToAlsoWhereThatIsTakenBack) {
+  given("mkdir data; ln -s data/out out");
+  end_early("kept");
+  end_early("settled");
+  EXPECT_THAT(sh("test -L out && ! test -e out && ls -A data"), Prints(HasSubstr(".out.unfinished\n")));
+  EXPECT_THAT(sh(dedup("first")), Notes("begins with 300000 lines"));
+  EXPECT_THAT(sh("test -L out && cmp data/out first && ls -A data"), Prints("out\n"));
+}
+
+TEST_F(DedupContinued, KeepsTheRightsOfTheFile) {
+  given("echo old > out; chmod 600 out");
+  if (::geteuid() == 0) given("chown nobody:nogroup out");
+  given("stat -c '%a %U %G' out > rights");
+  end_early("kept");
+  EXPECT_THAT(sh("stat -c '%a %U %G' out | cmp - rights"), Prints(""));
+  given(dedup("first"));
+  EXPECT_THAT(sh("stat -c '%a %U %G' out | cmp - rights"), Prints(""));
+  given("everseen dedup -o out first");
+  EXPECT_THAT(sh("stat -c '%a %U %G' out | cmp - rights"), Prints(""));
+}
+
+TEST_F(DedupContinued, IsNotBegunForADirectory) {
+  given("mkdir out");
+  EXPECT_THAT(sh(dedup("first")), Complains(3, "out", "Is a directory"));
+  EXPECT_THAT(sh("ls -A . out"), Prints(testing::Not(HasSubstr("unfinished"))));
+  EXPECT_THAT(sh("everseen dedup -o out nowhere"), Complains(3, "out", "Is a directory"));
 }
 
 TEST_F(DedupContinued, IsTheSameFilterHoweverItsStoreIsWritten) {
@@ -208,8 +260,11 @@ TEST_F(DedupContinued, IsRefusedWhereItCannotBeExact) {
   EXPECT_THAT(sh(dedup("--repeated first")), Complains(2, "--repeated"));
   EXPECT_THAT(sh(dedup("--judge-ahead first")), Complains(2, "--judge-ahead"));
   EXPECT_THAT(sh(dedup("--on-crash lose first")), Complains(2, "--on-crash lose"));
+  EXPECT_THAT(sh(dedup("--key 1 --missing-key pass first")), Complains(2, "--missing-key drop"));
+  EXPECT_THAT(sh(dedup("--window 1d --late pass first")), Complains(2, "--late pass"));
   given("cp first out");
   EXPECT_THAT(sh(dedup("out")), Complains(2, "only repeats"));
+  EXPECT_THAT(sh(dedup("< out")), Complains(2, "only repeats"));
   EXPECT_THAT(sh("everseen dedup --filter f -o /dev/stdout | cat", "a\na\n"), Prints("a\n"));
 }
 
