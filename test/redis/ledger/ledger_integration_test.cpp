@@ -102,13 +102,14 @@ TEST_F(Ledger, ClaimCutAtEveryByteIsJudgedAndCountedOnce) {
 
 TEST_F(Ledger, AnotherProcessContinuesWhereTheFirstWasCut) {
   (void)make(exact(10'000));
-  const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
   const auto survivor = direct_->open("a", access::write);
   counts exact_counts;
   std::uint64_t next = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
     for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 7 : 1) {
+      // A new one each time: a connection that was cut earlier would be a failure of its own.
+      const auto impatient = store_at(proxy_.url("/?retry_for=1ms"));
       const opened_job dying(impatient->open("a", access::write));
       const auto events = counted(new_events(keys_, next, 5));
       // Its earlier requests are not to be cut.
