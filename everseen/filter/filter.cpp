@@ -125,7 +125,7 @@ filter::filter(std::string name, std::shared_ptr<stored_filter> stored, time_sou
       clock_(std::move(clock)) {}
 
 void filter::must_accept(std::span<const event_time> times) const {
-  if (const auto& window = get_spec().window) window::must_not_be_ahead(*window, times, clock_());
+  if (const auto& window = get_spec().window) window::must_be_plausible(*window, times, clock_());
 }
 
 batch_result filter::add_digests(std::span<const digest> digests, std::span<verdict> out,

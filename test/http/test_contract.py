@@ -140,6 +140,19 @@ class Contract(unittest.TestCase):
             check(s, "GET", FILTERS + "/w/keys/a?time_ms=2524608000000", 400, reason="bad_parameter")
             self.assertEqual(check(s, "POST", FILTERS + "/w/add", 200, {"keys": ["a"]})["verdicts"], ["fresh"])
 
+    def test_times_in_seconds_and_for_filters_without_a_window_are_refused(self):
+        with Server() as s:
+            check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m"})
+            check(s, "POST", FILTERS, 201, {"name": "f"})
+            seconds = int(time.time())
+            told = check(s, "POST", FILTERS + "/w/add", 400, {"keys": ["a"], "time_ms": seconds}, reason="bad_parameter")
+            self.assertIn(f"{seconds} seems to be in seconds", told["detail"])
+            for path in ["/f/add", "/f/check"]:
+                told = check(s, "POST", FILTERS + path, 400, {"keys": ["a"], "time_ms": 1000 * seconds}, reason="bad_parameter")
+                self.assertIn("is for a filter with a window", told["detail"])
+            check(s, "GET", FILTERS + f"/f/keys/a?time_ms={1000 * seconds}", 400, reason="bad_parameter")
+            self.assertEqual(check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a"]})["verdicts"], ["fresh"])
+
     def test_keys_may_be_sent_one_per_line(self):
         def lines(s, path, status, text, kind="text/plain", **more):
             return check(s, "POST", FILTERS + path, status, text, Content_Type=kind, **more)
@@ -553,7 +566,7 @@ class Contract(unittest.TestCase):
             check(s, "POST", FILTERS + "/f/add", 200, {"keys": ["a", "b", "c"]})
             check(s, "POST", FILTERS + "/g/add", 200, {"keys": ["1", "word"]})
             redis_cli(s, "BF.MADD", "f", "a", "d")
-            redis_cli(s, "EVERSEEN.ADD", "f", "TIME", "5", "ITEMS", "a", "d", "e")
+            redis_cli(s, "EVERSEEN.ADD", "f", "ITEMS", "a", "d", "e")
             check(s, "POST", FILTERS + "/g/check", 200, {"keys": ["1", "word"]})
             stats = check(s, "GET", "/api/v1/stats", 200)
             self.assertEqual((stats["keys_added"], stats["keys_checked"]), (5, 1))

@@ -32,10 +32,36 @@ event_time latest_accepted(const window_spec& w, event_time clock) noexcept {
   return clock > event_time::max() - w.width ? event_time::max() : clock + w.width;
 }
 
-void must_not_be_ahead(const window_spec& w, std::span<const event_time> times, event_time clock) {
+namespace {
+
+/// Whether a time that is late would be in the window as seconds since 1970.
+bool seems_to_be_seconds(const window_spec& w, event_time t, event_time clock) noexcept {
+  const auto is_late = [&](event_time time) {
+    return slice_at(w, time) < oldest_live(w, slice_at(w, clock));
+  };
+  constexpr std::int64_t a_thousand = 1000;
+  const std::int64_t count = t.time_since_epoch().count();
+  if (count <= 0 || count > std::numeric_limits<std::int64_t>::max() / a_thousand || !is_late(t))
+    return false;
+  const auto as_seconds = event_time(std::chrono::milliseconds(count * a_thousand));
+  return !is_late(as_seconds) && as_seconds <= latest_accepted(w, clock);
+}
+
+}  // namespace
+
+void must_be_plausible(const window_spec& w, std::span<const event_time> times, event_time clock) {
   const event_time latest = latest_accepted(w, clock);
   event_time newest = event_time::min();
-  for (const event_time t : times) newest = std::max(newest, t);
+  event_time oldest = event_time::max();
+  for (const event_time t : times) {
+    newest = std::max(newest, t);
+    oldest = std::min(oldest, t);
+  }
+  if (!times.empty() && seems_to_be_seconds(w, oldest, clock))
+    throw parameter_error(
+        "the time " + std::to_string(oldest.time_since_epoch().count()) +
+        " seems to be in seconds: as milliseconds since 1970, which it has to be in, it is " +
+        format_event_time(oldest) + "; no key was judged");
   if (newest <= latest) return;
   throw parameter_error(
       "the time " + format_event_time(newest) +

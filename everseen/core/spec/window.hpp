@@ -29,8 +29,9 @@ inline constexpr slice_index timeless = 0;
 /// present late; a later one would expire every slice, for everybody who shares the filter.
 [[nodiscard]] event_time latest_accepted(const window_spec& w, event_time clock) noexcept;
 
-/// @throws parameter_error  a time is after latest_accepted(); names the time and what may be wrong
-void must_not_be_ahead(const window_spec& w, std::span<const event_time> times, event_time clock);
+/// @throws parameter_error  a time is after latest_accepted(), or late and of this window if it is taken for
+///         seconds; names the time and what may be wrong
+void must_be_plausible(const window_spec& w, std::span<const event_time> times, event_time clock);
 
 /// The number of slices that can be live simultaneously; they share the error rate.
 [[nodiscard]] std::uint32_t live_slices(const window_spec& w) noexcept;

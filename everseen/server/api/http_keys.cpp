@@ -186,6 +186,8 @@ std::shared_ptr<shared_filter> need_filter(http_call& c) {
 }
 
 std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int64_t> ms) {
+  if (!f.has_window() && ms)
+    throw http_problem{400, "bad_parameter", "time_ms is for a filter with a window; leave it out"};
   if (!f.has_window()) return std::nullopt;
   return ms ? event_time(std::chrono::milliseconds(*ms)) : service::now();
 }

@@ -84,6 +84,8 @@ bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& 
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const std::array<event_time, 1> clock = {service::now()};
   std::span<const event_time> times = asked.times;
+  if (!times.empty() && !f->has_window())
+    throw refusal{"ERR a time is for a filter with a window; leave it out"};
   if (times.empty() && f->has_window()) times = clock;
   f->handle.must_accept(times);
   judge(f->counted(), q, batch, times);

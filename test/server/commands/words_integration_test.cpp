@@ -1,5 +1,6 @@
 // Words that Redis refuses, replies with the requested parts, and databases that the server does not have.
 
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,22 @@ TEST_F(Words, TimesFarAheadAreRefused) {
                "\x7f\r\n$5\r\nITEMS\r\n$1\r\na\r\n");
   EXPECT_THAT(receive_reply(client_).text, HasSubstr("is too far ahead of the clock"));
   EXPECT_EQ(ask(client_, "EVERSEEN.ADD w ITEMS a").parts.at(0).text, "fresh");
+}
+
+TEST_F(Words, ATimeInSecondsIsAnErrorInsteadOfALateKey) {
+  EXPECT_EQ(ask(client_, "EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000").text, "OK");
+  const std::string now = std::to_string(std::time(nullptr));
+  EXPECT_THAT(ask(client_, "EVERSEEN.ADD w TIME " + now + " ITEMS a").text,
+              HasSubstr("ERR the time " + now + " seems to be in seconds"));
+  EXPECT_EQ(ask(client_, "EVERSEEN.ADD w TIME " + now + "000 ITEMS a").parts.at(0).text, "fresh");
+}
+
+TEST_F(Words, ATimeForAFilterWithoutAWindowIsAnError) {
+  EXPECT_EQ(ask(client_, "BF.RESERVE f 0.01 1000").text, "OK");
+  for (const std::string verb : {"EVERSEEN.ADD", "EVERSEEN.CHECK"})
+    EXPECT_THAT(ask(client_, verb + " f TIME 1700000000000 ITEMS a").text,
+                HasSubstr("ERR a time is for a filter with a window"));
+  EXPECT_EQ(ask(client_, "EVERSEEN.ADD f ITEMS a").parts.at(0).text, "fresh");
 }
 
 // Promise: words that a command does not have are refused, and nothing is run (operations, Bloom commands).
