@@ -52,8 +52,8 @@ static PyObject* judged(filter_object* self, const batch* b, times t, bool adds)
 /* ---- missing keys ---- */
 
 PyObject* raise_missing(size_t index) {
-  return raise_invalid("key %zu is missing (None, NaN or null); add_many(), check_many() and fresh() leave such keys out with "
-                       "missing=\"drop\"",
+  return raise_invalid("key %zu is missing (None, NaN or null); leave such keys out, as add_many(), check_many(), fresh() and "
+                       "dedup() do with missing=\"drop\"",
                        index);
 }
 

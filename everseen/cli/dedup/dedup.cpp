@@ -213,7 +213,7 @@ std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::a
 
 /// --count: without a filter.
 void count(const dedup_arguments& given, block_reader& input, const dedup_options& options,
-           const std::string& header, dedup_output& target) {
+           dedup_output& target) {
   std::optional<dedup_stats> stats;
   if (given.stats) stats.emplace(*given.stats);
   progress_line progress(input.total_bytes(), {});
@@ -224,7 +224,7 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
     progress.show({now.records, now.bytes});
   };
   dedup_result result;
-  if (!header.empty()) target.lines().write(header + options.format.separator);
+  if (!options.header.empty()) target.lines().write(options.header + options.format.separator);
   count_records(input, target.lines(), with_progress, result);
   if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   if (stats) stats->write(result, std::nullopt);
@@ -239,10 +239,9 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   if (given.filter_name && target.is_pipe()) input.begin_with(first_block_bytes);
   input.while_waiting([&] { target.end_if_asked(); });
   if (!given.quiet) watch_input(input, given.records);
-  const std::string header = given.records.header ? input.header() : "";
-  dedup_options options = dedup_options_of(given, header);
+  dedup_options options = dedup_options_of(given, given.records.header ? input.header() : std::nullopt);
   if (given.count) {
-    count(given, input, options, header, target);
+    count(given, input, options, target);
     target.keep();
     return exit_code::done;
   }
@@ -259,7 +258,8 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     target.open(options, seen);
     input.limit_blocks(block_bytes_for(options.adding_keys, target.lines()));
     if (stats) stats->begin(seen->info());
-    if (!header.empty() && target.is_new()) target.lines().write(header + options.format.separator);
+    if (!options.header.empty() && target.is_new())
+      target.lines().write(options.header + options.format.separator);
     const auto mark = mark_of(given, options.adding_keys, seen);
     watched_run{given, options, input, seen, target, mark.get()}(result);
     target.keep();

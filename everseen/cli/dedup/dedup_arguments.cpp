@@ -201,7 +201,7 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
 }
 
-dedup_options dedup_options_of(const dedup_arguments& given, std::string_view header) {
+dedup_options dedup_options_of(const dedup_arguments& given, const std::optional<std::string>& header) {
   dedup_options options;
   options.format = given.records.format();
   event_shape shape = shape_of(given.records, header);
@@ -213,7 +213,7 @@ dedup_options dedup_options_of(const dedup_arguments& given, std::string_view he
   };
   options.without_key = given.missing_key.value_or(dedup_options::fate::fail);
   options.no_record = given.missing_key.value_or(dedup_options::fate::drop);
-  options.header = header;
+  options.header = header.value_or("");
   options.late = given.late.value_or(dedup_options::fate::drop);
   options.max_ahead = given.max_ahead;
   if (given.on_outage == outage_watch::policy::pass) options.on_outage = dedup_options::outage::pass;

@@ -47,8 +47,9 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into);
 void must_have_effect(const dedup_arguments& given);
 
 /// The options of the pipeline that do not depend on the filter.
-/// @param header  the first line of the input, if --header is given
+/// @param header  the first line of the input, if --header is given; nothing: the input is empty
 /// @throws parameter_error  a field that the line does not name, or fields that do not go together
-[[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given, std::string_view header);
+[[nodiscard]] dedup_options dedup_options_of(const dedup_arguments& given,
+                                             const std::optional<std::string>& header);
 
 }  // namespace everseen::cli

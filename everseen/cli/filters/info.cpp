@@ -77,7 +77,7 @@ std::string wrong_in_words(double keys, bool more) {
 }
 
 /// Where so few keys are still fresh, their number hardly depends on that of the others.
-constexpr double too_full_to_tell = 0.98;
+constexpr double too_full_to_tell = 0.9;
 
 std::string fill_in_words(double fill) {
   if (fill >= 2) return fmt::format("{:.3g} times as many keys as there is room for", fill);

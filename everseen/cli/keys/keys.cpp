@@ -40,7 +40,7 @@ void key_source::read_lines(std::vector<std::string> paths) {
   lines_.emplace(std::move(paths), how_.format(), block_bytes);
   lines_->while_waiting(stop_if_signalled);
   watch_input(*lines_, how_);
-  event_shape shape = shape_of(how_, how_.header ? lines_->header() : "");
+  event_shape shape = shape_of(how_, how_.header ? lines_->header() : std::nullopt);
   shape.null_is_key = true;
   if (!shape.key.empty() || !shape.header.empty()) rule_.emplace(std::move(shape));
 }

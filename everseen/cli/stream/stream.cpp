@@ -1,5 +1,8 @@
+#include <cstdio>
 #include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "everseen/cli/stream/stream_arguments.hpp"
 #include "everseen/cli/stream/stream_ends.hpp"
@@ -20,6 +23,10 @@ exit_code stream(const stream_arguments& given, printer& out) {
   if (given.check_config) return exit_code::done;
   note_signals();
   stream_source from = open_source(given);
+  if (given.records.header && !from.header) {  // which field a name means is known only when there is a line
+    if (!given.quiet) fmt::print(stderr, "everseen: {} is empty; nothing was read or begun\n", from.name);
+    return exit_code::done;
+  }
   event_shape events = shape_of(given, from.header);
   static_cast<void>(event_rule(events));
   stream_run run(given, std::move(from), std::move(events));

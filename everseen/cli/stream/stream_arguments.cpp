@@ -123,7 +123,7 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
              "check the options, print those in effect, and read nothing");
 }
 
-event_shape shape_of(const stream_arguments& given, std::string_view header) {
+event_shape shape_of(const stream_arguments& given, const std::optional<std::string>& header) {
   event_shape shape = shape_of(given.records, header);
   shape.beside = given.key_beside;
   const field_words fields = words_of(given.records, header);

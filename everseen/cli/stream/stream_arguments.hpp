@@ -54,7 +54,7 @@ void declare_stream_arguments(option_set& known, stream_arguments& into);
 /// The shape of the events.
 /// @param header  the first line of the input, if --header says that it names the fields
 /// @throws parameter_error  options that exclude each other, or a field that the line does not name
-[[nodiscard]] event_shape shape_of(const stream_arguments& given, std::string_view header);
+[[nodiscard]] event_shape shape_of(const stream_arguments& given, const std::optional<std::string>& header);
 
 /// The file for bad events, if they are kept.
 [[nodiscard]] std::optional<std::string> file_of_bad_events(const stream_arguments& given);

@@ -125,7 +125,8 @@ stream_source open_source(const stream_arguments& given) {
                              std::string_view text) mutable { warnings.look_at(text, name); };
   auto file = std::make_unique<file_source>(*given.from, how);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
-  std::string lane = file->lane(), header = file->header();
+  std::string lane = file->lane();
+  auto header = file->header();
   return {std::move(file), bytes, std::move(lane), std::move(header)};
 }
 
@@ -135,7 +136,9 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
   const char separator = given.records.format().separator;
   if (*given.to == "-")
-    return {std::make_unique<output_sink>(descriptor, "standard output", from.header, separator), "-", {}};
+    return {std::make_unique<output_sink>(descriptor, "standard output", from.header.value_or(""), separator),
+            "-",
+            {}};
   if (is_kafka_url(*given.to)) {
     auto* const kafka =
         dynamic_cast<kafka_source*>(from.opened.get());  // the transactions include its offsets
@@ -152,7 +155,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
             {}};
   }
   auto file = std::make_unique<file_sink>(*given.to, mark_of_worker(seen, book, given));
-  file->begin_new_with(from.header);
+  file->begin_new_with(from.header.value_or(""));
   file->separate_by(separator);
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};

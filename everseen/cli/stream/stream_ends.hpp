@@ -18,8 +18,8 @@ namespace everseen::cli {
 struct stream_source {
   std::unique_ptr<source> opened;
   std::optional<std::uint64_t> total_bytes;
-  std::string name;    ///< of a file: the lane
-  std::string header;  ///< with --header: the first line
+  std::string name;                   ///< of a file: the lane
+  std::optional<std::string> header;  ///< with --header: the first line; nothing: the input is empty
 };
 /// @throws parameter_error  not a source, or an option does not fit it    @throws storage_error,
 ///         backend_error

@@ -147,11 +147,13 @@ void must_have_effect(const record_options& given, bool also_fields) {
   if (given.csv && given.zero) throw parameter_error("--csv has lines; leave out --zero");
 }
 
-field_words words_of(const record_options& given, std::string_view header) {
-  if (const auto kind = given.header ? unusual_header(header) : std::nullopt)
-    throw format_error("the first line of the input " + *kind);
+field_words words_of(const record_options& given, const std::optional<std::string>& header) {
   field_words fields{given.delimiter_or_default(), {}, given.csv};
-  if (given.header) fields.names = header_names(header, given.format(), "the input");
+  if (!given.header) return fields;
+  fields.names.emplace();
+  if (!header) return fields;
+  if (const auto kind = unusual_header(*header)) throw format_error("the first line of the input " + *kind);
+  fields.names = header_names(*header, given.format(), "the input");
   return fields;
 }
 
@@ -159,6 +161,7 @@ namespace {
 
 unsigned number_of(const typed_field& typed, const field_words& fields) {
   const auto& names = *fields.names;
+  if (names.empty()) return 1;  // no line is read by it
   const auto found = std::ranges::find(names, typed.text);
   if (found != names.end()) {
     if (std::find(found + 1, names.end(), typed.text) != names.end())
@@ -168,8 +171,8 @@ unsigned number_of(const typed_field& typed, const field_words& fields) {
     return static_cast<unsigned>(found - names.begin()) + 1;
   }
   if (names.size() == 1 && names.front().empty())
-    throw parameter_error(
-        fmt::format("{} {}: the input has no first line that names its fields", typed.option, typed.text));
+    throw parameter_error(fmt::format(
+        "{} {}: the first line of the input is blank; it has to name the fields", typed.option, typed.text));
   const std::vector<std::string_view> all(names.begin(), names.end());
   const std::string_view meant = nearest(typed.text, all);
   const std::size_t other = names.size() == 1 ? names.front().find_first_of(",;|\t") : std::string::npos;
@@ -206,12 +209,12 @@ field_rule parse_field(const typed_field& typed, const field_words& fields) {
   return {field_rule::kind::delimited, number, fields.delimiter, {}, fields.quoted};
 }
 
-event_shape shape_of(const record_options& given, std::string_view header) {
+event_shape shape_of(const record_options& given, const std::optional<std::string>& header) {
   const field_words fields = words_of(given, header);
   event_shape shape;
   for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
   if (given.time) shape.time = parse_field(*given.time, fields);
-  shape.header = header;
+  shape.header = header.value_or("");
   shape.times = time_reader(given.time_format.value_or(""), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together
   return shape;
@@ -232,6 +235,10 @@ bool has_json_key(const record_options& given) {
   return !given.key.empty() && given.key.front().text.starts_with('/');
 }
 
+std::string shown_delimiter(char delimiter) {
+  return delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter);
+}
+
 void warn(const std::string& text) {
   fmt::print(stderr, "everseen: warning: {}\n", text);
 }
@@ -245,6 +252,7 @@ void input_warnings::look_at(std::string_view text, const std::string& name) {
     warn(fmt::format("{} {}", name, *kind));
   else
     look_at_line_ends(text, name);
+  look_at_delimiters(text, name);
   if (given_.csv || given_.delimiter != ',' || text.find('"') == std::string_view::npos) return;
   if (!std::exchange(has_warned_of_quotes_, true))
     warn(
@@ -255,6 +263,29 @@ void input_warnings::look_at(std::string_view text, const std::string& name) {
 void input_warnings::look_at_more(std::string_view text, const std::string& name) {
   const std::size_t end_before = text.substr(0, text.size() - 1).rfind('\n');
   look_at_line_ends(end_before == std::string_view::npos ? text : text.substr(end_before + 1), name);
+}
+
+/// A line without a delimiter is one field, so a wrong delimiter is an error for every field but the first.
+void input_warnings::look_at_delimiters(std::string_view text, const std::string& name) const {
+  const auto is_first_field = [](const typed_field& field) { return field.text == "1"; };
+  if (text.empty() || given_.key.empty() || given_.zero || !std::ranges::all_of(given_.key, is_first_field))
+    return;
+  constexpr std::size_t lines_looked_at = 100;
+  std::string others = "\t,;| ";  // of which each line so far has each
+  std::erase(others, given_.delimiter_or_default());
+  for (std::size_t lines = 0; lines < lines_looked_at && !text.empty() && !others.empty(); ++lines) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.find(given_.delimiter_or_default()) != std::string_view::npos) return;
+    if (given_.csv && line.find('"') != std::string_view::npos) return;  // what it has may be quoted
+    std::erase_if(others, [&](char other) { return line.find(other) == std::string_view::npos; });
+  }
+  if (others.empty()) return;
+  warn(
+      fmt::format("no line at the beginning of {} has {}, so the first field is the whole line; each has {}: "
+                  "give --delimiter {}",
+                  name, shown_delimiter(given_.delimiter_or_default()), shown_delimiter(others.front()),
+                  others.front() == '\t' ? "tab" : shown_delimiter(others.front())));
 }
 
 /// A carriage return is a part of its line; where JSON or CSV is read, it is part of no key.

@@ -57,21 +57,22 @@ void must_have_effect(const record_options& given, bool also_fields);
 /// What parse_field() has to know: the delimiter, whether fields are quoted, and their names.
 struct field_words {
   char delimiter = '\t';
-  std::optional<std::vector<std::string>> names{};  ///< in order, if a header line names them
+  /// In order, if a header line names them. None: the input is empty, and every name passes.
+  std::optional<std::vector<std::string>> names{};
   bool quoted = false;
 };
-/// @param header  the first line of the input, if it names the fields
+/// @param header  the first line of the input, if it names the fields; nothing: the input is empty
 /// @throws format_error  it is not CSV, as the options say
-[[nodiscard]] field_words words_of(const record_options& given, std::string_view header);
+[[nodiscard]] field_words words_of(const record_options& given, const std::optional<std::string>& header);
 
 /// A typed field: a JSON pointer, the number of a delimited field, or its name.
 /// @throws parameter_error
 [[nodiscard]] field_rule parse_field(const typed_field& typed, const field_words& fields);
 
 /// Key and time.
-/// @param header  the first line of the input, if --header is given
+/// @param header  the first line of the input, if --header is given; nothing: the input is empty
 /// @throws parameter_error  the fields are of different kinds, or the line does not name one
-[[nodiscard]] event_shape shape_of(const record_options& given, std::string_view header);
+[[nodiscard]] event_shape shape_of(const record_options& given, const std::optional<std::string>& header);
 
 /// Lines that a verb passed over since they have no key, or whose key it cannot use.
 struct keyless_lines {
@@ -97,6 +98,7 @@ class input_warnings {
   void look_at_more(std::string_view text, const std::string& name);
 
  private:
+  void look_at_delimiters(std::string_view text, const std::string& name) const;
   void look_at_line_ends(std::string_view text, const std::string& name);
 
   record_options given_;

@@ -100,8 +100,8 @@ lock_file file_store::wait_for_lock(std::string_view name) const {
         lock_file::holder_of(directory / lock_name) + " is writing to " + directory.string();
     if (!waiting || !waiting->tries_again({why, lasted, {}}))
       throw storage_error(
-          why + "; wait until it has closed the filter (as --wait does), or open it for reading", EWOULDBLOCK,
-          directory.string());
+          why + "; wait until it has closed the filter (the program's --wait does), or open it for reading",
+          EWOULDBLOCK, directory.string());
     std::this_thread::sleep_for(pause);
   }
 }

@@ -72,7 +72,7 @@ class file_source final : public source {
   [[nodiscard]] std::string place_of(std::string_view lane, std::uint64_t position) const override;
 
   /// The first record, if the format says that it names the fields.
-  [[nodiscard]] const std::string& header() const noexcept { return header_; }
+  [[nodiscard]] const std::optional<std::string>& header() const noexcept { return header_; }
   /// WORKER:PATH, or the path alone.
   [[nodiscard]] const std::string& lane() const noexcept { return lane_; }
   [[nodiscard]] std::optional<std::uint64_t> total_bytes() const noexcept { return input_.bytes(); }
@@ -94,7 +94,7 @@ class file_source final : public source {
   resumable_input input_;
   options how_;
   std::string lane_;
-  std::string header_;
+  std::optional<std::string> header_;
   std::string carry_;           // the beginning of a record that was not read to its end
   std::uint64_t position_ = 0;  // of the first byte that was not handed out
   bool unended_ = false;        // the settled input ends within a line

@@ -52,8 +52,8 @@ void resumable_input::examine() {
   file_ = false;
 }
 
-std::string resumable_input::take_first(record_format format, bool follows,
-                                        const std::function<void()>& idle) {
+std::optional<std::string> resumable_input::take_first(record_format format, bool follows,
+                                                       const std::function<void()>& idle) {
   std::string record;
   bool between_quotes = false;
   while (const auto byte = next_byte(follows, idle)) {  // byte by byte, as a pipe takes nothing back
@@ -69,6 +69,7 @@ std::string resumable_input::take_first(record_format format, bool follows,
                        " has no end, so it may be a piece of the one that names the fields; if it is being "
                        "written, give --follow, which waits for the rest");
   taken_ = read_to_;
+  if (!before_) return std::nullopt;
   return record;
 }
 

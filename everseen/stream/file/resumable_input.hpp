@@ -34,10 +34,11 @@ class resumable_input {
   /// separator: a file that is being written may have part of a line there.
   /// @param follows  whether more may arrive at the end of the input
   /// @param idle     called several times a second while nothing arrives; may throw, which ends the waiting
-  /// @return the record without its separator; also empty if there is nothing and nothing will arrive
+  /// @return the record without its separator; nothing: the input is empty, and nothing will arrive
   /// @pre begin() and read() were not called
   /// @throws format_error  it is too long for a header, or has no end    @throws storage_error
-  [[nodiscard]] std::string take_first(record_format format, bool follows, const std::function<void()>& idle);
+  [[nodiscard]] std::optional<std::string> take_first(record_format format, bool follows,
+                                                      const std::function<void()>& idle);
 
   /// @param note  the result of note_at(position), empty with 0
   /// @throws parameter_error  it is another file, or shorter than its settled part

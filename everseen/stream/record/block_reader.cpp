@@ -93,15 +93,14 @@ block_reader::block_reader(std::vector<std::string> paths, record_format format,
   if (known && total > 0) total_bytes_ = total;
 }
 
-const std::string& block_reader::header() {
+const std::optional<std::string>& block_reader::header() {
   while (!header_ && current_ < inputs_.size()) {
     if (auto line = take_header())
       set_header(std::move(*line));
     else
       begin_next_input();
   }
-  if (!header_) header_.emplace();
-  return *header_;
+  return header_;
 }
 
 bool block_reader::next(block& into) {

@@ -64,10 +64,10 @@ class block_reader {
   void while_waiting(std::function<void()> call) { while_waiting_ = std::move(call); }
 
   /// The first record of the first input that is not empty, if the format says that it names the fields;
-  /// waits for it. Empty if all inputs are. The others must begin with the same names.
+  /// waits for it. Nothing: all inputs are empty. The others must begin with the same names.
   /// @pre next() was not called before    @throws storage_error  reading failed
   /// @throws format_error  it has more than a mebibyte
-  [[nodiscard]] const std::string& header();
+  [[nodiscard]] const std::optional<std::string>& header();
 
   /// Fills `into` with the next records. Whole records that were read before a read failure are returned
   /// first; the next call throws. After an exception, all later calls throw it again.

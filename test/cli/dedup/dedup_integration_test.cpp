@@ -1,7 +1,10 @@
 // The output and the counts of `everseen dedup`.
 
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +19,8 @@ namespace {
 
 using namespace std::string_literals;
 using test::Complains;
+using test::Notes;
+using test::Output;
 using test::Prints;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -86,6 +91,41 @@ TEST_F(Dedup, PrintsNothingForEmptyInput) {
   EXPECT_THAT(sh("everseen dedup"), Prints(""));
   EXPECT_THAT(sh("everseen dedup empty empty"), Prints(""));
   EXPECT_THAT(sh("cat | everseen dedup"), Prints(""));
+}
+
+// Also where the key is named by a first line, which an empty input does not have.
+TEST_F(Dedup, EmptyTablesHaveNoKeysAndAreNoError) {
+  write("empty", "");
+  for (const std::string options :
+       {"--csv --header --key id", "--header --key id --key site -t,",
+        "--csv --header --key id --time at --window 1h", "--csv --header --key id --count"}) {
+    EXPECT_THAT(sh("everseen dedup " + options + " empty empty"), Prints("")) << options;
+    EXPECT_THAT(sh("everseen dedup " + options), Prints("")) << options;
+  }
+  sh("everseen create f");
+  EXPECT_EQ(sh("everseen add f --csv --header --key id < empty").exit_code, 0);
+  EXPECT_THAT(sh("everseen stream --from empty --filter f --csv --header --key id --to out"),
+              AllOf(Output(""), Notes("empty is empty")));
+  EXPECT_THAT(sh("everseen dedup --csv --header --key id", "\n1\n"),
+              Complains(2, "the first line of the input is blank"));
+}
+
+TEST_F(Dedup, WarnsWhereNoLineHasTheDelimiterAndEachHasAnother) {
+  for (const auto& [options, line, meant] :
+       std::vector<std::array<std::string, 3>>{{"--key 1", "1|a", "'|'"},
+                                               {"--key 1", "1 a", "' '"},
+                                               {"--key 1", "1;a", "';'"},
+                                               {"--csv --key 1", "1;a", "';'"},
+                                               {"--csv --key 1", "1\ta", "tab"},
+                                               {"-t, --key 1", "1;a", "';'"}})
+    EXPECT_THAT(sh("everseen dedup " + options, line + "\n" + line + "b\n"),
+                AllOf(Output(line + "\n" + line + "b\n"), Notes("has", "give --delimiter " + meant)))
+        << options << ' ' << line;
+  for (const auto& [options, input] : std::vector<std::array<std::string, 2>>{{"--key 1", "1\ta b\n2\n"},
+                                                                              {"--key 1", "1\n2 3\n"},
+                                                                              {"", "1 2\n"},
+                                                                              {"--csv --key 1", "\"a;b\"\n"}})
+    EXPECT_THAT(sh("everseen dedup " + options, input), Prints(input)) << options << ' ' << input;
 }
 
 TEST_F(Dedup, TreatsAnEmptyLineAsALine) {

@@ -107,7 +107,7 @@ TEST_F(DedupKeys, ReadsCsvFilesWhoseHeadersAreWrittenDifferently) {
               Prints("\xef\xbb\xbf\"id\",user\r\n1,x\r\n3,y\n"));
   EXPECT_THAT(sh("everseen dedup --csv --header --key user -c a b c"),
               Prints("\xef\xbb\xbf\"id\",user\r\n      2 1,x\r\n      1 3,y\n"));
-  EXPECT_THAT(sh("everseen dedup --csv --header --key user a a"), Complains(2, "no first line"));
+  EXPECT_THAT(sh("everseen dedup --csv --header --key user a a"), Prints(""));
   EXPECT_THAT(sh("printf 'user,id\\n' > d; everseen dedup --csv --header --key user a c d"),
               Complains(4, "d names other fields than that of c", "'user, id'", "'id, user'"));
 }

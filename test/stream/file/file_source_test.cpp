@@ -116,7 +116,7 @@ TEST_F(FileSource, WaitsForTheFirstLineOfAFollowedFileUntilItIsStopped) {
   EXPECT_THROW(
       file_source(path(), {.format = {.header = true}, .follow = true, .idle = [] { throw enough(); }}),
       enough);
-  EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), "");
+  EXPECT_EQ(file_source(path(), {.format = {.header = true}}).header(), std::nullopt);
 }
 
 TEST_F(FileSource, WaitsForTheRestOfALineOfFieldNamesFromAPipe) {

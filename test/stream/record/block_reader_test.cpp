@@ -399,7 +399,7 @@ TEST(BlockReader, TakesTheHeaderFromTheFirstFileThatHasOne) {
   block_reader unasked(files.paths(), with_header, 100);
   EXPECT_EQ(joined(blocks(unasked)), "1,a\n2,b\n");
   block_reader empty({files.paths()[0], files.paths()[1]}, with_header, 100);
-  EXPECT_EQ(empty.header(), "");
+  EXPECT_EQ(empty.header(), std::nullopt);
   EXPECT_EQ(joined(blocks(empty)), "");
 }
 
