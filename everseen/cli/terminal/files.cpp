@@ -27,31 +27,62 @@ namespace {
   throw disk_error(what, path, errno);
 }
 
-/// Whether there is a file that no other can take the place of: a device, a pipe, or one without a name, as
-/// what /dev/stdout refers to may be.
-bool is_written_in_place(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
-  std::error_code has_no_name;
-  return !S_ISREG(status.st_mode) ||
-         !std::filesystem::equivalent(path, std::filesystem::canonical(path, has_no_name), has_no_name);
-}
-
 std::filesystem::path directory_of(const std::filesystem::path& file) {
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 
-/// The file that a link refers to, even if it does not exist: the link must not be replaced, and what a run
-/// left is found beside the file.
-std::filesystem::path behind_links(std::filesystem::path path) {
+/// The last of a chain of links for which `is_last` holds, or the file that the chain refers to, even if it
+/// does not exist.
+template <typename IsLast>
+std::filesystem::path follow_links(std::filesystem::path path, IsLast is_last) {
   std::error_code fault;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, fault); ++links) {
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, fault) && !is_last(path); ++links) {
     const std::filesystem::path next = std::filesystem::read_symlink(path, fault);
     if (fault) break;
     path = directory_of(path) / next;
   }
-  const std::filesystem::path directory = std::filesystem::canonical(directory_of(path), fault);
-  return fault ? path : directory / path.filename();
+  return path;
+}
+
+/// The descriptor of this process that a path names, as /dev/stdout and /dev/fd/3 do.
+std::optional<int> own_descriptor(const std::string& path) {
+  std::error_code fault;
+  const std::filesystem::path descriptors = std::filesystem::canonical("/proc/self/fd", fault);
+  if (fault) return std::nullopt;
+  const auto is_one = [&](const std::filesystem::path& link) {
+    return std::filesystem::canonical(directory_of(link), fault) == descriptors;
+  };
+  const std::filesystem::path last = follow_links(path, is_one);
+  if (!std::filesystem::is_symlink(last, fault) || !is_one(last)) return std::nullopt;
+  const std::string name = last.filename();
+  int number = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+  return read.ec == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+/// Whether there is a file that no other can take the place of: an open one of this process, a device, a
+/// pipe, or one without a name, as what /proc/1234/fd/1 refers to may be.
+bool is_written_in_place(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
+  std::error_code has_no_name;
+  return !S_ISREG(status.st_mode) || own_descriptor(path) ||
+         !std::filesystem::equivalent(path, std::filesystem::canonical(path, has_no_name), has_no_name);
+}
+
+/// An open file of this process is written where it is: others may write before and behind.
+descriptor open_in_place(const std::string& path) {
+  const auto own = own_descriptor(path);
+  return descriptor(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+}
+
+/// The file that a link refers to, even if it does not exist: the link must not be replaced, and what a run
+/// left is found beside the file.
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  const std::filesystem::path file = follow_links(path, [](const auto&) { return false; });
+  std::error_code fault;
+  const std::filesystem::path directory = std::filesystem::canonical(directory_of(file), fault);
+  return fault ? file : directory / file.filename();
 }
 
 void must_not_be_directory(const std::string& path) {
@@ -96,7 +127,7 @@ struct file_rights {
 new_file::new_file(std::string path, readers who) : path_(std::move(path)), target_(behind_links(path_)) {
   must_not_be_directory(path_);
   if (is_written_in_place(path_)) {
-    file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
+    file_ = open_in_place(path_);
   } else {
     std::string hidden = directory_of(target_) / ".everseen.XXXXXX";
     file_ = descriptor(::mkostemp(hidden.data(), O_CLOEXEC));

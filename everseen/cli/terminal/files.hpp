@@ -20,7 +20,8 @@ namespace everseen::cli {
 ///
 /// Until keep(), the bytes are in a hidden file in the same directory with a unique name. So any number of
 /// programs may create the same file concurrently; the last one wins. If the name is a link, the file that it
-/// refers to is written. Pipes, devices, and files without a name are written directly.
+/// refers to is written. Pipes, devices, open files of this process (/dev/stdout), and files without a name
+/// are written directly.
 class new_file {
  public:
   enum class readers : std::uint8_t {
@@ -55,7 +56,7 @@ class new_file {
 /// continued as well. Both survive a power loss.
 class continued_file {
  public:
-  /// Whether a path can have one: pipes, devices, and files without a name cannot.
+  /// Whether a path can have one: what a new_file writes directly cannot.
   [[nodiscard]] static bool is_possible(const std::string& path);
 
   /// Continues what the last run left of this file, up to its last settle(). The file gets the permissions

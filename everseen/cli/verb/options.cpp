@@ -68,7 +68,9 @@ void add_text(option_set& known, const std::string& flags, std::optional<std::st
 
 void add_output(option_set& known, std::optional<std::string>& target, const std::string& text) {
   add_option(known, "-o,--output", {"FILE", text, "-, standard output"},
-             [&target](std::string_view, std::string_view value) {
+             [&target](std::string_view what, std::string_view value) {
+               if (value.empty())
+                 throw parameter_error(fmt::format("{} is empty; give it the name of a file", what));
                if (value != "-") target = value;
              });
 }

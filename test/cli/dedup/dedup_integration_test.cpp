@@ -259,6 +259,17 @@ TEST_F(Dedup, DecompressesItsInput) {
         << program;
 }
 
+TEST_F(Dedup, WritesBetweenOthersToAnOpenFile) {
+  given("printf 'b\\na\\nb\\n' > lines");
+  const std::string all = "begin\nb\na\nend\n";
+  for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/stdout --filter f"})
+    EXPECT_THAT(sh("(echo begin; everseen dedup lines -o " + name + "; echo end) > all; cat all"),
+                Prints(all))
+        << name;
+  EXPECT_THAT(sh("everseen dedup lines -o /dev/stdout >> all; cat all"), Prints(all + "b\na\n"));
+  EXPECT_THAT(sh("everseen dedup lines -o ''"), Complains(2, "--output is empty"));
+}
+
 // Promise: dedup -o replaces a file only once all went well, also one that it reads (dedup, The output).
 TEST_F(Dedup, WritesToAFileAfterSuccess) {
   given("printf 'b\\na\\nb\\n' > lines; chmod 640 lines; umask 022");
