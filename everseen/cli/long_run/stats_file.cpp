@@ -2,10 +2,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "everseen/cli/terminal/files.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/port/output.hpp"
 
@@ -14,6 +16,10 @@ namespace everseen::cli {
 stats_file::stats_file(const std::string& where) {
   if (where == "-") return;
   name_ = where;
+  if (auto same = open_already(where)) {
+    file_ = *std::move(same);
+    return;
+  }
   file_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
 }

@@ -44,8 +44,8 @@ std::filesystem::path follow_links(std::filesystem::path path, IsLast is_last) {
   return path;
 }
 
-/// The descriptor of this process that a path names, as /dev/stdout and /dev/fd/3 do.
-std::optional<int> own_descriptor(const std::string& path) {
+/// The number of the open file of this process that a path names.
+std::optional<int> open_number(const std::string& path) {
   std::error_code fault;
   const std::filesystem::path descriptors = std::filesystem::canonical("/proc/self/fd", fault);
   if (fault) return std::nullopt;
@@ -66,14 +66,8 @@ bool is_written_in_place(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
   std::error_code has_no_name;
-  return !S_ISREG(status.st_mode) || own_descriptor(path) ||
+  return !S_ISREG(status.st_mode) || open_number(path) ||
          !std::filesystem::equivalent(path, std::filesystem::canonical(path, has_no_name), has_no_name);
-}
-
-/// An open file of this process is written where it is: others may write before and behind.
-descriptor open_in_place(const std::string& path) {
-  const auto own = own_descriptor(path);
-  return descriptor(own ? ::fcntl(*own, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
 /// The file that a link refers to, even if it does not exist: the link must not be replaced, and what a run
@@ -124,10 +118,20 @@ struct file_rights {
 
 }  // namespace
 
+std::optional<descriptor> open_already(const std::string& path) {
+  const auto number = open_number(path);
+  if (!number) return std::nullopt;
+  descriptor same(::fcntl(*number, F_DUPFD_CLOEXEC, 0));
+  if (!same) cannot("write", path);
+  return same;
+}
+
 new_file::new_file(std::string path, readers who) : path_(std::move(path)), target_(behind_links(path_)) {
   must_not_be_directory(path_);
-  if (is_written_in_place(path_)) {
-    file_ = open_in_place(path_);
+  if (auto same = open_already(path_)) {
+    file_ = *std::move(same);
+  } else if (is_written_in_place(path_)) {
+    file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   } else {
     std::string hidden = directory_of(target_) / ".everseen.XXXXXX";
     file_ = descriptor(::mkostemp(hidden.data(), O_CLOEXEC));

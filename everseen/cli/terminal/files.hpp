@@ -15,6 +15,11 @@
 /// Files that verbs read and write whole.
 namespace everseen::cli {
 
+/// The open file of this process that a path names, as /dev/stdout and /dev/fd/3 do. Others may write before
+/// and behind, so it is neither replaced nor truncated.
+/// @return nothing  the path names another file    @throws storage_error
+[[nodiscard]] std::optional<descriptor> open_already(const std::string& path);
+
 /// A file that is created atomically: it appears under its name complete or not at all, and replaces an
 /// existing file only then.
 ///

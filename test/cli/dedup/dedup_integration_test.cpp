@@ -267,6 +267,8 @@ TEST_F(Dedup, WritesBetweenOthersToAnOpenFile) {
                 Prints(all))
         << name;
   EXPECT_THAT(sh("everseen dedup lines -o /dev/stdout >> all; cat all"), Prints(all + "b\na\n"));
+  EXPECT_THAT(sh("everseen dedup lines --stats=/dev/stdout >> all; head -9 all | tail -3"),
+              Prints("b\na\n{\n"));
   EXPECT_THAT(sh("everseen dedup lines -o ''"), Complains(2, "--output is empty"));
 }
 
