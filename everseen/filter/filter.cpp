@@ -193,17 +193,6 @@ bool filter::may_contain(std::string_view key, event_time when) const {
                    [&](auto batches) { return std::as_const(*stored_).check(batches); }) == verdict::seen;
 }
 
-namespace {
-
-/// A filter of which more is overfilled is not read for its figures, perhaps over a network.
-given_keys given_keys_in(const stored_filter& all, std::uint32_t partition, const partition_state& state) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-  return state.bytes() * all.get_spec().partitions > most_bytes ? given_keys()
-                                                                : given_keys(all, partition, state);
-}
-
-}  // namespace
-
 filter_info filter::info() const {
   filter_info info;
   info.name = name_;
@@ -212,7 +201,7 @@ filter_info filter::info() const {
     partition_state state = stored_->state(p);
     info.keys += state.keys();
     info.bytes += state.bytes();
-    const given_keys given = given_keys_in(*stored_, p, state);
+    const given_keys given(*stored_, p, state);
     info.partition_rates.push_back(error_rate_now(info.spec, state, given));
     info.error_rate_now += info.partition_rates.back() / info.spec.partitions;
     info.expected_false_seen += expected_false_seen(state, given);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
 
@@ -54,12 +55,18 @@ bool given_keys::needs_bits(const partition_state& state) noexcept {
       state.slices, [](const slice_state& s) { return std::ranges::any_of(s.layers, is_overfilled); });
 }
 
-given_keys::given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state) {
-  if (!needs_bits(state)) return;
-  of.visit_segments(partition,
-                    [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
-                      if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
-                    });
+given_keys::given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state)
+    : are_estimates_(of.estimates_keys()) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of the filter
+  if (are_estimates_ || !needs_bits(state) || state.bytes() * of.get_spec().partitions > most_bytes) return;
+  try {
+    of.visit_segments(partition,
+                      [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+                        if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
+                      });
+  } catch (const error&) {
+    by_bits_.clear();
+  }
 }
 
 bool given_keys::is_known(const slice_state& slice, std::size_t layer) const {
@@ -68,7 +75,8 @@ bool given_keys::is_known(const slice_state& slice, std::size_t layer) const {
 
 double given_keys::of(const slice_state& slice, std::size_t layer) const {
   const auto known = by_bits_.find({slice.index, layer});
-  return known != by_bits_.end() ? known->second : by_counts(slice.layers[layer]);
+  if (known != by_bits_.end()) return known->second;
+  return are_estimates_ ? static_cast<double>(slice.layers[layer].keys) : by_counts(slice.layers[layer]);
 }
 
 double error_rate_now(const spec& s, const partition_state& state, const given_keys& given) {

@@ -22,7 +22,8 @@ class given_keys {
  public:
   /// None are known: the counts decide.
   given_keys() = default;
-  /// Reads the bits of the partition if one of its layers is overfilled.    @throws  as visit_segments
+  /// Reads the bits of the partition if one of its layers is overfilled. Where they are too many to be read
+  /// for a figure, perhaps over a network, or cannot be read now or by this user, the counts decide.
   given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state);
 
   /// Whether given_keys() would read bits.
@@ -35,6 +36,7 @@ class given_keys {
 
  private:
   std::map<std::pair<window::slice_index, std::size_t>, double> by_bits_;
+  bool are_estimates_ = false;  // what a state has, for every layer
 };
 
 /// The same for one layer and its bits, which are counted if it is overfilled.

@@ -198,6 +198,10 @@ TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
   EXPECT_EQ(made.get_spec(), admin->open("f", access::read)->get_spec());
   const auto visit = [](const auto&, const auto&, auto) {};
   EXPECT_THAT(refusal([&] { f.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
+  (void)admin->create("full", make_spec({.capacity = 100, .growth = growth_kind::overfill}));
+  filter full("full", writer->open("full", access::write));
+  for (int i = 0; i < 2000; ++i) full.add(std::to_string(i));
+  EXPECT_GT(full.info().error_rate_now, 0.5) << "by the counts, as its bits are not for this user";
   (void)admin->create("empty", small_spec());
   const filter empty("empty", writer->open("empty", access::read));
   EXPECT_THAT(refusal([&] { empty.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));

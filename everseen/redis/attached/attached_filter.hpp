@@ -43,6 +43,7 @@ class attached_filter final : public stored_filter {
   /// all bits, on their servers. For more than a megabyte the result is cached, one second per 8 MiB, which
   /// limits the load on the servers to about 1 % however often this is called.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
+  [[nodiscard]] bool estimates_keys() const noexcept override { return true; }
   /// Each string is a layer, as long as it is: Redis omits the zeros after the last bit.
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
   void sync() override {}

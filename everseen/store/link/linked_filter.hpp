@@ -38,6 +38,7 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }
+  [[nodiscard]] bool estimates_keys() const noexcept override { return newer_->estimates_keys(); }
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
     newer_->visit_segments(partition, visit);
   }

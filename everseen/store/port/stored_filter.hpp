@@ -84,6 +84,9 @@ class stored_filter {
 
   /// A consistent copy of the state of one partition.    @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual partition_state state(std::uint32_t partition) const = 0;
+  /// Whether the keys of a state are an estimate from set bits, and so include those that were called seen by
+  /// mistake; otherwise those that were fresh were counted. Never changes.
+  [[nodiscard]] virtual bool estimates_keys() const noexcept { return false; }
 
   /// A consistent copy of one partition including its bits: calls `visit` once per segment, while no keys are
   /// added to the partition.

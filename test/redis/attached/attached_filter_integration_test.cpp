@@ -571,6 +571,17 @@ TEST_F(Attached, KeysAndErrorRateAreEstimatedFromTheBits) {
   EXPECT_EQ(f.info().places.at(0), server().address());
 }
 
+TEST_F(Attached, FiguresOfAnOverfilledOneAreThoseOfItsBits) {
+  filter f = attached(*store(), "a", attachment_to("shared", family::gozero, 100'003));
+  std::uint64_t wrong = 0;
+  for (std::uint64_t some = 0; some < 200; ++some) wrong += add_to(f, random_keys(100, some)).result->seen;
+  EXPECT_NEAR(static_cast<double>(f.info().keys), 20'000, 400);
+  EXPECT_NEAR(f.info().error_rate_now / behind(f).error_rate_now(behind(f).survey()), 1, 0.01);
+  EXPECT_NEAR(f.info().expected_false_seen / static_cast<double>(wrong), 1, 0.1);
+  EXPECT_EQ(server().run({"INFO", "commandstats"}).find("getrange"), std::string::npos)
+      << "they are counted there";
+}
+
 /// From a line of INFO, or from the counters of a command.
 int number_after(const std::string& text, const std::string& name) {
   const std::size_t at = text.find(name);
