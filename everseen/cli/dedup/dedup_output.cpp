@@ -28,12 +28,13 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   record_format format = options.format;
   format.decompress = false;
   block_reader lines({file.hidden().string()}, format, dedup_block_bytes);
-  const auto names = [&](const std::string& header) { return header_names(header, format, file.path()); };
-  if (format.header && names(lines.header()) != names(options.header))
+  const std::string header = format.header ? lines.header().value_or("") : "";
+  const auto names = [&](const std::string& line) { return header_names(line, format, file.path()); };
+  if (format.header && names(header) != names(options.header))
     throw parameter_error(
         fmt::format("{} was begun with the header '{}', and the input has '{}': give it an input with the "
                     "fields that it has, or another --output",
-                    file.path(), lines.header(), options.header));
+                    file.path(), header, options.header));
   const descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   output none(nowhere.get(), "/dev/null");
   options.adding_keys = dedup_options::adding::ahead;
