@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# usage: sysroot.sh ARCHITECTURE FOLDER PACKAGE...
-# Makes a sysroot for a cross compiler in FOLDER: these packages of Debian for another architecture, and those that they
-# need, unpacked. Nothing changes on this machine: no architecture is added to its dpkg, and no root is needed.
+# usage: sysroot.sh SUITE ARCHITECTURE FOLDER PACKAGE...
+# Unpacks packages of a suite of Debian, and those that they need, into FOLDER: libraries for a cross compiler, or programs
+# of another release. Nothing changes on this machine: no architecture or source is added to it, and no root is needed.
 set -euo pipefail
 
-architecture=$1
-folder=$2
-shift 2
+suite=$1
+architecture=$2
+folder=$3
+shift 3
+
+# The mirrors that this machine uses for its own release have the others as well.
 # shellcheck source=/dev/null
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+sources=$(apt-get --print-uris update |
+  sed -En "s,^'(.*)/dists/$release(|-updates|-security)/main/binary-.*,deb [signed-by=$keys] \1 $suite\2 main,p" | sort -u)
+[[ -n $sources ]] || { echo "sysroot.sh: apt has no source of Debian's packages" >&2; exit 1; }
 
 # It is made anew each time, in seconds, so that it has Debian's fixes. Files keep their times, so a build does not notice.
 # For dpkg-query the packages are recorded, which unpacking alone does not.
@@ -24,7 +31,7 @@ mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract -
       dpkg-deb --field "$deb"
       printf "Status: install ok unpacked\n\n"
     done >"$1/var/lib/dpkg/status"' \
-  "$suite" - | tar --extract --directory "$folder.new" --exclude=./dev
+  "$suite" - - <<<"$sources" | tar --extract --directory "$folder.new" --exclude=./dev
 
 # Absolute links would lead to files of this machine.
 find "$folder.new/usr/lib" -lname '/*' -printf '%p %l\n' | while read -r link target; do
