@@ -1,4 +1,5 @@
-// Compares our code with Guava and PHP themselves, on random keys. ./dev setup installs both.
+// Compares our code with Guava and PHP themselves, on random keys. ./dev setup installs Debian's, ./dev peers
+// the newest Guava.
 
 #include <fstream>
 #include <map>
@@ -18,6 +19,7 @@
 #include "everseen/core/hash/funnel.hpp"
 
 #include "test/support/base64.hpp"
+#include "test/support/originals.hpp"
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/redis_server.hpp"
@@ -59,8 +61,13 @@ std::string random_key(funnel_kind funnel, std::mt19937_64& random) {
   return key;
 }
 
-class Guava : public testing::Test {
+/// By its origin: Debian's, or the newest.
+class Guava : public testing::TestWithParam<std::string> {
  protected:
+  void SetUp() override {
+    if (GetParam() == "newest") test::skip_test_without_originals();
+  }
+
   /// Keys and our filter, as files for Guava.
   void prepare(const guava_case& c) {
     std::mt19937_64 random(c.insertions);
@@ -80,9 +87,11 @@ class Guava : public testing::Test {
   }
 
   [[nodiscard]] test::program_result run() const {
-    return test::run_program({"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp",
-                              "/usr/share/java/guava.jar", peers + "GuavaPeer.java",
-                              directory_.path().string()});
+    std::vector<std::string> command = test::java_command(
+        GetParam() == "newest" ? (test::jars_of_originals() / "*").string() : "/usr/share/java/guava.jar",
+        "GuavaPeer");
+    command.push_back(directory_.path().string());
+    return test::run_program(command);
   }
 
   [[nodiscard]] std::string content(const std::string& name) const {
@@ -93,13 +102,13 @@ class Guava : public testing::Test {
   test::scratch_directory directory_;
 };
 
-TEST_F(Guava, ReadsOurFilesAndWritesTheSameBytes) {
+TEST_P(Guava, ReadsOurFilesAndWritesTheSameBytes) {
   std::vector<guava_case> cases;
   std::string expected;
   for (const auto how : {guava::strategy::mitz_32, guava::strategy::mitz_64})
     for (const auto funnel : {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64})
       for (const auto& [insertions, rate] : std::vector<std::pair<std::uint64_t, double>>{
-               {1, 0.5}, {77, 1e-12}, {1'000, 0.03}, {20'000, 0.001}}) {
+               {1, 0.5}, {77, 1e-12}, {1'000, 0.03}, {50'000, 0.001}}) {
         const std::string name = "case" + std::to_string(cases.size());
         cases.push_back({name, how, funnel, insertions, rate});
         prepare(cases.back());
@@ -112,6 +121,9 @@ TEST_F(Guava, ReadsOurFilesAndWritesTheSameBytes) {
     EXPECT_EQ(content(c.name + ".theirs"), content(c.name + ".ours"))
         << to_string(c.funnel) << ' ' << c.insertions;
 }
+
+INSTANTIATE_TEST_SUITE_P(Versions, Guava, testing::Values("debian", "newest"),
+                         [](const auto& one) { return one.param; });
 
 std::vector<std::string> random_keys(std::size_t count) {
   std::mt19937_64 random(7);

@@ -14,6 +14,7 @@
 
 #include "test/redis/attached/attached.hpp"
 #include "test/support/base64.hpp"
+#include "test/support/originals.hpp"
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/text_files.hpp"
@@ -130,17 +131,10 @@ TEST(BesideJava, BothSidesGrowOneFilter) {
   }
   for (int i = 0; ours.size() < 2'000; ++i)
     if (const std::string key = "ours " + std::to_string(i); !sets_last_bit(a, key)) ours.push_back(key);
-  const std::vector<std::string> command = {"java",
-                                            "-XX:TieredStopAtLevel=1",
-                                            "-Xshare:auto",
-                                            "-cp",
-                                            "/usr/share/java/guava.jar",
-                                            peers + "GrowingPeer.java",
-                                            std::to_string(server.port()),
-                                            a.key,
-                                            std::to_string(shape.bits()),
-                                            std::to_string(shape.probes),
-                                            files.make(lines)};
+  std::vector<std::string> command = test::java_command("/usr/share/java/guava.jar", "GrowingPeer");
+  for (const std::string& word : {std::to_string(server.port()), a.key, std::to_string(shape.bits()),
+                                  std::to_string(shape.probes), files.make(lines)})
+    command.push_back(word);
   test::running_program java(command, {.piped_input = true});
   ASSERT_TRUE(java.waits_to_say("ready", std::chrono::seconds(60))) << java.err();
   java.write("\n");
