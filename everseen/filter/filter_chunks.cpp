@@ -46,6 +46,14 @@ std::size_t segment_at(std::span<const announced_filter::segment> segments, std:
   return i;
 }
 
+/// @throws parameter_error  the bits are another program's, which may change them meanwhile
+void must_have_own_bits(const filter& f) {
+  if (f.stored().estimates_keys())
+    throw parameter_error(
+        quoted_name(f.name()) +
+        " is attached: its bits are another program's, and are exported where they are kept");
+}
+
 void append_segments(const filter& f, std::uint32_t partition, std::vector<announced_filter::segment>& to) {
   const partition_state state = f.stored().state(partition);
   for (const slice_state& slice : state.slices)
@@ -82,6 +90,7 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
 }  // namespace
 
 filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
+  must_have_own_bits(f);
   if (f.get_spec().layout == layout_kind::redisbloom) return dump_redisbloom(f, iterator);
   if (is_foreign(f.get_spec().layout))
     throw parameter_error(quoted_name(f.name()) + " has the layout of another system, which has no chunks");
@@ -93,15 +102,21 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   return chunk_of(f, all.segments, iterator, image::max_chunk_bits_bytes);
 }
 
+/// The strings of another program may have any length; a header has whole lines.
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   announced_filter one{f.get_spec()};
   one.copy = copy_of(f);
   append_segments(f, partition, one.segments);
+  for (announced_filter::segment& each : one.segments) {
+    const std::uint64_t unit = length_unit(each.layer.shape.layout);
+    each.layer.shape.bytes = (each.layer.shape.bytes + unit - 1) / unit * unit;
+  }
   return one;
 }
 
 filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator,
                             std::uint64_t most_bytes) {
+  must_have_own_bits(f);
   return chunk_of(f, announce_partition(f, partition).segments, iterator, most_bytes);
 }
 

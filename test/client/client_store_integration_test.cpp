@@ -25,6 +25,7 @@
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/client/served_store.hpp"
+#include "test/redis/attached/attached.hpp"
 #include "test/server/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/random_digests.hpp"
@@ -206,6 +207,19 @@ TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
   const filter empty("empty", writer->open("empty", access::read));
   EXPECT_THAT(refusal([&] { empty.stored().visit_segments(0, visit); }), HasSubstr("'admin'"));
   EXPECT_THAT(refusal([&] { (void)store_of(server)->list(); }), HasSubstr("everseen://:PASSWORD@HOST"));
+}
+
+TEST(ClientStore, FilterOfAnotherProgramIsUsedWhateverItsLength) {
+  const test::redis_server redis;
+  const auto place = redis::store_at(redis.unix_url());
+  filter kept = redis::attached(*place, "a", redis::attachment_to("shared", compat::family::gozero, 20'000));
+  const serving server(redis.unix_url());
+  filter f("a", store_of(server)->open("a", access::write));
+  EXPECT_EQ(f.add("one"), verdict::fresh);
+  EXPECT_TRUE(kept.may_contain("one"));
+  EXPECT_EQ(f.info().keys, 1U);
+  EXPECT_THAT(refusal([&] { f.stored().visit_segments(0, [](const auto&, const auto&, auto) {}); }),
+              HasSubstr("'a' is attached"));
 }
 
 TEST(ClientStore, BatchBeforeItsTurnIsRefusedNotRiddenOut) {
