@@ -4,11 +4,9 @@
 #include <string>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
-#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 #include "everseen/filter/redisbloom_chunks.hpp"
 
@@ -34,18 +32,6 @@ std::vector<std::uint64_t> lengths_of(const announced_filter& f) {
   return lengths;
 }
 
-/// Each dump of a filter is the same copy: its chunks are asked for one by one, by anybody.
-copy_id copy_of(const filter& f) {
-  return copy_id{read_number(fingerprint_of(f.get_spec()).substr(0, 16), 16).value()};
-}
-
-/// The segment of a place among all bits, which becomes the place in that segment.
-std::size_t segment_at(std::span<const announced_filter::segment> segments, std::uint64_t& at) {
-  std::size_t i = 0;
-  while (i < segments.size() && at >= segments[i].layer.shape.bytes) at -= segments[i++].layer.shape.bytes;
-  return i;
-}
-
 /// @throws parameter_error  the bits are another program's, which may change them meanwhile
 void must_have_own_bits(const filter& f) {
   if (f.stored().estimates_keys())
@@ -64,10 +50,9 @@ void append_segments(const filter& f, std::uint32_t partition, std::vector<annou
 /// @param iterator  1 and the number of bytes of these segments before the chunk
 filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment> segments,
                       std::int64_t iterator, std::uint64_t most_bytes) {
-  if (iterator < 1) return {};
-  auto at = static_cast<std::uint64_t>(iterator - 1);
-  const std::size_t i = segment_at(segments, at);
-  if (i == segments.size()) return {};
+  const auto place = image::place_after(segments, iterator);
+  if (!place) return {};
+  const auto [i, at] = *place;
   announced_filter::segment wanted = segments[i];
   const std::uint64_t count =
       std::min({std::uint64_t{image::max_chunk_bits_bytes}, most_bytes, wanted.layer.shape.bytes - at});
@@ -83,7 +68,7 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
   if (chunk.bytes.empty())
     throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0,
                         f.name());
-  image::append_chunk_trailer(chunk.bytes, copy_of(f), wanted, at);
+  image::append_chunk_trailer(chunk.bytes, image::copy_of(f.get_spec()), wanted, at);
   return chunk;
 }
 
@@ -95,7 +80,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   if (is_foreign(f.get_spec().layout))
     throw parameter_error(quoted_name(f.name()) + " has the layout of another system, which has no chunks");
   announced_filter all{f.get_spec()};
-  all.copy = copy_of(f);
+  all.copy = image::copy_of(all.spec);
   for (std::uint32_t partition = 0; partition < all.spec.partitions; ++partition)
     append_segments(f, partition, all.segments);
   if (iterator == 0) return {1, image::encode_chunk_header(all)};
@@ -105,7 +90,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
 /// The strings of another program may have any length; a header has whole lines.
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   announced_filter one{f.get_spec()};
-  one.copy = copy_of(f);
+  one.copy = image::copy_of(one.spec);
   append_segments(f, partition, one.segments);
   for (announced_filter::segment& each : one.segments) {
     const std::uint64_t unit = length_unit(each.layer.shape.layout);
@@ -126,19 +111,7 @@ chunk_loader::chunk_loader(store& into, std::string_view name, std::span<const s
   restored_ = into.begin_restore(name, announced_.spec);
 }
 
-chunk_loader::spot chunk_loader::spot_of(std::int64_t iterator, std::uint64_t bytes) const {
-  const std::string name = "chunk " + std::to_string(iterator);
-  if (iterator < 1 || bytes == 0 || bytes > static_cast<std::uint64_t>(iterator) - 1)
-    refuse_chunks(name + " has " + std::to_string(bytes) + " bytes");
-  spot found{0, static_cast<std::uint64_t>(iterator) - 1 - bytes};
-  found.segment = segment_at(announced_.segments, found.offset);
-  if (found.segment == announced_.segments.size()) refuse_chunks(name + " is past its end");
-  if (bytes > announced_.segments[found.segment].layer.shape.bytes - found.offset)
-    refuse_chunks(name + " does not end with its segment");
-  return found;
-}
-
-std::span<std::byte> chunk_loader::bits_of(const spot& at, std::uint64_t bytes) {
+std::span<std::byte> chunk_loader::bits_of(const image::chunk_place& at, std::uint64_t bytes) {
   while (made_.size() <= at.segment) {
     const auto& [id, layer] = announced_.segments[made_.size()];
     made_.push_back(restored_->add_segment(id, layer));
@@ -163,7 +136,8 @@ void chunk_loader::note_loaded(std::uint64_t begin, std::uint64_t end) {
 }
 
 std::span<std::byte> chunk_loader::place(std::int64_t iterator, std::uint64_t bytes) {
-  const std::span<std::byte> bits = bits_of(spot_of(iterator, bytes), bytes);
+  const std::span<std::byte> bits =
+      bits_of(image::place_of_chunk(announced_.segments, iterator, bytes), bytes);
   const auto end = static_cast<std::uint64_t>(iterator) - 1;
   note_loaded(end - bytes, end);
   return bits;
@@ -177,7 +151,7 @@ void chunk_loader::load(std::int64_t iterator, std::span<const std::byte> bytes)
   if (bytes.size() <= image::chunk_trailer_bytes)
     refuse_chunks("chunk " + std::to_string(iterator) + " is cut off");
   const std::uint64_t count = bytes.size() - image::chunk_trailer_bytes;
-  const spot at = spot_of(iterator, count);
+  const image::chunk_place at = image::place_of_chunk(announced_.segments, iterator, count);
   const auto bits =
       image::without_chunk_trailer(bytes, announced_.copy, announced_.segments[at.segment], at.offset);
   std::ranges::copy(bits, place(iterator, count).begin());

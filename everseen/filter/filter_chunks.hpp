@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_places.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -65,12 +66,7 @@ class chunk_loader {
   void commit();
 
  private:
-  struct spot {
-    std::size_t segment = 0;
-    std::uint64_t offset = 0;
-  };
-  [[nodiscard]] spot spot_of(std::int64_t iterator, std::uint64_t bytes) const;
-  [[nodiscard]] std::span<std::byte> bits_of(const spot& at, std::uint64_t bytes);
+  [[nodiscard]] std::span<std::byte> bits_of(const image::chunk_place& at, std::uint64_t bytes);
   void note_loaded(std::uint64_t begin, std::uint64_t end);
 
   announced_filter announced_;
