@@ -5,7 +5,6 @@
 #include <string>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/layout/sizing.hpp"
 
 namespace everseen {
 
@@ -23,18 +22,6 @@ void must_have_room(const store& into, std::span<const std::uint64_t> segments) 
   throw parameter_error("the file is of a filter of " + std::to_string(bytes) +
                         " bytes, and the store has room for " + std::to_string(*room) +
                         "; make room, or use another store");
-}
-
-void must_be_possible(double error_rate) {
-  if (error_rate >= sizing::min_error_rate) return;
-  throw parameter_error(
-      "the filter has an error rate below 1e-15, which everseen does not support; migrate the keys");
-}
-
-void must_be_settable(unsigned probes) {
-  if (probes > max_probes)
-    throw parameter_error("the filter sets " + std::to_string(probes) +
-                          " bits a key, and everseen sets at most " + std::to_string(max_probes));
 }
 
 parameter_error no_such_export(const filter& f, std::string_view system, std::string_view layout) {

@@ -18,12 +18,6 @@ inline constexpr std::size_t foreign_buffer_bytes = std::size_t{256} << 10;
 /// @throws parameter_error  they do not fit into the store, as far as its limits are known
 void must_have_room(const store& into, std::span<const std::uint64_t> segments);
 
-/// @throws parameter_error  the error rate is below what everseen's filters support
-void must_be_possible(double error_rate);
-
-/// @throws parameter_error  the filter uses more probes than everseen supports
-void must_be_settable(unsigned probes);
-
 /// @param system  for example "Guava"    @param layout  the layout that this export needs
 [[nodiscard]] parameter_error no_such_export(const filter& f, std::string_view system,
                                              std::string_view layout);

@@ -36,7 +36,7 @@ std::uint64_t keys_for(const guava::shape& s) {
 }
 
 spec spec_of(const guava::shape& s, const guava_facts& facts) {
-  must_be_settable(s.probes);
+  foreign::must_be_settable(s.probes);
   spec made;
   made.layout = s.how == guava::strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
   made.hash = foreign::hash_of(made.layout);

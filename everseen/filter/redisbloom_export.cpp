@@ -1,16 +1,14 @@
 #include <algorithm>
-#include <bit>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/redisbloom/chain_spec.hpp"
 #include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/compat/redisbloom/redisbloom_file.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/layout/foreign.hpp"
-#include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/foreign_refusals.hpp"
 #include "everseen/filter/redisbloom_chunks.hpp"
@@ -27,37 +25,9 @@ struct announcement {
   bool has_bits = true;
 };
 
-/// Describes the chain in its header from the current layers.
 announcement announce(const filter& f) {
-  const spec& s = f.get_spec();
-  announcement made;
-  redisbloom::announced_chain& all = made.chain;
-  all.of.flags = redisbloom::flags::wide_hash;
-  if (!s.foreign.powers_of_two) all.of.flags |= redisbloom::flags::exact_size;
-  if (s.growth == growth_kind::refuse) all.of.flags |= redisbloom::flags::fixed_size;
-  all.of.expansion = s.foreign.expansion;
-  partition_state state = f.stored().state(0);
-  if (state.slices.empty()) state.slices.push_back({window::timeless, {}});
-  auto& layers = state.slices.front().layers;
-  if (layers.empty()) {
-    made.has_bits = false;
-    const growth::layer_plan plan = growth::plan_layer(s, 0);
-    layers.push_back({plan.shape, plan.capacity, 0});
-  }
-  for (unsigned i = 0; i < layers.size(); ++i) {
-    redisbloom::layer l;
-    l.capacity = layers[i].capacity;
-    l.error_rate = i == 0 ? growth::plan_layer(s, 0).error_rate : all.of.layers.back().error_rate / 2;
-    l.bits_per_key = foreign::redisbloom_bits_per_key(l.error_rate);
-    l.probes = layers[i].shape.probes;
-    l.keys = layers[i].keys;
-    if (s.foreign.powers_of_two)
-      l.log2_bits = static_cast<std::uint8_t>(std::bit_width(layers[i].shape.bits()) - 1);
-    all.of.keys += l.keys;
-    all.of.layers.push_back(l);
-    all.lengths.push_back(layers[i].shape.bytes);
-  }
-  return made;
+  const partition_state state = f.stored().state(0);
+  return {redisbloom::chain_of(f.get_spec(), state), state.bytes() > 0};
 }
 
 [[noreturn]] void emptied_meanwhile(const filter& f) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::foreign {
 
@@ -48,6 +51,18 @@ redisbloom_layer redisbloom_size(const sizing::target& goal, bool powers_of_two)
   }
   made.size.words = std::ceil(std::floor(bits) / word_bits);
   return made;
+}
+
+void must_be_possible(double error_rate) {
+  if (error_rate >= sizing::min_error_rate) return;
+  throw parameter_error(
+      "the filter has an error rate below 1e-15, which everseen does not support; migrate the keys");
+}
+
+void must_be_settable(unsigned probes) {
+  if (probes > max_probes)
+    throw parameter_error("the filter sets " + std::to_string(probes) +
+                          " bits a key, and everseen sets at most " + std::to_string(max_probes));
 }
 
 }  // namespace everseen::foreign

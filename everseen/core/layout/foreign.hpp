@@ -47,4 +47,9 @@ struct redisbloom_layer {
 /// the flag NOROUND instead round up to the next power of two.
 [[nodiscard]] redisbloom_layer redisbloom_size(const sizing::target& goal, bool powers_of_two) noexcept;
 
+/// @throws parameter_error  the error rate is below what everseen's filters support
+void must_be_possible(double error_rate);
+/// @throws parameter_error  the filter sets more bits a key than everseen supports
+void must_be_settable(unsigned probes);
+
 }  // namespace everseen::foreign
