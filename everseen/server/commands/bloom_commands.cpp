@@ -36,8 +36,7 @@ void bloom_reserve(call& c) {
 
 void bloom_add(call& c) {
   const batched_keys asked = *c.what.batched(c.words);
-  answer(c, c.all.filters().open_or_create(c.words[1], filter_registry::request{default_request(), {}, {}}),
-         asked);
+  answer(c, c.all.filters().open_or_create(c.words[1], default_request()), asked);
 }
 
 void insert(call& c) {
