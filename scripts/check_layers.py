@@ -31,7 +31,7 @@ ARROWS = {
     "stream": {"core", "compat", "store", "redis", "filter", "everseen"},
     "capi": {"core", "compat", "store", "redis", "filter"},
     "report": {"core", "compat", "store", "redis", "filter", "text"},
-    "module": {"core"},
+    "module": {"core", "compat"},
     "static": set(),
     "server": {"core", "compat", "store", "redis", "filter", "everseen", "wire", "text", "report", "telemetry"},
     "cli": {
@@ -102,7 +102,8 @@ ROOMS = {
     "redis/attached": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/admin"},
     "module/server": set(),
     "module/partition": {"module/server"},
-    "module/commands": {"module/server", "module/partition"},
+    "module/value": {"module/server"},
+    "module/commands": {"module/server", "module/partition", "module/value"},
 }
 MOST_FILES_IN_A_ROOM = 25
 

@@ -13,30 +13,23 @@ namespace api = module_api;
 
 namespace {
 
-constexpr api::argument key(const char* name, int number = 0) {
-  return {.name = name, .type = api::argument_key, .key_spec_index = number};
-}
-constexpr api::argument number(const char* name) {
-  return {.name = name, .type = api::argument_integer, .key_spec_index = -1};
-}
-constexpr api::argument text(const char* name, int flags = 0) {
-  return {.name = name, .type = api::argument_text, .key_spec_index = -1, .flags = flags};
-}
-
 constexpr std::array add_words = {
-    key("state"),     key("token", 1), number("epoch"), number("slice"),
-    text("sequence"), number("life"),  text("digests"), text("offsets", api::argument_optional)};
-constexpr std::array claim_words = {key("state"),      key("records", 1),
-                                    text("job"),       text("lane"),
-                                    text("head"),      number("forgotten-bytes"),
-                                    number("epoch"),   number("slice"),
-                                    text("digests"),   text("offsets"),
-                                    text("positions"), number("counters-an-event"),
-                                    text("places"),    text("name", api::argument_repeats)};
-constexpr std::array check_words = {key("state"), number("epoch"), number("slice"), text("digests")};
-constexpr std::array keys_words = {key("filter"), text("key", api::argument_repeats)};
-constexpr std::array info_words = {key("filter")};
-constexpr std::array explain_words = {key("filter"), text("key")};
+    key_argument("state"),     key_argument("token", 1),
+    number_argument("epoch"),  number_argument("slice"),
+    text_argument("sequence"), number_argument("life"),
+    text_argument("digests"),  text_argument("offsets", api::argument_optional)};
+constexpr std::array claim_words = {key_argument("state"),      key_argument("records", 1),
+                                    text_argument("job"),       text_argument("lane"),
+                                    text_argument("head"),      number_argument("forgotten-bytes"),
+                                    number_argument("epoch"),   number_argument("slice"),
+                                    text_argument("digests"),   text_argument("offsets"),
+                                    text_argument("positions"), number_argument("counters-an-event"),
+                                    text_argument("places"),    text_argument("name", api::argument_repeats)};
+constexpr std::array check_words = {key_argument("state"), number_argument("epoch"), number_argument("slice"),
+                                    text_argument("digests")};
+constexpr std::array keys_words = {key_argument("filter"), text_argument("key", api::argument_repeats)};
+constexpr std::array info_words = {key_argument("filter")};
+constexpr std::array explain_words = {key_argument("filter"), text_argument("key")};
 
 constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
 

@@ -22,6 +22,32 @@ struct described_command {
   [[nodiscard]] bool writes() const noexcept { return flags[0] == 'w'; }
 };
 
+// Words of a command.
+[[nodiscard]] constexpr module_api::argument key_argument(const char* name, int number = 0) {
+  return {.name = name, .type = module_api::argument_key, .key_spec_index = number};
+}
+[[nodiscard]] constexpr module_api::argument text_argument(const char* name, int flags = 0,
+                                                           const char* token = nullptr) {
+  return {
+      .name = name, .type = module_api::argument_text, .key_spec_index = -1, .token = token, .flags = flags};
+}
+[[nodiscard]] constexpr module_api::argument number_argument(const char* name, int flags = 0,
+                                                             const char* token = nullptr) {
+  return {.name = name,
+          .type = module_api::argument_integer,
+          .key_spec_index = -1,
+          .token = token,
+          .flags = flags};
+}
+/// A word that may be there or not.
+[[nodiscard]] constexpr module_api::argument switch_argument(const char* name, const char* token) {
+  return {.name = name,
+          .type = module_api::argument_token,
+          .key_spec_index = -1,
+          .token = token,
+          .flags = module_api::argument_optional};
+}
+
 [[nodiscard]] std::span<const described_command> all_commands() noexcept;
 
 /// Registers the command with the server that loads the module.

@@ -17,6 +17,10 @@ struct info_context;
 struct server_info;
 struct command;
 struct user;
+struct rdb;           ///< RedisModuleIO: an RDB or AOF that is read or written
+struct digest_state;  ///< RedisModuleDigest
+struct defrag_state;  ///< RedisModuleDefragCtx
+struct data_type;     ///< RedisModuleType
 
 using command_function = int(context*, string**, int);
 
@@ -30,6 +34,7 @@ inline constexpr int write_key = 1 << 1;
 inline constexpr int type_empty = 0;
 inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
+inline constexpr int type_module = 6;
 // The expiry of a key without a time limit.
 inline constexpr long long no_expiry = -1;
 // Flag of hash_get: field names are C strings.
@@ -41,6 +46,13 @@ inline constexpr int reply_integer_type = 2;
 inline constexpr int flag_cluster = 1 << 5;
 inline constexpr int flag_aof = 1 << 6;
 inline constexpr int flag_child = 1 << 18;
+inline constexpr int flag_replicated = 1 << 12;
+inline constexpr int flag_loading = 1 << 13;
+inline constexpr int flag_resp3 = 1 << 22;
+// Option of set_module_options: a damaged RDB is a result of load_bytes, not the end of the server.
+inline constexpr int handle_io_errors = 1 << 0;
+// The text of an error about a key of another type.
+inline constexpr const char* wrong_type = "WRONGTYPE Operation against a key holding the wrong kind of value";
 // Class of keyspace events sent by modules.
 inline constexpr int notify_module = 1 << 13;
 // Permissions on a key: read its value, change it.
@@ -96,6 +108,7 @@ struct argument {
 inline constexpr int argument_text = 0;
 inline constexpr int argument_integer = 1;
 inline constexpr int argument_key = 3;
+inline constexpr int argument_token = 6;
 inline constexpr int argument_optional = 1 << 0;
 inline constexpr int argument_repeats = 1 << 1;
 
@@ -121,6 +134,26 @@ struct command_info {
   argument* arguments = nullptr;
 };
 
+/// The callbacks of a data type: RedisModuleTypeMethods, version 4. An older server ignores those it does not
+/// know.
+struct type_methods {
+  std::uint64_t version = 4;
+  void* (*rdb_load)(rdb*, int encoding_version) = nullptr;
+  void (*rdb_save)(rdb*, void* value) = nullptr;
+  void (*aof_rewrite)(rdb*, string* key, void* value) = nullptr;
+  std::size_t (*mem_usage)(const void* value) = nullptr;
+  void (*digest)(digest_state*, void* value) = nullptr;
+  void (*free)(void* value) = nullptr;
+  int (*aux_load)(rdb*, int encoding_version, int when) = nullptr;
+  void (*aux_save)(rdb*, int when) = nullptr;
+  int aux_save_triggers = 0;
+  std::size_t (*free_effort)(string* key, const void* value) = nullptr;
+  void (*unlink)(string* key, const void* value) = nullptr;
+  void* (*copy)(string* from, string* to, const void* value) = nullptr;
+  int (*defrag)(defrag_state*, string* key, void** value) = nullptr;
+  void* reserved[4] = {};  // the same with a database number
+};
+
 inline int (*create_command)(context*, const char* name, command_function*, const char* flags, int first_key,
                              int last_key, int key_step);
 inline void (*set_module_attributes)(context*, const char* name, int version, int api_version);
@@ -134,6 +167,8 @@ inline int (*reply_with_string)(context*, const char* bytes, std::size_t size);
 inline int (*reply_with_integer)(context*, long long value);
 inline int (*reply_with_array)(context*, long size);
 
+inline int (*reply_with_null)(context*);
+
 inline const char* (*string_bytes)(const string*, std::size_t* size);
 inline string* (*create_string)(context*, const char* bytes, std::size_t size);
 inline void (*free_string)(context*, string*);
@@ -146,12 +181,33 @@ inline char* (*string_dma)(key*, std::size_t* size, int mode);
 inline int (*hash_get)(key*, int flags, ...);
 inline long long (*milliseconds_left)(key*);  ///< of a key that expires; else no_expiry
 
+inline data_type* (*create_data_type)(context*, const char* name, int encoding_version, type_methods*);
+inline data_type* (*type_of_value)(key*);
+inline void* (*value_of)(key*);
+inline int (*set_value)(key*, data_type*, void* value);
+inline void (*save_unsigned)(rdb*, std::uint64_t);
+inline std::uint64_t (*load_unsigned)(rdb*);
+inline void (*save_double)(rdb*, double);
+inline double (*load_double)(rdb*);
+inline int (*is_rdb_damaged)(rdb*);  ///< reading has failed
+inline void (*save_bytes)(rdb*, const char* bytes, std::size_t size);
+inline char* (*load_bytes)(rdb*, std::size_t* size);  ///< freed by free_memory; null: the RDB is damaged
+inline void (*emit_aof)(rdb*, const char* command, const char* format, ...);
+inline void (*log_rdb_error)(rdb*, const char* level, const char* format, ...);
+inline void (*digest_add)(digest_state*, const char* bytes, std::size_t size);
+inline void (*digest_end)(digest_state*);
+inline void (*set_module_options)(context*, int options);
+inline void* (*allocate_zeroed)(std::size_t count,
+                                std::size_t bytes);  ///< ends the server if memory is short
+inline void (*free_memory)(void*);
+
 inline call_reply* (*call)(context*, const char* command, const char* format, ...);
 inline int (*call_reply_type)(call_reply*);
 inline long long (*call_reply_integer)(call_reply*);
 inline void (*free_call_reply)(call_reply*);
 
 inline int (*replicate)(context*, const char* command, const char* format, ...);
+inline int (*replicate_verbatim)(context*);
 inline int (*get_context_flags)(context*);
 inline long long (*milliseconds)();
 inline int (*notify_keyspace_event)(context*, int type, const char* event, string* key);
@@ -169,7 +225,9 @@ inline int (*info_add_number)(info_context*, const char* field, unsigned long lo
 inline long long (*expiry_time)(key*);  ///< in milliseconds since 1970, or no_expiry
 // Optional: Redis 7.0.
 inline void* (*try_allocate)(std::size_t bytes);
-inline void (*free_memory)(void*);
+inline int (*reply_with_map)(context*, long size);
+inline int (*reply_with_bool)(context*, int value);
+inline void* (*defragment)(defrag_state*, void* memory);  ///< its new place; null: it stays
 inline string* (*current_user_name)(context*);
 inline user* (*user_of_name)(string* name);
 inline int (*check_key_permission)(user*, string* key, int permissions);

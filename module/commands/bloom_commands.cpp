@@ -1,0 +1,321 @@
+#include "module/commands/bloom_commands.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "everseen/compat/redisbloom/bloom_request.hpp"
+#include "everseen/compat/redisbloom/chain_spec.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/chunk_places.hpp"
+#include "everseen/core/spec/growth.hpp"
+
+#include "module/commands/bloom_replies.hpp"
+#include "module/commands/command.hpp"
+#include "module/server/counters.hpp"
+#include "module/server/free_memory.hpp"
+#include "module/server/settings.hpp"
+#include "module/value/filter_chunks.hpp"
+#include "module/value/filter_type.hpp"
+
+/// The way of a batch: words become digests, the layers that it may need are allocated or the whole call is
+/// refused, core/partition judges, and the words go to replicas and the AOF as they came. A replica judges
+/// them again, on an equal value, with equal results. Only a new filter goes there in another form, as the
+/// header of its chunks, since BF.RESERVE would choose another seed.
+namespace everseen::redis_module {
+
+namespace {
+
+/// The words of a command.
+class word_texts {
+ public:
+  explicit word_texts(std::span<api::string*> words) {
+    all_.reserve(words.size());
+    for (const api::string* word : words) all_.push_back(text_of(word));
+  }
+  [[nodiscard]] std::span<const std::string_view> all() const noexcept { return all_; }
+
+ private:
+  std::vector<std::string_view> all_;
+};
+
+/// A key that is to hold a filter.
+class filter_key {
+ public:
+  /// @throws bad_word  it holds something else
+  filter_key(api::context* ctx, api::string* name, int mode) : name_(name), key_(ctx, name, mode) {
+    exists_ = key_.get() != nullptr && key_.type() != api::type_empty;
+    filter_ = filter_of(key_.get());
+    if (exists_ && filter_ == nullptr) throw bad_word{api::wrong_type};
+  }
+  [[nodiscard]] filter_value* get() const noexcept { return filter_; }
+  /// @throws bad_word  there is none
+  [[nodiscard]] filter_value& need() const {
+    if (filter_ == nullptr) throw bad_word{"ERR not found"};
+    return *filter_;
+  }
+  filter_value& make(api::context* ctx, std::unique_ptr<filter_value> made) {
+    filter_ = &put(key_.get(), std::move(made));
+    // Its seed must be the same on every replica.
+    const value_chunk header = chunk_after(*filter_, 0, 0);
+    api::replicate(ctx, "BF.LOADCHUNK", "slb", name_, 1LL, reinterpret_cast<const char*>(header.bytes.data()),
+                   header.bytes.size());
+    notify(ctx, "bf.reserve");
+    return *filter_;
+  }
+  void notify(api::context* ctx, const char* event) const {
+    (void)api::notify_keyspace_event(ctx, api::notify_module, event, name_);
+  }
+
+ private:
+  api::string* name_;
+  open_key key_;
+  bool exists_ = false;
+  filter_value* filter_ = nullptr;
+};
+
+constexpr const char* too_little_memory =
+    "OOM the filter needs another layer, for which the server's maxmemory leaves no room; no key was added";
+
+event_time now() noexcept {
+  return event_time(std::chrono::milliseconds(api::milliseconds()));
+}
+
+std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_view> keys) {
+  std::vector<digest> digests(keys.size());
+  hash(keys, digests);
+  return digests;
+}
+
+/// A filter in one partition: one key of Redis.
+std::unique_ptr<filter_value> made_for(const compat::bloom_request& asked) {
+  spec_request request = asked.spec;
+  request.partitions = 1;
+  if (!settings().redisbloom_layout) return std::make_unique<filter_value>(make_spec(request));
+  request.layout = layout_kind::redisbloom;
+  request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
+  const spec s = make_spec(request);
+  // RedisBloom makes the first layer at once, and replicas get it with the header of the chunks.
+  return std::make_unique<filter_value>(compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {})));
+}
+
+void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* create,
+               std::span<const std::string_view> items, answer_shape shape) {
+  std::unique_ptr<filter_value> made;
+  if (key.get() == nullptr && create == nullptr) throw bad_word{"ERR not found"};
+  if (key.get() == nullptr) made = made_for(*create);
+  filter_value* filter = made ? made.get() : key.get();
+  const std::vector<digest> digests = digests_of(filter->hash(), items);
+  const event_time time = now();
+  if (!filter->prepare(digests, time, bytes_left(ctx))) throw bad_word{too_little_memory};
+  if (made) filter = &key.make(ctx, std::move(made));
+  std::vector<verdict> verdicts(items.size());
+  filter->add(digests, verdicts, time);
+  counters::all().note_added(verdicts);
+  if (std::ranges::find(verdicts, verdict::fresh) != verdicts.end()) {
+    api::replicate_verbatim(ctx);
+    key.notify(ctx, "bf.add");
+  }
+  reply_with_added(ctx, verdicts, filter->get_spec().growth, shape);
+}
+
+int add(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const word_texts texts({words, static_cast<std::size_t>(count)});
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    const auto create = settings().create;
+    add_items(ctx, key, &create, texts.all().subspan(2), answer_shape::one);
+    return api::ok;
+  });
+}
+
+int add_many(api::context* ctx, api::string** words, int count) {
+  if (count < 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const word_texts texts({words, static_cast<std::size_t>(count)});
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    const auto create = settings().create;
+    add_items(ctx, key, &create, texts.all().subspan(2), answer_shape::array);
+    return api::ok;
+  });
+}
+
+/// Runs a command whose words RedisBloom's rules refuse.
+template <typename Command>
+int guarded_words(api::context* ctx, Command command) {
+  return guarded(ctx, [&]() -> int {
+    try {
+      return command();
+    } catch (const compat::bloom_refusal& why) {
+      return why.text.empty() ? api::wrong_arity(ctx) : api::reply_with_error(ctx, why.text.c_str());
+    }
+  });
+}
+
+int insert(api::context* ctx, api::string** words, int count) {
+  if (count < 4) return api::wrong_arity(ctx);
+  return guarded_words(ctx, [&] {
+    const word_texts texts({words, static_cast<std::size_t>(count)});
+    const compat::bloom_insert asked = compat::parse_insert(texts.all(), settings().create);
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    add_items(ctx, key, asked.may_create ? &asked.create : nullptr, texts.all().subspan(asked.first_item),
+              answer_shape::array);
+    return api::ok;
+  });
+}
+
+int reserve(api::context* ctx, api::string** words, int count) {
+  if (count < 4) return api::wrong_arity(ctx);
+  return guarded_words(ctx, [&] {
+    const word_texts texts({words, static_cast<std::size_t>(count)});
+    const compat::bloom_request asked = compat::parse_reserve(texts.all());
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    if (key.get() != nullptr) throw bad_word{"ERR item exists"};
+    key.make(ctx, made_for(asked));
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+/// A missing filter contains nothing, as clients of RedisBloom expect.
+int check_items(api::context* ctx, api::string** words, int count, answer_shape shape) {
+  return guarded(ctx, [&] {
+    const word_texts texts({words, static_cast<std::size_t>(count)});
+    const auto items = texts.all().subspan(2);
+    const filter_key key(ctx, words[1], api::read_key);
+    std::vector<verdict> verdicts(items.size(), verdict::fresh);
+    if (const filter_value* const filter = key.get()) {
+      filter->check(digests_of(filter->hash(), items), verdicts, now());
+      counters::all().note_checked(verdicts);
+    }
+    reply_with_found(ctx, verdicts, shape);
+    return api::ok;
+  });
+}
+
+int check(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return check_items(ctx, words, count, answer_shape::one);
+}
+
+int check_many(api::context* ctx, api::string** words, int count) {
+  if (count < 3) return api::wrong_arity(ctx);
+  return check_items(ctx, words, count, answer_shape::array);
+}
+
+int card(api::context* ctx, api::string** words, int count) {
+  if (count != 2) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const filter_key key(ctx, words[1], api::read_key);
+    const filter_value* const filter = key.get();
+    return api::reply_with_integer(ctx,
+                                   filter == nullptr ? 0 : static_cast<long long>(filter->state().keys()));
+  });
+}
+
+int info(api::context* ctx, api::string** words, int count) {
+  if (count < 2 || count > 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const filter_key key(ctx, words[1], api::read_key);
+    const filter_value& filter = key.need();
+    return count == 2 ? reply_with_info(ctx, filter) : reply_with_info(ctx, filter, text_of(words[2]));
+  });
+}
+
+int debug(api::context* ctx, api::string** words, int count) {
+  if (count != 2) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const filter_key key(ctx, words[1], api::read_key);
+    return reply_with_layers(ctx, key.need());
+  });
+}
+
+int scan_dump(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const auto iterator = number_of<long long>(words[2], "Second argument must be numeric");
+    const filter_key key(ctx, words[1], api::read_key);
+    const value_chunk chunk = chunk_after(key.need(), iterator, image::max_chunk_bits_bytes);
+    api::reply_with_array(ctx, 2);
+    api::reply_with_integer(ctx, chunk.iterator);
+    return reply_with(ctx, {reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
+  });
+}
+
+int load_chunk(api::context* ctx, api::string** words, int count) {
+  if (count != 4) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    const auto iterator = number_of<long long>(words[2], "ERR Second argument must be numeric");
+    const std::string_view data = text_of(words[3]);
+    const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    if (iterator != 1) {
+      load_chunk(key.need(), iterator, bytes);
+      api::replicate_verbatim(ctx);
+    } else {
+      if (key.get() != nullptr) throw bad_word{"ERR item exists"};
+      const announced_filter announced = announced_by(bytes);
+      if (announced.bit_bytes() > bytes_left(ctx)) throw bad_word{too_little_memory};
+      key.make(ctx, std::make_unique<filter_value>(announced));
+    }
+    key.notify(ctx, "bf.loadchunk");
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+constexpr std::array item_words = {key_argument("key"), text_argument("item")};
+constexpr std::array items_words = {key_argument("key"), text_argument("item", api::argument_repeats)};
+constexpr std::array key_words = {key_argument("key")};
+constexpr std::array reserve_words = {key_argument("key"), text_argument("error_rate"),
+                                      number_argument("capacity"),
+                                      number_argument("expansion", api::argument_optional, "EXPANSION"),
+                                      switch_argument("nonscaling", "NONSCALING")};
+constexpr std::array insert_words = {key_argument("key"),
+                                     number_argument("capacity", api::argument_optional, "CAPACITY"),
+                                     text_argument("error", api::argument_optional, "ERROR"),
+                                     number_argument("expansion", api::argument_optional, "EXPANSION"),
+                                     switch_argument("nocreate", "NOCREATE"),
+                                     switch_argument("nonscaling", "NONSCALING"),
+                                     text_argument("item", api::argument_repeats, "ITEMS")};
+constexpr std::array bloom_info_words = {key_argument("key"), text_argument("field", api::argument_optional)};
+constexpr std::array dump_words = {key_argument("key"), number_argument("iterator")};
+constexpr std::array load_words = {key_argument("key"), number_argument("iterator"), text_argument("data")};
+
+constexpr const char* one_key = "O(1): a cache miss or two for each layer";
+constexpr const char* each_item = "O(N) for N keys: a cache miss or two each";
+
+constexpr std::array all_bloom_commands = {
+    described_command{"bf.reserve", &reserve, "write deny-oom", "write fast", -4, 1, "Creates a filter",
+                      "O(1)", reserve_words},
+    described_command{"bf.add", &add, "write deny-oom", "write fast", 3, 1,
+                      "Adds a key to a filter, which is created if it does not exist", one_key, item_words},
+    described_command{"bf.madd", &add_many, "write deny-oom", "write slow", -3, 1,
+                      "Adds keys to a filter, which is created if it does not exist", each_item, items_words},
+    described_command{"bf.insert", &insert, "write deny-oom", "write slow", -4, 1,
+                      "Adds keys to a filter, which is created with the given options if it does not exist",
+                      each_item, insert_words},
+    described_command{"bf.exists", &check, "readonly", "read fast", 3, 1,
+                      "Tells whether a key was probably added", one_key, item_words},
+    described_command{"bf.mexists", &check_many, "readonly", "read slow", -3, 1,
+                      "Tells for each key whether it was probably added", each_item, items_words},
+    described_command{"bf.info", &info, "readonly", "read fast", -2, 1,
+                      "Shows the properties and the fill of a filter", "O(1)", bloom_info_words},
+    described_command{"bf.card", &card, "readonly", "read fast", 2, 1,
+                      "Returns the number of keys in a filter", "O(1)", key_words},
+    described_command{"bf.debug", &debug, "readonly", "read slow", 2, 1, "Describes the layers of a filter",
+                      "O(N) for N layers", key_words},
+    described_command{"bf.scandump", &scan_dump, "readonly", "read slow", 3, 1,
+                      "Returns a filter in chunks, one in each call", "O(N) for N bytes", dump_words},
+    described_command{"bf.loadchunk", &load_chunk, "write deny-oom", "write slow", 4, 1,
+                      "Restores a filter from its chunks", "O(N) for N bytes", load_words},
+};
+
+}  // namespace
+
+std::span<const described_command> bloom_commands() noexcept {
+  return all_bloom_commands;
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,21 @@
+#include "module/server/free_memory.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace everseen::redis_module {
+
+namespace api = module_api;
+
+std::uint64_t bytes_left(api::context* ctx) {
+  constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  if ((api::get_context_flags(ctx) & (api::flag_replicated | api::flag_loading)) != 0) return all;
+  api::server_info* const info = api::get_server_info(ctx, "memory");
+  int failed = 0;
+  const std::uint64_t most = api::server_info_field(info, "maxmemory", &failed);
+  const std::uint64_t used = api::server_info_field(info, "used_memory", &failed);
+  api::free_server_info(ctx, info);
+  return most == 0 || failed != 0 ? all : most - std::min(most, used);
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,52 @@
+#include "module/server/settings.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include "module/server/values.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+module_settings in_effect;
+
+/// The words of BF.RESERVE that ask for a filter of the same options, so that one parser has the rules.
+module_settings parse(std::span<api::string*> words) {
+  std::string rate = "0.01", capacity = "100", expansion = "2";
+  module_settings read;
+  if (words.size() % 2 != 0) throw compat::bloom_refusal{"a word without its value"};
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const std::string_view name = text_of(words[i]), value = text_of(words[i + 1]);
+    if (name == "ERROR_RATE")
+      rate = value;
+    else if (name == "INITIAL_SIZE")
+      capacity = value;
+    else if (name == "EXPANSION")
+      expansion = value;
+    else if (name == "LAYOUT" && (value == "redisbloom" || value == "everseen"))
+      read.redisbloom_layout = value == "redisbloom";
+    else
+      throw compat::bloom_refusal{"unknown: " + std::string(name) + ' ' + std::string(value)};
+  }
+  const std::vector<std::string_view> reserve = {"BF.RESERVE", "", rate, capacity, "EXPANSION", expansion};
+  read.create = compat::parse_reserve(reserve);
+  return read;
+}
+
+}  // namespace
+
+const module_settings& settings() noexcept {
+  return in_effect;
+}
+
+std::string read_settings(std::span<api::string*> words) {
+  try {
+    in_effect = parse(words);
+    return {};
+  } catch (const compat::bloom_refusal& why) {
+    return why.text;
+  }
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "everseen/compat/redisbloom/bloom_request.hpp"
+
+#include "module/server/api.hpp"
+
+namespace everseen::redis_module {
+
+/// The words after the module's path in `loadmodule`. They have the names of RedisBloom's, where it has them.
+struct module_settings {
+  compat::bloom_request create = compat::default_bloom_request();  ///< ERROR_RATE, INITIAL_SIZE, EXPANSION
+  bool redisbloom_layout = false;  ///< LAYOUT redisbloom: new filters are RedisBloom's, bit for bit
+};
+
+[[nodiscard]] const module_settings& settings() noexcept;
+
+/// @return why a word was refused; empty: none was
+[[nodiscard]] std::string read_settings(std::span<module_api::string*> words);
+
+}  // namespace everseen::redis_module

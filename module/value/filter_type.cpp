@@ -1,0 +1,171 @@
+#include "module/value/filter_type.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+
+#include "module/value/filter_chunks.hpp"
+#include "module/value/loaded_bytes.hpp"
+#include "module/value/redisbloom_rdb.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+struct {
+  api::data_type* own = nullptr;
+  api::data_type* redisbloom = nullptr;
+} types;
+
+constexpr int own_encoding = 1;
+
+/// Of bits in one string of an RDB or one command of an AOF.
+constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20;
+
+filter_value& of(void* value) noexcept {
+  return *static_cast<filter_value*>(value);
+}
+const filter_value& of(const void* value) noexcept {
+  return *static_cast<const filter_value*>(value);
+}
+
+std::unique_ptr<filter_value> load(api::rdb* from) {
+  const loaded_bytes header(from);
+  if (!image::is_chunk_header(header.get())) throw format_error("the data of a filter has no header");
+  auto made = std::make_unique<filter_value>(image::decode_chunk_header(header.get()));
+  std::uint64_t left = made->bit_bytes();
+  for (std::int64_t iterator = 1; left > 0;) {
+    const loaded_bytes chunk(from);
+    const std::size_t size = chunk.get().size();
+    iterator += static_cast<std::int64_t>(size - std::min(size, image::chunk_trailer_bytes));
+    left -= load_chunk(*made, iterator, chunk.get());  // which refuses more than there is
+  }
+  return made;
+}
+
+/// The chunks of a filter, in order.
+template <typename Write>
+void for_each_chunk(const filter_value& filter, Write write) {
+  for (std::int64_t iterator = 0;;) {
+    const value_chunk each = chunk_after(filter, iterator, piece_bytes);
+    if (each.iterator == 0) return;
+    write(each);
+    iterator = each.iterator;
+  }
+}
+
+const char* text(const std::vector<std::byte>& bytes) noexcept {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+// No exception may reach the server. An RDB that is damaged ends the loading with a message.
+template <typename Load>
+void* loaded(api::rdb* from, Load load_value) noexcept {
+  try {
+    return load_value().release();
+  } catch (const std::exception& e) {
+    api::log_rdb_error(from, "warning", "a filter cannot be loaded: %s", e.what());
+    return nullptr;
+  }
+}
+
+void* load_rdb(api::rdb* from, int encoding) noexcept {
+  return loaded(from, [&] {
+    if (encoding != own_encoding) throw format_error("its encoding is not known to this module");
+    return load(from);
+  });
+}
+
+void* load_their_rdb(api::rdb* from, int encoding) noexcept {
+  return loaded(from, [&] { return load_redisbloom(from, encoding); });
+}
+
+void save_rdb(api::rdb* to, void* value) noexcept {
+  for_each_chunk(of(value),
+                 [&](const auto& each) { api::save_bytes(to, text(each.bytes), each.bytes.size()); });
+}
+
+void save_their_rdb(api::rdb* to, void* value) noexcept {
+  save_redisbloom(to, of(value));
+}
+
+void rewrite_aof(api::rdb* to, api::string* key, void* value) noexcept {
+  for_each_chunk(of(value), [&](const auto& each) {
+    api::emit_aof(to, "BF.LOADCHUNK", "slb", key, static_cast<long long>(each.iterator), text(each.bytes),
+                  each.bytes.size());
+  });
+}
+
+std::size_t memory(const void* value) noexcept {
+  return of(value).memory();
+}
+
+void digest_of(api::digest_state* state, void* value) noexcept {
+  for_each_chunk(of(value),
+                 [&](const auto& each) { api::digest_add(state, text(each.bytes), each.bytes.size()); });
+  api::digest_end(state);
+}
+
+void free_value(void* value) noexcept {
+  delete static_cast<filter_value*>(value);
+}
+
+/// Above 64, the server frees a value in another thread. Returning much memory to the system takes long.
+std::size_t free_effort(api::string* /*key*/, const void* value) noexcept {
+  constexpr std::uint64_t bytes_a_unit = 1 << 16;
+  return of(value).allocations() + static_cast<std::size_t>(of(value).bit_bytes() / bytes_a_unit);
+}
+
+void* copy(api::string* /*from*/, api::string* /*to*/, const void* value) noexcept {
+  try {
+    return new filter_value(of(value));
+  } catch (const std::exception&) {  // the server answers that the key was not copied
+    return nullptr;
+  }
+}
+
+int defragment(api::defrag_state* state, api::string* /*key*/, void** value) noexcept {
+  of(*value).move_with(state);
+  return 0;
+}
+
+}  // namespace
+
+bool declare_filter_types(api::context* ctx) {
+  api::type_methods methods;
+  methods.rdb_load = load_rdb;
+  methods.rdb_save = save_rdb;
+  methods.aof_rewrite = rewrite_aof;
+  methods.mem_usage = memory;
+  methods.digest = digest_of;
+  methods.free = free_value;
+  methods.free_effort = free_effort;
+  methods.copy = copy;
+  if (api::defragment != nullptr) methods.defrag = defragment;
+  api::set_module_options(ctx, api::handle_io_errors);
+  types.own = api::create_data_type(ctx, "everseen1", own_encoding, &methods);
+  methods.rdb_load = load_their_rdb;
+  methods.rdb_save = save_their_rdb;
+  types.redisbloom = api::create_data_type(ctx, "MBbloom--", redisbloom_encoding, &methods);
+  return types.own != nullptr && types.redisbloom != nullptr;
+}
+
+filter_value* filter_of(api::key* key) noexcept {
+  if (key == nullptr || api::key_type(key) != api::type_module) return nullptr;
+  const api::data_type* const type = api::type_of_value(key);
+  if (type != types.own && type != types.redisbloom) return nullptr;
+  return static_cast<filter_value*>(api::value_of(key));
+}
+
+filter_value& put(api::key* key, std::unique_ptr<filter_value> filter) noexcept {
+  filter_value* const made = filter.release();
+  const bool theirs = made->get_spec().layout == layout_kind::redisbloom;
+  (void)api::set_value(key, theirs ? types.redisbloom : types.own, made);
+  return *made;
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,181 @@
+#include "module/value/filter_value.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/chunk_places.hpp"
+#include "everseen/core/spec/growth.hpp"
+#include "everseen/core/spec/window.hpp"
+
+namespace everseen::redis_module {
+
+server_memory::server_memory(std::size_t bytes) {
+  // Zeroed memory can only be had from a function that ends the server if there is none. So this much is
+  // first asked for in a way that may fail; nothing else runs between the two.
+  if (api::try_allocate != nullptr) {
+    void* const probe = api::try_allocate(bytes);
+    if (probe == nullptr)
+      throw storage_error("the server has not " + std::to_string(bytes) + " bytes left", 0, "");
+    api::free_memory(probe);
+  }
+  data_ = static_cast<std::byte*>(api::allocate_zeroed(1, bytes));
+}
+
+server_memory::server_memory(server_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+
+server_memory& server_memory::operator=(server_memory&& other) noexcept {
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+server_memory::~server_memory() {
+  if (data_ != nullptr) api::free_memory(data_);
+}
+
+void server_memory::move_with(api::defrag_state* state) noexcept {
+  if (void* const moved = api::defragment(state, data_); moved != nullptr)
+    data_ = static_cast<std::byte*>(moved);
+}
+
+namespace {
+
+/// The state that a header announces, if its spec could have led to it.
+partition_state state_in(const announced_filter& header) {
+  const auto refuse = [](const char* why) {
+    throw format_error(std::string("not a filter of one key: it has ") + why);
+  };
+  if (header.spec.partitions != 1) refuse("several partitions");
+  partition_state state;
+  for (const auto& [id, layer] : header.segments) {
+    if (id.partition != 0) refuse("a segment of another partition");
+    if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
+    std::vector<layer_state>& layers = state.slices.back().layers;
+    if (id.layer != layers.size()) refuse("a layer too few or too many");
+    if (layer.keys > layer.capacity && header.spec.growth != growth_kind::overfill)
+      refuse("more keys than a layer takes");
+    layers.push_back(layer);
+  }
+  if (header.spec.window) refuse("a window");  // replicas would judge by other clocks
+  if (state.slices.size() > 1) refuse("slices");
+  return state;
+}
+
+}  // namespace
+
+filter_value::filter_value(const spec& s)
+    : spec_(s), hash_(s.hash, s.seed, s.foreign.funnel), copy_(image::copy_of(s)), judge_(spec_, 0, *this) {
+  EVERSEEN_ASSERT(s.partitions == 1);
+}
+
+filter_value::filter_value(const announced_filter& header)
+    : spec_(header.spec),
+      hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
+      copy_(header.copy),
+      judge_(spec_, 0, *this, state_in(header)) {
+  for (const auto& [id, layer] : header.segments)
+    parts_.push_back({id, layer.shape.bytes, server_memory(layer.shape.bytes)});
+}
+
+filter_value::filter_value(const filter_value& other) : filter_value(other.announced()) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) std::ranges::copy(other.bits(i), bits(i).begin());
+}
+
+filter_value::~filter_value() = default;
+
+std::size_t filter_value::memory() const noexcept {
+  return sizeof *this + parts_.size() * (sizeof(part) + sizeof(layer_state)) +
+         static_cast<std::size_t>(bit_bytes());
+}
+
+bool filter_value::prepare(std::span<const digest> keys, event_time now, std::uint64_t most_bytes) {
+  prepared_.clear();
+  const window::slice_index slice = spec_.window ? window::slice_at(*spec_.window, now) : window::timeless;
+  const auto& slices = state().slices;
+  const auto found = std::ranges::find(slices, slice, &slice_state::index);
+  const bool begins_slice = found == slices.end();
+  const bool is_late =
+      spec_.window && !slices.empty() && slice < window::oldest_live(*spec_.window, slices.back().index);
+  if (is_late || (!begins_slice && spec_.growth != growth_kind::grow)) return true;
+  std::uint64_t room = 0, wanted = keys.size();
+  if (!begins_slice) {
+    const layer_state& newest = found->layers.back();
+    room = newest.capacity - std::min(newest.capacity, newest.keys);
+    if (wanted <= room) return true;
+    std::vector<verdict> verdicts(keys.size());  // most keys of a batch have often been seen
+    check(keys, verdicts, now);
+    wanted = static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::fresh));
+  }
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t bytes = 0;
+  for (auto index = begins_slice ? 0U : static_cast<unsigned>(found->layers.size()); wanted > room; ++index) {
+    if (index > 0 && spec_.growth != growth_kind::grow) break;
+    try {
+      const growth::layer_plan plan = growth::plan_layer(spec_, index);
+      sizes.push_back(plan.shape.bytes);
+      room += plan.capacity;
+    } catch (const full_error&) {  // add() leaves the rest without a verdict
+      break;
+    }
+    bytes += sizes.back();
+    if (bytes > most_bytes) return false;
+  }
+  std::vector<server_memory> made;
+  for (const std::uint64_t each : sizes) made.emplace_back(each);
+  prepared_ = std::move(made);
+  return true;
+}
+
+void filter_value::add(std::span<const digest> keys, std::span<verdict> out, event_time now) {
+  const auto done = judge_.add({0, keys, {&now, 1}, out});
+  prepared_.clear();
+  if (!done && done.error().why != batch_failure::cause::full) done.error().raise();
+}
+
+void filter_value::check(std::span<const digest> keys, std::span<verdict> out, event_time now) const {
+  (void)judge_.check({0, keys, {&now, 1}, out});
+}
+
+announced_filter filter_value::announced() const {
+  announced_filter f{spec_};
+  f.copy = copy_;
+  for (const slice_state& slice : state().slices)
+    for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
+      f.segments.push_back({{0, slice.index, i}, slice.layers[i]});
+  return f;
+}
+
+std::span<std::byte> filter_value::bits(std::size_t index) noexcept {
+  return {parts_[index].bits.data(), parts_[index].bytes};
+}
+std::span<const std::byte> filter_value::bits(std::size_t index) const noexcept {
+  return {parts_[index].bits.data(), parts_[index].bytes};
+}
+
+void filter_value::move_with(api::defrag_state* state) noexcept {
+  for (part& each : parts_) each.bits.move_with(state);
+}
+
+std::byte* filter_value::at(const segment_id& id) const noexcept {
+  const auto found = std::ranges::lower_bound(parts_, id, {}, &part::id);
+  EVERSEEN_ASSERT(found != parts_.end() && found->id == id);
+  return found->bits.data();
+}
+
+/// From the layers that were prepared.
+void filter_value::create(const segment_id& id, const geometry& shape, std::uint64_t /*capacity*/) {
+  server_memory bits = prepared_.empty() ? server_memory(shape.bytes) : std::move(prepared_.front());
+  if (!prepared_.empty()) prepared_.erase(prepared_.begin());
+  parts_.insert(std::ranges::lower_bound(parts_, id, {}, &part::id), {id, shape.bytes, std::move(bits)});
+}
+
+void filter_value::drop_before(std::uint32_t /*partition*/, window::slice_index oldest) {
+  std::erase_if(parts_, [&](const part& each) { return each.id.slice < oldest; });
+}
+
+/// Counts are in the state.
+void filter_value::note_keys(const segment_id& /*id*/, std::uint64_t /*keys*/) noexcept {}
+
+}  // namespace everseen::redis_module

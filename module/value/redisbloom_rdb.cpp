@@ -1,0 +1,88 @@
+#include "module/value/redisbloom_rdb.hpp"
+
+#include <vector>
+
+#include "everseen/compat/bitmap/bit_order.hpp"
+#include "everseen/compat/redisbloom/chain_spec.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/spec/growth.hpp"
+
+#include "module/value/loaded_bytes.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+namespace redisbloom = compat::redisbloom;
+
+constexpr int oldest_encoding = 2;
+constexpr int first_with_expansion = 4;
+
+std::uint64_t load_number(api::rdb* from) {
+  const std::uint64_t number = api::load_unsigned(from);
+  if (api::is_rdb_damaged(from) != 0) throw format_error("the data of a filter is cut off");
+  return number;
+}
+
+double load_decimal(api::rdb* from) {
+  const double number = api::load_double(from);
+  if (api::is_rdb_damaged(from) != 0) throw format_error("the data of a filter is cut off");
+  return number;
+}
+
+}  // namespace
+
+std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
+  if (encoding < oldest_encoding || encoding > redisbloom_encoding)
+    throw format_error("encoding " + std::to_string(encoding) + " of RedisBloom's filters is not known");
+  redisbloom::announced_chain chain;
+  chain.of.keys = load_number(from);
+  const std::uint64_t layers = load_number(from);
+  if (layers == 0 || layers > growth::max_layers)
+    throw format_error("a filter with an impossible number of layers");
+  chain.of.flags = static_cast<std::uint32_t>(load_number(from));
+  chain.of.expansion = encoding >= first_with_expansion ? static_cast<std::uint32_t>(load_number(from)) : 2;
+  std::vector<loaded_bytes> bits;
+  for (std::uint64_t i = 0; i < layers; ++i) {
+    redisbloom::layer l;
+    l.capacity = load_number(from);
+    l.error_rate = load_decimal(from);
+    l.probes = static_cast<std::uint32_t>(load_number(from));
+    l.bits_per_key = load_decimal(from);
+    (void)load_number(from);  // the number of bits, which follows from the bytes
+    l.log2_bits = static_cast<std::uint8_t>(load_number(from));
+    bits.emplace_back(from);
+    l.keys = load_number(from);
+    chain.lengths.push_back(bits.back().get().size());
+    chain.of.layers.push_back(std::move(l));
+  }
+  // The header of a dump has the same fields, so one decoder checks both.
+  const announced_filter announced =
+      redisbloom::filter_of(redisbloom::decode_header(redisbloom::encode_header(chain)));
+  auto made = std::make_unique<filter_value>(announced);
+  for (std::size_t i = 0; i < bits.size(); ++i) compat::reverse_bits_of_bytes(bits[i].get(), made->bits(i));
+  return made;
+}
+
+void save_redisbloom(api::rdb* to, const filter_value& filter) {
+  const redisbloom::announced_chain chain = redisbloom::chain_of(filter.get_spec(), filter.state());
+  api::save_unsigned(to, chain.of.keys);
+  api::save_unsigned(to, chain.of.layers.size());
+  api::save_unsigned(to, chain.of.flags);
+  api::save_unsigned(to, chain.of.expansion);
+  for (std::size_t i = 0; i < chain.of.layers.size(); ++i) {
+    const redisbloom::layer& l = chain.of.layers[i];
+    api::save_unsigned(to, l.capacity);
+    api::save_double(to, l.error_rate);
+    api::save_unsigned(to, l.probes);
+    api::save_double(to, l.bits_per_key);
+    api::save_unsigned(to, 8 * chain.lengths[i]);
+    api::save_unsigned(to, l.log2_bits);
+    std::vector<std::byte> bits(chain.lengths[i]);
+    compat::reverse_bits_of_bytes(filter.bits(i), bits);
+    api::save_bytes(to, reinterpret_cast<const char*>(bits.data()), bits.size());
+    api::save_unsigned(to, l.keys);
+  }
+}
+
+}  // namespace everseen::redis_module

@@ -1,0 +1,326 @@
+// BF.*: a filter that is the value of a key.
+
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/module/module_server.hpp"
+#include "test/support/binomial.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::vector<std::string> with_module_and(std::vector<std::string> words) {
+  return joined(test::with_module(), words);
+}
+std::vector<std::string> with_redisbloom_layout(std::vector<std::string> words = {}) {
+  return joined(with_module_and({"LAYOUT", "redisbloom"}), words);
+}
+
+std::vector<std::string> lines_of(const std::string& reply) {
+  std::vector<std::string> all;
+  std::istringstream in(reply);
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+std::string run(const redis_server& server, const std::vector<std::string>& words) {
+  return test::raw_command(server.unix_path(), words);
+}
+
+/// Filters of a server, and what they must hold.
+class modelled_filters {
+ public:
+  explicit modelled_filters(const redis_server& server, std::uint32_t seed = 1)
+      : server_(server), dice_(seed) {}
+
+  /// A random command, whose answer must not contradict the model.
+  void step() {
+    const std::string name = "f" + std::to_string(dice_() % 4);
+    switch (dice_() % 8) {
+      case 0:
+        return check(name);
+      case 1:
+        return copy(name);
+      default:
+        return add(name);
+    }
+  }
+  void check_all() {
+    for (const auto& [name, keys] : keys_)
+      for (const std::string& key : keys) EXPECT_EQ(run(server_, {"BF.EXISTS", name, key}), "1") << name;
+  }
+  [[nodiscard]] std::uint64_t mistakes() const noexcept { return mistakes_; }
+  [[nodiscard]] std::uint64_t new_keys() const noexcept { return new_keys_; }
+
+ private:
+  std::vector<std::string> words(const std::string& command, const std::string& name) {
+    std::vector<std::string> all = {command, name};
+    const std::size_t count = 1 + dice_() % 40;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(std::to_string(dice_() % 20'000));
+    return all;
+  }
+  void add(const std::string& name) {
+    const auto asked = words("BF.MADD", name);
+    const auto answers = lines_of(run(server_, asked));
+    ASSERT_EQ(answers.size(), asked.size() - 2);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const bool is_new = keys_[name].insert(asked[i + 2]).second;
+      if (!is_new) EXPECT_EQ(answers[i], "0") << "fresh twice";
+      new_keys_ += is_new ? 1 : 0;
+      mistakes_ += is_new && answers[i] == "0" ? 1 : 0;
+    }
+  }
+  void check(const std::string& name) {
+    const auto asked = words("BF.MEXISTS", name);
+    const auto answers = lines_of(run(server_, asked));
+    ASSERT_EQ(answers.size(), asked.size() - 2);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      if (keys_[name].contains(asked[i + 2])) EXPECT_EQ(answers[i], "1") << "lost";
+  }
+  void copy(const std::string& name) {
+    const std::string to = "f" + std::to_string(dice_() % 4);
+    if (to == name || !keys_.contains(name)) return;
+    EXPECT_EQ(run(server_, {"COPY", name, to, "REPLACE"}), "1");
+    keys_[to] = keys_[name];
+  }
+
+  const redis_server& server_;
+  std::mt19937 dice_;
+  std::map<std::string, std::set<std::string>> keys_;
+  std::uint64_t mistakes_ = 0, new_keys_ = 0;
+};
+
+TEST(Bloom, NeverLosesAKeyAndKeepsItsRateThroughRandomCommandsCopiesAndReloads) {
+  for (const auto& config : {test::with_module(), with_redisbloom_layout()}) {
+    const redis_server server(config);
+    modelled_filters filters(server);
+    for (int round = 0; round < 5; ++round) {
+      for (int i = 0; i < 1'000; ++i) filters.step();
+      const std::string before = content(server);
+      ASSERT_EQ(server.run({"DEBUG", "RELOAD"}), "OK");
+      EXPECT_EQ(content(server), before);
+    }
+    filters.check_all();
+    EXPECT_LE(filters.mistakes(), test::binomial_bound(filters.new_keys(), 0.01));
+  }
+}
+
+TEST(Bloom, AofAndReplicaHaveTheSameValues) {
+  for (const std::string preamble : {"yes", "no"}) {
+    redis_server server(with_module_and(
+        {"--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble}));
+    const redis_server replica(with_module_and({"--replicaof", "127.0.0.1", std::to_string(server.port())}));
+    modelled_filters filters(server, 2);
+    server.run({"BF.RESERVE", "empty", "0.001", "1000"});
+    for (int i = 0; i < 500; ++i) filters.step();
+    server.run({"BGREWRITEAOF"});
+    for (int i = 0; i < 500; ++i) filters.step();
+    const std::string before = content(server);
+    test::wait_until([&] { return content(replica) == before; }, "the replica has everything");
+    server.kill();
+    server.start();
+    EXPECT_EQ(content(server), before) << preamble;
+    EXPECT_EQ(server.run({"BF.CARD", "empty"}), "0");
+    filters.check_all();
+  }
+}
+
+TEST(Bloom, KeysAreOrdinaryKeysOfRedis) {
+  const redis_server server(test::with_module());
+  server.run({"BF.MADD", "f", "a", "b"});
+  EXPECT_EQ(server.run({"TYPE", "f"}), "everseen1");
+  EXPECT_GT(std::stoi(server.run({"MEMORY", "USAGE", "f"})),
+            std::stoi(lines_of(server.run({"BF.INFO", "f"}))[3]));
+  EXPECT_EQ(server.run({"RENAME", "f", "g"}), "OK");
+  EXPECT_EQ(server.run({"BF.EXISTS", "f", "a"}), "0");
+  EXPECT_EQ(server.run({"BF.EXISTS", "g", "a"}), "1");
+  const std::string image = server.run({"DUMP", "g"});
+  EXPECT_EQ(run(server, {"RESTORE", "h", "0", image}), "OK");
+  EXPECT_EQ(server.run({"DEBUG", "DIGEST-VALUE", "h"}), server.run({"DEBUG", "DIGEST-VALUE", "g"}));
+  EXPECT_EQ(server.run({"PEXPIRE", "h", "1"}), "1");
+  test::wait_until([&] { return server.run({"EXISTS", "h"}) == "0"; }, "it expires");
+  EXPECT_EQ(server.run({"BF.ADD", "h", "a"}), "1") << "a new filter";
+  EXPECT_EQ(server.run({"UNLINK", "g"}), "1");
+  EXPECT_EQ(server.run({"BF.MEXISTS", "g", "a", "b"}), "0\n0");
+  EXPECT_EQ(server.run({"EVAL", "return redis.call('BF.MADD', KEYS[1], 'x', 'x')", "1", "s"}), "1\n0");
+  server.run({"SET", "text", "x"});
+  EXPECT_THAT(server.run({"BF.ADD", "text", "x"}), StartsWith("-WRONGTYPE"));
+  EXPECT_THAT(server.run({"GET", "s"}), StartsWith("-WRONGTYPE"));
+}
+
+TEST(Bloom, KeyMovesToAnotherServer) {
+  for (const auto& config : {test::with_module(), with_redisbloom_layout()}) {
+    const redis_server from(config), to(config);
+    from.run({"BF.RESERVE", "f", "0.0001", "100"});
+    for (int i = 0; i < 50; ++i)
+      from.run({"BF.MADD", "f", std::to_string(i), std::to_string(1'000 + i), std::to_string(2'000 + i)});
+    const std::string digest = from.run({"DEBUG", "DIGEST-VALUE", "f"});
+    EXPECT_EQ(run(from, {"MIGRATE", "127.0.0.1", std::to_string(to.port()), "f", "0", "5000"}), "OK");
+    EXPECT_EQ(from.run({"EXISTS", "f"}), "0");
+    EXPECT_EQ(to.run({"DEBUG", "DIGEST-VALUE", "f"}), digest);
+    EXPECT_EQ(to.run({"BF.ADD", "f", "1049"}), "0");
+  }
+}
+
+TEST(Bloom, DamagedImageIsRefusedAndTheServerLives) {
+  for (const auto& config : {test::with_module(), with_redisbloom_layout()}) {
+    const redis_server server(config);
+    server.run({"BF.RESERVE", "f", "0.01", "20", "EXPANSION", "1"});
+    for (int i = 0; i < 70; ++i) server.run({"BF.ADD", "f", std::to_string(i)});
+    const std::string image = server.run({"DUMP", "f"});
+    server.run({"DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1"});
+    const auto must_be_whole_or_refused = [&](const std::string& damaged, std::size_t at) {
+      const std::string answer = run(server, {"RESTORE", "g", "0", damaged, "REPLACE"});
+      if (answer == "OK") {
+        EXPECT_THAT(server.run({"BF.INFO", "g"}), HasSubstr("Capacity")) << at;
+        EXPECT_THAT(server.run({"BF.ADD", "g", "x"}), AnyOf("0", "1")) << at;
+      } else {
+        EXPECT_THAT(answer, StartsWith("-")) << at;
+      }
+    };
+    for (std::size_t at = 0; at < image.size(); ++at) {
+      must_be_whole_or_refused(image.substr(0, at), at);
+      for (const int bit : {0, 3, 7}) {
+        std::string flipped = image;
+        flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+        must_be_whole_or_refused(flipped, at);
+      }
+    }
+    EXPECT_EQ(server.run({"PING"}), "PONG");
+  }
+}
+
+/// All chunks of a filter.
+std::vector<std::array<std::string, 2>> dump(const redis_server& server, const std::string& name) {
+  std::vector<std::array<std::string, 2>> chunks;
+  for (std::string iterator = "0";;) {
+    const std::string reply = run(server, {"BF.SCANDUMP", name, iterator});
+    const std::size_t end = reply.find('\n');
+    iterator = reply.substr(0, end);
+    if (iterator == "0") return chunks;
+    chunks.push_back({iterator, reply.substr(end + 1)});
+  }
+}
+
+TEST(Bloom, ChunksMakeAnEqualFilter) {
+  for (const auto& config : {test::with_module(), with_redisbloom_layout()}) {
+    const redis_server server(config);
+    for (int i = 0; i < 500; ++i) server.run({"BF.ADD", "f", std::to_string(i)});
+    const auto chunks = dump(server, "f");
+    ASSERT_GT(chunks.size(), 3U) << "a header, and bits of several layers";
+    for (const auto& [iterator, bytes] : chunks)
+      EXPECT_EQ(run(server, {"BF.LOADCHUNK", "g", iterator, bytes}), "OK");
+    EXPECT_EQ(dump(server, "g"), chunks);
+    EXPECT_EQ(run(server, {"BF.LOADCHUNK", "g", chunks[0][0], chunks[0][1]}), "-ERR item exists");
+    EXPECT_THAT(run(server, {"BF.LOADCHUNK", "none", chunks[1][0], chunks[1][1]}), "-ERR not found");
+    server.run({"BF.ADD", "g", "added since"});
+    EXPECT_EQ(run(server, {"BF.LOADCHUNK", "g", chunks.back()[0], chunks.back()[1]}), "OK");
+    EXPECT_EQ(server.run({"BF.EXISTS", "g", "added since"}), "1") << "bits are added, not replaced";
+  }
+}
+
+TEST(Bloom, DamagedChunkIsRefused) {
+  const redis_server server(test::with_module());
+  for (int i = 0; i < 500; ++i) server.run({"BF.ADD", "f", std::to_string(i)});
+  const auto chunks = dump(server, "f");
+  for (std::size_t at = 0; at < chunks[0][1].size(); ++at) {
+    std::string header = chunks[0][1];
+    header[at] = static_cast<char>(header[at] ^ 1);
+    EXPECT_THAT(run(server, {"BF.LOADCHUNK", "g", "1", header}), StartsWith("-ERR")) << at;
+    EXPECT_THAT(run(server, {"BF.LOADCHUNK", "g", "1", chunks[0][1].substr(0, at)}), StartsWith("-ERR"))
+        << at;
+  }
+  EXPECT_EQ(server.run({"EXISTS", "g"}), "0");
+}
+
+TEST(Bloom, FilterThatMustNotGrowRefusesFurtherKeys) {
+  const redis_server server(test::with_module());
+  EXPECT_EQ(server.run({"BF.RESERVE", "f", "0.000001", "3", "NONSCALING"}), "OK");
+  EXPECT_EQ(server.run({"BF.MADD", "f", "a", "b", "c"}), "1\n1\n1");
+  EXPECT_THAT(server.run({"BF.ADD", "f", "d"}), "-ERR non scaling filter is full");
+  EXPECT_EQ(server.run({"BF.ADD", "f", "a"}), "0");
+  EXPECT_EQ(server.run({"BF.CARD", "f"}), "3");
+}
+
+// Promise: a filter in Redis that needs more memory than maxmemory leaves is refused before it changes
+// (module, In place of RedisBloom).
+TEST(Bloom, CallThatWouldExceedMaxmemoryChangesNothing) {
+  const redis_server server(test::with_module());
+  server.run({"BF.RESERVE", "large", "0.001", "100000000"});
+  server.run({"BF.RESERVE", "grown", "0.001", "1000000"});
+  server.run({"BF.ADD", "grown", "a"});
+  server.run({"BF.ADD", "small", "a"});
+  const std::string before = content(server);
+  server.run({"CONFIG", "SET", "maxmemory",
+              std::to_string(std::stoll(field_of(server, "memory", "used_memory")) + 10'000'000)});
+  EXPECT_THAT(server.run({"BF.ADD", "large", "a"}), StartsWith("-OOM the filter needs another layer"));
+  EXPECT_THAT(run(server, {"BF.INSERT", "new", "CAPACITY", "100000000", "ITEMS", "a"}),
+              StartsWith("-OOM the filter needs another layer"));
+  EXPECT_EQ(content(server), before);
+  EXPECT_EQ(server.run({"EXISTS", "new"}), "0");
+  EXPECT_EQ(server.run({"BF.ADD", "small", "b"}), "1") << "others go on";
+  EXPECT_EQ(server.run({"BF.ADD", "grown", "b"}), "1");
+  server.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_EQ(server.run({"BF.ADD", "large", "a"}), "1");
+}
+
+TEST(Bloom, RefusesInTheWordsOfRedisBloom) {
+  const redis_server server(test::with_module());
+  server.run({"BF.RESERVE", "f", "0.01", "100"});
+  const std::vector<std::pair<std::vector<std::string>, std::string>> all = {
+      {{"BF.RESERVE", "f", "0.01", "100"}, "-ERR item exists"},
+      {{"BF.RESERVE", "g", "x", "100"}, "-ERR bad error rate"},
+      {{"BF.RESERVE", "g", "1", "100"}, "-ERR error rate must be in the range (0.000000, 1.000000)"},
+      {{"BF.RESERVE", "g", "0.1", "x"}, "-ERR bad capacity"},
+      {{"BF.RESERVE", "g", "0.1", "10", "NONSCALING", "EXPANSION", "2"}, "-Nonscaling filters cannot expand"},
+      {{"BF.INSERT", "g", "NOCREATE", "ITEMS", "a"}, "-ERR not found"},
+      {{"BF.INSERT", "g", "CAPACITY", "0", "ITEMS", "a"}, "-Bad capacity"},
+      {{"BF.INFO", "g"}, "-ERR not found"},
+      {{"BF.INFO", "f", "COLOUR"}, "-Invalid information value"},
+      {{"BF.SCANDUMP", "g", "0"}, "-ERR not found"},
+      {{"BF.SCANDUMP", "f", "x"}, "-Second argument must be numeric"},
+      {{"BF.ADD", "f"}, "-ERR wrong number of arguments for 'BF.ADD' command"}};
+  for (const auto& [words, answer] : all)
+    EXPECT_THAT(run(server, words), ::testing::StrCaseEq(answer)) << words[0] << ' ' << words.back();
+  EXPECT_EQ(server.run({"EXISTS", "g"}), "0");
+}
+
+TEST(Bloom, WordsOfTheConfigurationAreDefaults) {
+  const redis_server server(with_module_and({"ERROR_RATE", "0.001", "INITIAL_SIZE", "5000"}));
+  server.run({"BF.ADD", "f", "a"});
+  EXPECT_EQ(lines_of(server.run({"BF.INFO", "f", "CAPACITY"})).back(), "5000");
+  EXPECT_THAT(server.run({"BF.DEBUG", "f"}), HasSubstr("ratio:0.0005"));
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"ERROR_RATE", "2"}, {"COLOUR", "blue"}, {"LAYOUT"}})
+    EXPECT_THROW(redis_server(with_module_and(wrong)), std::runtime_error) << wrong[0];
+}
+
+TEST(Bloom, DescribesItsCommands) {
+  const redis_server server(test::with_module());
+  for (const std::string name : {"bf.reserve", "bf.add", "bf.madd", "bf.insert", "bf.exists", "bf.mexists",
+                                 "bf.info", "bf.card", "bf.debug", "bf.scandump", "bf.loadchunk"}) {
+    EXPECT_THAT(server.run({"COMMAND", "DOCS", name}), HasSubstr("summary\n")) << name;
+    EXPECT_EQ(run(server, {"COMMAND", "GETKEYS", name, "the key", "1", "2", "ITEMS", "x"}), "the key")
+        << name;
+  }
+  server.run({"CONFIG", "SET", "notify-keyspace-events", "Kd"});
+  test::listener listening(server.unix_path(), "__keyspace@0__:f");
+  server.run({"BF.ADD", "f", "a"});
+  EXPECT_EQ(listening.next(), "bf.reserve");
+  EXPECT_EQ(listening.next(), "bf.add");
+}
+
+}  // namespace
+}  // namespace everseen::redis_module
