@@ -79,6 +79,15 @@ class filter_key {
 constexpr const char* too_little_memory =
     "OOM the filter needs another layer, for which the server's maxmemory leaves no room; no key was added";
 
+/// @throws bad_word  maxmemory leaves no room for them
+void must_fit(api::context* ctx, std::span<const std::uint64_t> layers) {
+  std::uint64_t left = bytes_left(ctx);
+  for (const std::uint64_t bytes : layers) {
+    if (bytes > left) throw bad_word{too_little_memory};
+    left -= bytes;
+  }
+}
+
 event_time now() noexcept {
   return event_time(std::chrono::milliseconds(api::milliseconds()));
 }
@@ -109,7 +118,10 @@ void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* 
   filter_value* filter = made ? made.get() : key.get();
   const std::vector<digest> digests = digests_of(filter->hash(), items);
   const event_time time = now();
-  if (!filter->prepare(digests, time, bytes_left(ctx))) throw bad_word{too_little_memory};
+  if (const auto layers = filter->layers_for(digests, time); !layers.empty()) {
+    must_fit(ctx, layers);
+    filter->prepare(layers);
+  }
   if (made) filter = &key.make(ctx, std::move(made));
   std::vector<verdict> verdicts(items.size());
   filter->add(digests, verdicts, time);
@@ -257,7 +269,8 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
     } else {
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};
       const announced_filter announced = announced_by(bytes);
-      if (announced.bit_bytes() > bytes_left(ctx)) throw bad_word{too_little_memory};
+      const std::uint64_t bytes = announced.bit_bytes();
+      must_fit(ctx, {&bytes, 1});
       key.make(ctx, std::make_unique<filter_value>(announced));
     }
     key.notify(ctx, "bf.loadchunk");

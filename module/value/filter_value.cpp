@@ -90,26 +90,22 @@ std::size_t filter_value::memory() const noexcept {
          static_cast<std::size_t>(bit_bytes());
 }
 
-bool filter_value::prepare(std::span<const digest> keys, event_time now, std::uint64_t most_bytes) {
-  prepared_.clear();
+std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys, event_time now) const {
   const window::slice_index slice = spec_.window ? window::slice_at(*spec_.window, now) : window::timeless;
   const auto& slices = state().slices;
   const auto found = std::ranges::find(slices, slice, &slice_state::index);
   const bool begins_slice = found == slices.end();
-  const bool is_late =
-      spec_.window && !slices.empty() && slice < window::oldest_live(*spec_.window, slices.back().index);
-  if (is_late || (!begins_slice && spec_.growth != growth_kind::grow)) return true;
+  if (!begins_slice && spec_.growth != growth_kind::grow) return {};
   std::uint64_t room = 0, wanted = keys.size();
   if (!begins_slice) {
     const layer_state& newest = found->layers.back();
     room = newest.capacity - std::min(newest.capacity, newest.keys);
-    if (wanted <= room) return true;
+    if (wanted <= room) return {};
     std::vector<verdict> verdicts(keys.size());  // most keys of a batch have often been seen
     check(keys, verdicts, now);
     wanted = static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::fresh));
   }
   std::vector<std::uint64_t> sizes;
-  std::uint64_t bytes = 0;
   for (auto index = begins_slice ? 0U : static_cast<unsigned>(found->layers.size()); wanted > room; ++index) {
     if (index > 0 && spec_.growth != growth_kind::grow) break;
     try {
@@ -119,13 +115,14 @@ bool filter_value::prepare(std::span<const digest> keys, event_time now, std::ui
     } catch (const full_error&) {  // add() leaves the rest without a verdict
       break;
     }
-    bytes += sizes.back();
-    if (bytes > most_bytes) return false;
   }
+  return sizes;
+}
+
+void filter_value::prepare(std::span<const std::uint64_t> layers) {
   std::vector<server_memory> made;
-  for (const std::uint64_t each : sizes) made.emplace_back(each);
+  for (const std::uint64_t bytes : layers) made.emplace_back(bytes);
   prepared_ = std::move(made);
-  return true;
 }
 
 void filter_value::add(std::span<const digest> keys, std::span<verdict> out, event_time now) {

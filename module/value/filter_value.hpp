@@ -59,13 +59,15 @@ class filter_value : private segments {
   [[nodiscard]] std::size_t memory() const noexcept;
   [[nodiscard]] std::size_t allocations() const noexcept { return parts_.size() + 1; }
 
-  /// Allocates the layers that adding these keys would begin, so that add() cannot fail for want of memory.
-  /// @param most_bytes  of new layers    @return false  they would take more; nothing was allocated
+  /// The sizes of the layers that adding these keys would begin, if all that are not seen are fresh.
+  /// Cost: a look-up of the keys, where fewer have room in the newest layer.
+  [[nodiscard]] std::vector<std::uint64_t> layers_for(std::span<const digest> keys, event_time now) const;
+  /// Allocates them, so that the next add() cannot fail for want of memory.
   /// @throws storage_error  memory is short; nothing has changed
-  [[nodiscard]] bool prepare(std::span<const digest> keys, event_time now, std::uint64_t most_bytes);
+  void prepare(std::span<const std::uint64_t> layers);
 
   /// Judges the keys and adds the fresh ones. Keys without room stay `unknown`.
-  /// @pre prepare() of these keys returned true    @pre out.size() == keys.size()
+  /// @pre prepare() got their layers_for()    @pre out.size() == keys.size()
   void add(std::span<const digest> keys, std::span<verdict> out, event_time now);
   void check(std::span<const digest> keys, std::span<verdict> out, event_time now) const;
 

@@ -155,22 +155,15 @@ TEST(ChoiceOfCommands, ModuleJudgesAtTheBeginningOfTimeAsScriptsDo) {
   EXPECT_EQ(said[6], std::vector(10, verdict::late));
 }
 
-/// Redis 8.0 does not look again for the command that a connection called last, and its module may be
-/// unloaded.
-bool crashes_after_unload(const redis_server& server) {
-  return server.run({"INFO", "server"}).find("redis_version:8.0.") != std::string::npos;
-}
-
 // Promise: a client whose server has lost the module gets an error that says so (redis, Who judges).
-TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
-  const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
-  if (crashes_after_unload(server)) GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
+TEST(ChoiceOfCommands, ServerThatHasLostTheModuleIsReported) {
+  redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
   random_digests random(3);
   const auto first = random.take(500), second = random.take(500);
   EXPECT_EQ(add_keys(*filter, first).result->fresh, 500U);
-  ASSERT_EQ(server.run({"MODULE", "UNLOAD", "everseen"}), "OK");
+  server.restart_with({});
   for (const auto& got : {add_keys(*filter, second), check_keys(*filter, first)}) {
     ASSERT_FALSE(got.result);
     EXPECT_EQ(got.verdicts, std::vector(500, verdict::unknown));
@@ -182,21 +175,20 @@ TEST(ChoiceOfCommands, UnloadedModuleIsReported) {
   EXPECT_EQ(check_keys(*again, first).result->seen, 500U) << "nothing was lost";
   EXPECT_EQ(add_keys(*again, second).result->fresh, 500U) << "and nothing was added";
 
-  ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
+  server.restart_with(test::with_module());
   EXPECT_EQ(check_keys(*filter, second).result->seen, 500U) << "usable again";
   EXPECT_EQ(store.open("f", access::write)->path().text, "redis, module");
 }
 
-TEST(ChoiceOfCommands, UnloadedModuleIsReportedByAJob) {
-  const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
-  if (crashes_after_unload(server)) GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
+TEST(ChoiceOfCommands, ServerThatHasLostTheModuleIsReportedByAJob) {
+  redis_server server(test::with_module());
   redis::redis_store store(redis::parse_redis_url(server.url()));
   const auto filter = store.create("f", store.plan({.capacity = 100, .error_rate = 1e-9, .partitions = 1}));
   const auto job = filter->open_ledger("count", "");
   random_digests random(3);
   const auto events = test::new_events(random, 0, 20);
   ASSERT_TRUE(test::claim_events(*job, filter->get_spec(), {"lane"}, std::span(events).first(10)).result);
-  ASSERT_EQ(server.run({"MODULE", "UNLOAD", "everseen"}), "OK");
+  server.restart_with({});
   const auto got = test::claim_events(*job, filter->get_spec(), {"lane"}, std::span(events).subspan(10));
   ASSERT_FALSE(got.result);
   EXPECT_THAT(got.result.error().message, AllOf(HasSubstr("open the filter again"), printable_text()));

@@ -1,9 +1,10 @@
-// An answer of the module is lost: the same call, resent, gets the first answer. If the module was unloaded
+// An answer of the module is lost: the same call, resent, gets the first answer. If the server lost the module
 // meanwhile there is no answer, and no wrong one.
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -26,18 +27,19 @@ using direction = cutting_proxy::direction;
 
 constexpr double never_wrong = 1e-12;
 
-/// Unloads the module from a server as soon as an attempt has failed.
-class unloading final : public retry_policy {
+/// Starts a server again without the module as soon as an attempt has failed.
+class losing_the_module final : public retry_policy {
  public:
-  explicit unloading(const redis_server& server) : server_(server) {}
+  explicit losing_the_module(redis_server& server) : server_(server) {}
   bool tries_again(const outage&) override {
-    server_.run({"MODULE", "UNLOAD", "everseen"});
+    if (!std::exchange(lost_, true)) server_.restart_with({});
     return true;
   }
   void on_recovered() override {}
 
  private:
-  const redis_server& server_;
+  redis_server& server_;
+  bool lost_ = false;
 };
 
 class LostAnswer : public testing::Test {
@@ -48,7 +50,7 @@ class LostAnswer : public testing::Test {
     return store_->create("f", store_->plan(request));
   }
 
-  redis_server server_{joined({"--enable-module-command", "yes"}, test::with_module())};
+  redis_server server_{test::with_module()};
   cutting_proxy proxy_{server_.port()};
   std::shared_ptr<redis::redis_store> store_ = redis::store_at(server_.url());
   std::shared_ptr<redis::redis_store> cut_ = redis::store_at(proxy_.url());
@@ -71,13 +73,13 @@ TEST_F(LostAnswer, IsGivenAgainToTheSameCall) {
 }
 
 // Promise: where the module that judged a batch has gone, its keys are unknown (redis, Retries).
-TEST_F(LostAnswer, IsUnknownWhereTheModuleWasUnloaded) {
+TEST_F(LostAnswer, IsUnknownWhereTheServerLostTheModule) {
   (void)create({.capacity = 1000, .partitions = 1});
   const auto filter = cut_->open("f", access::write);
   const auto first = random_.take(10), keys = random_.take(50);
   ASSERT_TRUE(add_keys(*filter, first).result);
   ASSERT_TRUE(check_keys(*filter, first).result);  // so that it knows the segment that this created
-  cut_->wait_with(std::make_shared<unloading>(server_));
+  cut_->wait_with(std::make_shared<losing_the_module>(server_));
   proxy_.cut_after(direction::to_client, 1);  // so that it was judged
   const auto got = add_keys(*filter, keys);
   ASSERT_FALSE(got.result) << redis::outcome(got);

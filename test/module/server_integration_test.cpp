@@ -94,13 +94,13 @@ TEST(Server, WatcherOfASegmentNoticesABatch) {
   EXPECT_EQ(test::raw_commands(server.unix_path(), commands).back(), "(nil)");
 }
 
-TEST(Server, KeepsItsFiltersWhenTheModuleIsUnloadedAndReloaded) {
-  const redis_server server(joined({"--enable-module-command", "yes"}, test::with_module()));
+TEST(Server, KeepsItsFiltersWithoutTheModule) {
+  redis_server server(test::with_module());
   const auto filter = filter_at(server, "f", {.capacity = 1000, .error_rate = 1e-9});
   const auto keys = random_digests(3).take(500);
   ASSERT_EQ(add_keys(*filter, keys).result->fresh, 500U);
   const std::string before = content(server);
-  ASSERT_EQ(server.run({"MODULE", "UNLOAD", "everseen"}), "OK");
+  server.restart_with({});
   EXPECT_EQ(content(server), before);
 
   const auto other = redis::redis_store(redis::parse_redis_url(server.url())).open("f", access::write);
@@ -110,7 +110,7 @@ TEST(Server, KeepsItsFiltersWhenTheModuleIsUnloadedAndReloaded) {
   EXPECT_EQ(add_keys(*other, more).result->fresh, 500U);
   EXPECT_FALSE(check_keys(*filter, keys).result) << "its URL asks for the module";
 
-  ASSERT_EQ(server.run({"MODULE", "LOAD", test::with_module().back()}), "OK");
+  server.restart_with(test::with_module());
   EXPECT_EQ(check_keys(*filter, more).result->seen, 500U);
 }
 

@@ -195,27 +195,16 @@ TEST(Race, OnAClusterWithTheModuleEveryKeyIsFreshOnce) {
   race(cluster.url(), {&cluster.node(0), &cluster.node(1), &cluster.node(2)});
 }
 
-/// A fleet in which a client continually loads and unloads the module: clients that opened the filter by it
-/// get an error, and reopen it.
-// Promise: every key is fresh once while the module is loaded and unloaded (redis, Who judges).
-TEST(Race, WhileTheModuleIsLoadedAndUnloadedEveryKeyIsFreshOnce) {
+/// Clients that opened the filter before the module was there go on with scripts, and others begin with it.
+// Promise: every key is fresh once while the module is loaded (redis, Who judges).
+TEST(Race, WhileTheModuleIsLoadedEveryKeyIsFreshOnce) {
   redis_server server(std::vector<std::string>{"--enable-module-command", "yes"});
-  // Redis 8.0 does not look again for the command that a connection called last, and its module may be
-  // unloaded.
-  if (server.run({"INFO", "server"}).find("redis_version:8.0.") != std::string::npos)
-    GTEST_SKIP() << "this Redis crashes after MODULE UNLOAD";
   child_process administrator([&](const auto& tell) {
-    int changes = 0;
-    for (int i = 0; i < 100; ++i) {
-      changes += server.run({"MODULE", "LOAD", test::with_module().back()}) == "OK";
-      std::this_thread::sleep_for(20ms);
-      changes += server.run({"MODULE", "UNLOAD", "everseen"}) == "OK";
-      std::this_thread::sleep_for(5ms);
-    }
-    tell(changes);
+    std::this_thread::sleep_for(500ms);
+    tell(server.run({"MODULE", "LOAD", test::with_module().back()}) == "OK" ? 1 : 0);
   });
   expect_every_key_fresh_once({server.url()});
-  EXPECT_EQ(administrator.next(), 200);
+  EXPECT_EQ(administrator.next(), 1);
 }
 
 /// Repeatedly creates, opens and drops a name. Reports how often it appeared damaged, or failed in a way that

@@ -190,6 +190,13 @@ void redis_server::kill() {
   process_ = -1;
 }
 
+void redis_server::restart_with(std::vector<std::string> config) {
+  run({"SAVE"});
+  stop();
+  options_.config = std::move(config);
+  start();
+}
+
 void redis_server::pause() {
   ::kill(process_, SIGSTOP);
 }

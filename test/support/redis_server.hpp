@@ -108,6 +108,8 @@ class redis_server {
   void kill();   ///< as a power failure does
   void start();  ///< again, with the same ports and directory    @pre it does not run
   void restart() { stop(), start(); }
+  /// The same data, another configuration: for example without a module.
+  void restart_with(std::vector<std::string> config);
   void pause();  ///< connections are still accepted, but not answered
   void resume();
 
