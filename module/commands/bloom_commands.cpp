@@ -106,7 +106,7 @@ std::unique_ptr<filter_value> made_for(const compat::bloom_request& asked) {
   request.layout = layout_kind::redisbloom;
   request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
   const spec s = make_spec(request);
-  // RedisBloom makes the first layer at once, and replicas get it with the header of the chunks.
+  // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
   return std::make_unique<filter_value>(compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {})));
 }
 
