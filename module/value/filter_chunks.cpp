@@ -57,12 +57,12 @@ std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<
   const std::uint64_t count = theirs ? bytes.size() : bytes.size() - image::chunk_trailer_bytes;
   const image::chunk_place at = image::place_of_chunk(all.segments, iterator, count);
   announced_filter::segment of = all.segments[at.segment];
-  of.layer.keys = 0;  // keys that were added here meanwhile make no difference: another filter has another copy
+  of.layer.keys =
+      0;  // keys that were added here meanwhile make no difference: another filter has another copy
   std::vector<std::byte> reversed(theirs ? bytes.size() : 0);
   if (theirs) compat::reverse_bits_of_bytes(bytes, reversed);
-  const auto bits = theirs
-                        ? std::span<const std::byte>(reversed)
-                        : image::without_chunk_trailer(bytes, all.copy, of, at.offset);
+  const auto bits = theirs ? std::span<const std::byte>(reversed)
+                           : image::without_chunk_trailer(bytes, all.copy, of, at.offset);
   const auto to = filter.bits(at.segment).subspan(at.offset, count);
   for (std::size_t i = 0; i < bits.size(); ++i) to[i] |= bits[i];
   return count;

@@ -1,5 +1,5 @@
-// An answer of the module is lost: the same call, resent, gets the first answer. If the server lost the module
-// meanwhile there is no answer, and no wrong one.
+// An answer of the module is lost: the same call, resent, gets the first answer. If the server lost the
+// module meanwhile there is no answer, and no wrong one.
 
 #include <chrono>
 #include <memory>
