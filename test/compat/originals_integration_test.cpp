@@ -65,7 +65,7 @@ std::string random_key(funnel_kind funnel, std::mt19937_64& random) {
 class Guava : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "newest") test::skip_test_without_originals();
+    if (GetParam() == "newest") test::skip_test_without_peer("originals");
   }
 
   /// Keys and our filter, as files for Guava.
@@ -88,7 +88,7 @@ class Guava : public testing::TestWithParam<std::string> {
 
   [[nodiscard]] test::program_result run() const {
     std::vector<std::string> command = test::java_command(
-        GetParam() == "newest" ? (test::jars_of_originals() / "*").string() : "/usr/share/java/guava.jar",
+        GetParam() == "newest" ? (test::peer("originals") / "*").string() : "/usr/share/java/guava.jar",
         "GuavaPeer");
     command.push_back(directory_.path().string());
     return test::run_program(command);
