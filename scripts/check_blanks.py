@@ -33,7 +33,7 @@ def main():
             continue
         if "\0" in text:
             continue
-        for fault in faults(text, path.suffix == ".go"):
+        for fault in faults(text, path.suffix == ".go" or path.name == "go.mod"):
             print(f"{name}:{fault}", file=sys.stderr)
             failed = True
     return 1 if failed else 0
