@@ -24,7 +24,8 @@ std::optional<std::size_t> place_in(const names& set, const std::string& name) {
 }
 
 bool has_all(const names& set, const count_query& query) {
-  return std::all_of(query.by.begin(), query.by.end(), [&](const auto& n) { return place_in(set, n); }) &&
+  const names shown = query.by.value_or(names());
+  return std::all_of(shown.begin(), shown.end(), [&](const auto& n) { return place_in(set, n); }) &&
          std::all_of(query.where.begin(), query.where.end(),
                      [&](const auto& w) { return place_in(set, w.first); });
 }
@@ -43,7 +44,7 @@ std::size_t set_for(const count_query& query, const std::vector<names>& sets) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (!has_all(sets[i], query)) continue;
-    if (!best || (!query.by.empty() && sets[i].size() < sets[*best].size())) best = i;
+    if (!best || (query.by && sets[i].size() < sets[*best].size())) best = i;
   }
   if (best) return *best;
   throw parameter_error(
@@ -58,8 +59,7 @@ struct places {
 
 places places_of(const count_query& query, const names& set) {
   places result;
-  for (const std::string& name : query.by.empty() ? set : query.by)
-    result.shown.push_back(*place_in(set, name));
+  for (const std::string& name : query.by.value_or(set)) result.shown.push_back(*place_in(set, name));
   for (const auto& [name, value] : query.where) result.wanted.emplace_back(*place_in(set, name), value);
   return result;
 }

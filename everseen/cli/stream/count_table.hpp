@@ -16,7 +16,8 @@ class printer;
 
 /// A query over a job's counters.
 struct count_query {
-  std::vector<std::string> by;  ///< names of dimensions; empty: all those of the set
+  /// Names of dimensions; none: the total; nothing: all those of the set.
+  std::optional<std::vector<std::string>> by{};
   /// Only counters whose dimension has this value.
   std::vector<std::pair<std::string, std::string>> where;
 };

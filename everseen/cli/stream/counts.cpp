@@ -40,12 +40,12 @@ std::optional<count_format> parse_count_format(std::string_view word) {
   return std::nullopt;
 }
 
-/// An empty list is one empty word: the counters without dimensions.
+/// An empty list is the total.
 words dimensions_of(const std::string& list) {
   std::istringstream in(list);
   words all;
   for (std::string word; std::getline(in, word, ',');) all.push_back(word);
-  return all.empty() ? words{""} : all;
+  return all;
 }
 
 count_query query_of(const counts_arguments& o) {
@@ -103,7 +103,7 @@ action declare_counts(option_set& known) {
   add_name(known, o->name, {"NAME", "the filter"});
   add_name(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
   add_text(known, "--by", o->by,
-           {"DIMENSION,...", "the dimensions to show; counters are summed over the others",
+           {"DIMENSION,...", "the dimensions to show; counters are summed over the others, with '' over all",
             "those of the first --count"});
   add_texts(known, "--where", o->where,
             {"DIMENSION=VALUE", "only counters with this value; may be repeated"});

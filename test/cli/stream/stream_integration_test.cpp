@@ -76,6 +76,7 @@ TEST_F(Stream, ShowsCountsByAnyDimensionsAndConditions) {
               Prints("[\n  {\"time\":\"2025-01-01T00:00:00Z\",\"count\":1},\n"
                      "  {\"time\":\"2025-01-01T00:10:00Z\",\"count\":1}\n]\n"));
   EXPECT_THAT(on_redis("everseen counts clicks --by country"), Complains(2, "time, site; site"));
+  EXPECT_THAT(on_redis("everseen counts clicks --by '' --format csv"), Prints(HasSubstr("count\n")));
   EXPECT_THAT(on_redis("everseen counts clicks --job other"), Complains(2, "has no job 'other'", "stream"));
   EXPECT_THAT(on_redis("everseen counts clicks --where news"), Complains(2, "DIMENSION=VALUE"));
 }
