@@ -116,7 +116,7 @@ const std::vector<constant_entry>& exit_codes() {
       {"1", "the answer is no: a key is fresh, or you declined"},
       {"2", "the command line is wrong"},
       {"3", "storage, the output or a server failed"},
-      {"4", "what is read is damaged or has no key, or a filter that must exist is missing"},
+      {"4", "what is read is damaged or has no key, or a filter is missing and --existing was given"},
   };
   return codes;
 }

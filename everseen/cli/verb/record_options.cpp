@@ -144,6 +144,12 @@ void must_have_effect(const record_options& given, bool also_fields) {
   if ((given.time_format || given.time_zone) && !given.time && !also_fields)
     throw parameter_error(fmt::format("{} is about times in the lines; give --time, too",
                                       given.time_format ? "--time-format" : "--time-zone"));
+  const auto is_pointer = [](const typed_field& f) { return f.text.starts_with('/'); };
+  const auto pointer = std::ranges::find_if(given.key, is_pointer);
+  if (given.csv && pointer != given.key.end())
+    throw parameter_error(fmt::format(
+        "{} {} is for JSON, and --csv for fields: give the number of one, or its name and --header",
+        pointer->option, pointer->text));
   if (given.csv && given.zero) throw parameter_error("--csv has lines; leave out --zero");
 }
 
@@ -166,8 +172,8 @@ unsigned number_of(const typed_field& typed, const field_words& fields) {
   if (found != names.end()) {
     if (std::find(found + 1, names.end(), typed.text) != names.end())
       throw parameter_error(
-          fmt::format("{} {}: the first line names two fields so; give the number of the field", typed.option,
-                      typed.text));
+          fmt::format("{} {}: two fields have this name in the first line; give the number of one",
+                      typed.option, typed.text));
     return static_cast<unsigned>(found - names.begin()) + 1;
   }
   if (names.size() == 1 && names.front().empty())
