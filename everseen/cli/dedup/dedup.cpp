@@ -52,8 +52,11 @@ void write_after_failure(const dedup_stats& stats, const dedup_result& result, c
 [[noreturn]] void report(batch_failure failure, const dedup_result& result, const std::string& note) {
   if (result.first_unknown > 0)
     failure.message += fmt::format(
-        "; {} is the first of {} without an answer, which were not printed, and no more input was read",
-        result.first_unknown_place, result.verdicts.unknown);
+        "; {} is the first of {} without an answer, which were not printed, and no more input was read{}",
+        result.first_unknown_place, result.verdicts.unknown,
+        failure.why == batch_failure::cause::full
+            ? ". FILE must have only lines that were printed: all others count as printed afterwards"
+            : "");
   if (!note.empty()) failure.message += "; " + note;
   failure.raise();
 }
@@ -163,7 +166,11 @@ struct watched_run {
              result.failure->why == batch_failure::cause::backend && may_have_lost_answers(result)
                  ? about_lost_answers(seen->name())
                  : "");
-    if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
+    if (given.stats == "-" || given.quiet) return;
+    note_end(given, options, result, progress);
+    if (result.first_late == 0) return;
+    if (const auto now = info_if_there(*seen))
+      if (const auto why = future_warning(*now)) progress.say("warning: " + *why);
   }
 
   [[nodiscard]] bool may_have_lost_answers(const dedup_result& result) const {

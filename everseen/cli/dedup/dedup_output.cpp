@@ -74,6 +74,12 @@ void dedup_output::open(const dedup_options& options, dedup_filter& seen) {
     return;
   }
   continued_.emplace(*given_.output, writer_of(given_, seen));
+  if (continued_->lost_bytes() > 0 && !given_.quiet)
+    fmt::print(
+        stderr,
+        "everseen: warning: the {} bytes that an earlier run wrote for {} were taken away before it ended; "
+        "their lines are in the filter and are not printed again\n",
+        continued_->lost_bytes(), continued_->path());
   if (!is_new()) {
     const std::uint64_t found = add_keys_of(*continued_, options, seen);
     if (!given_.quiet)

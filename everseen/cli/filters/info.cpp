@@ -94,18 +94,6 @@ void print_slices(const filter_info& info, printer& out) {
   }
 }
 
-/// A slice that makes the keys of today late: until its time, the filter is of no use.
-std::optional<std::string> warning_of_future(const filter_info& info) {
-  const slices all = slices_of(info);
-  if (!info.spec.window || all.empty()) return {};
-  const event_time newest = window::start_of(*info.spec.window, all.rbegin()->first);
-  if (newest <= window::latest_accepted(*info.spec.window, wall_clock())) return {};
-  return fmt::format(
-      "a key had the time {}, so keys are late until {}; to empty the filter: everseen reset {}",
-      format_event_time(newest), format_event_time(newest - info.spec.window->width),
-      name_argument(info.name));
-}
-
 void print_text(const filter_info& info, const std::string& store, const filter_facts& known,
                 const std::optional<predecessor>& older, printer& out) {
   const spec& s = info.spec;
@@ -166,7 +154,7 @@ exit_code run_info(const info_arguments& o, printer& out) {
   const auto older = asked.stored().path().asks_first;
   const bool has_jobs = place->traits().offers_jobs && !place->jobs(o.name).empty();
   auto warnings = place->warnings(has_jobs ? store::concern::jobs : store::concern::keys);
-  if (auto future = warning_of_future(info)) warnings.insert(warnings.begin(), *std::move(future));
+  if (auto future = future_warning(info)) warnings.insert(warnings.begin(), *std::move(future));
   if (o.json) {
     print_info_json(info, store_name, known, older, warnings, out);
   } else {

@@ -82,6 +82,8 @@ exit_code run_add(const addition_arguments& o, printer& out) {
     fault = std::current_exception();
   }
   if (!o.verdicts && !o.keys.quiet) print_tally(all, out);
+  if (all.late > 0 && !o.keys.quiet)
+    if (const auto why = future_warning(target.info())) print_warnings({*why});
   if (!o.keys.quiet) source.note_dropped();
   out.flush();
   if (fault) std::rethrow_exception(fault);

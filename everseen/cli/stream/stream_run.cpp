@@ -271,6 +271,8 @@ void stream_run::run(store& place, const job_parts& parts, job_options options,
     throw;
   }
   tell(work.result(), lasted(), &progress);
+  if (work.result().verdicts.late > 0 && !given_.quiet)
+    if (const auto why = future_warning(parts.seen.info())) progress.say("warning: " + *why);
   stop_if_signalled();
 }
 

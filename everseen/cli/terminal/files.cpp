@@ -202,10 +202,11 @@ void continued_file::read_mark() {
                     "not end",
                     mark_path_.string(), hidden_.string()),
         EIO, mark_path_);
-  if (!is_left()) settled_ = 0;
-  if (settled_ == 0 && ::ftruncate(mark_.get(), 0) != 0) cannot("write", mark_path_);
   const std::string_view before =
       std::string_view(text).substr(bytes_of_mark, text.size() - bytes_of_mark - 1);
+  if (!is_left()) lost_ = std::exchange(settled_, 0);
+  if (before != writer_) lost_ = 0;  // no loss of this one
+  if (settled_ == 0 && ::ftruncate(mark_.get(), 0) != 0) cannot("write", mark_path_);
   if (settled_ == 0 || before == writer_) return;
   throw storage_error(
       fmt::format("{} was begun with {}, by a run that did not end, and this one has {}: end it with the "

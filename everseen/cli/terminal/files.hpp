@@ -82,6 +82,8 @@ class continued_file {
   [[nodiscard]] const std::filesystem::path& hidden() const noexcept { return hidden_; }
   /// The bytes that a later run finds.
   [[nodiscard]] std::uint64_t settled_bytes() const noexcept { return settled_; }
+  /// Of an earlier run that did not end, if somebody took away the file that had them.
+  [[nodiscard]] std::uint64_t lost_bytes() const noexcept { return lost_; }
 
   /// Everything appended so far survives a crash and a power loss.    @throws storage_error
   /// Cost: two syncs of the disk.
@@ -108,6 +110,7 @@ class continued_file {
   descriptor mark_;
   descriptor file_;
   std::uint64_t settled_ = 0;
+  std::uint64_t lost_ = 0;
   bool has_ended_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "everseen/cli/verb/stores.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/growth.hpp"
+#include "everseen/core/spec/time_text.hpp"
+#include "everseen/core/spec/window.hpp"
+#include "everseen/store/port/time_source.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
@@ -84,6 +88,20 @@ void must_have_room(const store& where, const spec& s) {
       "a filter for {} keys takes {}, and the store has room for {}; lower the capacity (a filter "
       "grows when it must), raise the error rate, or take another store",
       format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
+}
+
+std::optional<std::string> future_warning(const filter_info& info) {
+  const auto& window = info.spec.window;
+  std::optional<window::slice_index> newest;
+  for (const partition_state& state : info.partitions)
+    if (!state.slices.empty())
+      newest = std::max(newest.value_or(state.slices.back().index), state.slices.back().index);
+  if (!window || !newest) return std::nullopt;
+  const event_time begin = window::start_of(*window, *newest);
+  if (begin <= window::latest_accepted(*window, wall_clock())) return std::nullopt;
+  return fmt::format(
+      "a key had the time {}, so keys are late until {}; to empty the filter: everseen reset {}",
+      format_event_time(begin), format_event_time(begin - window->width), name_argument(info.name));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -45,6 +45,8 @@ void add_store_url(option_set& known, store_choice& target);
 
 /// @throws parameter_error  the store knows that a new filter can never fit
 void must_have_room(const store& where, const spec& s);
+/// If a slice in the future makes the keys of today late: until when, and what to do.
+[[nodiscard]] std::optional<std::string> future_warning(const filter_info& info);
 void print_warnings(const std::vector<std::string>& warnings);
 /// Prints a store's warnings on standard error.    @throws  as store::warnings
 void warn_of(const store& place, store::concern about = store::concern::keys);

@@ -73,6 +73,17 @@ TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
 }
 
 // Promise: times ahead of the clock by no more than the window are accepted (dedup, Times in the future).
+TEST_F(DedupLate, LinesOfTodayAreNotBlamedForATimeInTheFuture) {
+  const std::string command = "everseen dedup --filter f --window 10m --time 1 --key 2 --max-ahead 1d ";
+  sh(command, in_seconds(3600) + "\ta\n");
+  EXPECT_THAT(sh(command, in_seconds(0) + "\tb\n").err,
+              AllOf(HasSubstr("1 of 1 lines were older than the window"), HasSubstr("a key had the time"),
+                    HasSubstr("keys are late until"), HasSubstr("everseen reset f")));
+  const auto added = sh("everseen add f b");
+  EXPECT_EQ(added.out, "0 fresh, 0 seen, 1 late\n");
+  EXPECT_THAT(added.err, HasSubstr("keys are late until"));
+}
+
 TEST_F(DedupLate, AcceptsTimesAheadOfTheClockByAsMuchAsTheWindow) {
   const std::string soon = in_seconds(500);
   const std::string input = soon + "\ta\n" + in_seconds(0) + "\tb\n";
