@@ -82,7 +82,7 @@ class continued_file {
   [[nodiscard]] const std::filesystem::path& hidden() const noexcept { return hidden_; }
   /// The bytes that a later run finds.
   [[nodiscard]] std::uint64_t settled_bytes() const noexcept { return settled_; }
-  /// Of an earlier run that did not end, if somebody took away the file that had them.
+  /// Of an earlier run that did not end, if the file that had them was taken away.
   [[nodiscard]] std::uint64_t lost_bytes() const noexcept { return lost_; }
 
   /// Everything appended so far survives a crash and a power loss.    @throws storage_error

@@ -72,7 +72,6 @@ TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
   EXPECT_THAT(dedup("-q --missing-key pass", input), Prints(now + "\ta\n4000000000\tz\n" + now + "\tb\n"));
 }
 
-// Promise: times ahead of the clock by no more than the window are accepted (dedup, Times in the future).
 TEST_F(DedupLate, LinesOfTodayAreNotBlamedForATimeInTheFuture) {
   const std::string command = "everseen dedup --filter f --window 10m --time 1 --key 2 --max-ahead 1d ";
   sh(command, in_seconds(3600) + "\ta\n");
@@ -84,6 +83,7 @@ TEST_F(DedupLate, LinesOfTodayAreNotBlamedForATimeInTheFuture) {
   EXPECT_THAT(added.err, HasSubstr("keys are late until"));
 }
 
+// Promise: times ahead of the clock by no more than the window are accepted (dedup, Times in the future).
 TEST_F(DedupLate, AcceptsTimesAheadOfTheClockByAsMuchAsTheWindow) {
   const std::string soon = in_seconds(500);
   const std::string input = soon + "\ta\n" + in_seconds(0) + "\tb\n";
