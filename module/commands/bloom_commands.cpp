@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,10 +46,11 @@ class word_texts {
 class filter_key {
  public:
   /// @throws bad_word  it holds something else
-  filter_key(api::context* ctx, api::string* name, int mode) : name_(name), key_(ctx, name, mode) {
-    exists_ = key_.get() != nullptr && key_.type() != api::type_empty;
-    filter_ = filter_of(key_.get());
-    if (exists_ && filter_ == nullptr) throw bad_word{api::wrong_type};
+  filter_key(api::context* ctx, api::string* name, int mode)
+      : name_(name), key_(std::in_place, ctx, name, mode) {
+    const bool exists = key_->get() != nullptr && key_->type() != api::type_empty;
+    filter_ = filter_of(key_->get());
+    if (exists && filter_ == nullptr) throw bad_word{api::wrong_type};
   }
   [[nodiscard]] filter_value* get() const noexcept { return filter_; }
   /// @throws bad_word  there is none
@@ -57,23 +59,29 @@ class filter_key {
     return *filter_;
   }
   filter_value& make(api::context* ctx, std::unique_ptr<filter_value> made) {
-    filter_ = &put(key_.get(), std::move(made));
+    filter_ = &put(key_->get(), std::move(made));
     // Its seed must be the same on every replica.
     const value_chunk header = chunk_after(*filter_, 0, 0);
     api::replicate(ctx, "BF.LOADCHUNK", "slb", name_, 1LL, reinterpret_cast<const char*>(header.bytes.data()),
                    header.bytes.size());
-    notify(ctx, "bf.reserve");
+    is_new_ = true;
     return *filter_;
   }
-  void notify(api::context* ctx, const char* event) const {
-    (void)api::notify_keyspace_event(ctx, api::notify_module, event, name_);
+  /// Tells listeners what happened. One of them may be a module that deletes the key, so this comes last, and
+  /// the key is closed before.
+  /// @param event  null: nothing but that the filter is new, if it is
+  void end(api::context* ctx, const char* event) {
+    key_.reset();
+    filter_ = nullptr;
+    if (is_new_) (void)api::notify_keyspace_event(ctx, api::notify_module, "bf.reserve", name_);
+    if (event != nullptr) (void)api::notify_keyspace_event(ctx, api::notify_module, event, name_);
   }
 
  private:
   api::string* name_;
-  open_key key_;
-  bool exists_ = false;
+  std::optional<open_key> key_;
   filter_value* filter_ = nullptr;
+  bool is_new_ = false;
 };
 
 constexpr const char* too_little_memory =
@@ -86,10 +94,6 @@ void must_fit(api::context* ctx, std::span<const std::uint64_t> layers) {
     if (bytes > left) throw bad_word{too_little_memory};
     left -= bytes;
   }
-}
-
-event_time now() noexcept {
-  return event_time(std::chrono::milliseconds(api::milliseconds()));
 }
 
 std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_view> keys) {
@@ -117,20 +121,18 @@ void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* 
   if (key.get() == nullptr) made = made_for(*create);
   filter_value* filter = made ? made.get() : key.get();
   const std::vector<digest> digests = digests_of(filter->hash(), items);
-  const event_time time = now();
-  if (const auto layers = filter->layers_for(digests, time); !layers.empty()) {
+  if (const auto layers = filter->layers_for(digests); !layers.empty()) {
     must_fit(ctx, layers);
     filter->prepare(layers);
   }
   if (made) filter = &key.make(ctx, std::move(made));
   std::vector<verdict> verdicts(items.size());
-  filter->add(digests, verdicts, time);
+  filter->add(digests, verdicts);
   counters::all().note_added(verdicts);
-  if (std::ranges::find(verdicts, verdict::fresh) != verdicts.end()) {
-    api::replicate_verbatim(ctx);
-    key.notify(ctx, "bf.add");
-  }
+  const bool has_changed = std::ranges::find(verdicts, verdict::fresh) != verdicts.end();
+  if (has_changed) api::replicate_verbatim(ctx);
   reply_with_added(ctx, verdicts, filter->get_spec().growth, shape);
+  key.end(ctx, has_changed ? "bf.add" : nullptr);
 }
 
 int add(api::context* ctx, api::string** words, int count) {
@@ -187,6 +189,7 @@ int reserve(api::context* ctx, api::string** words, int count) {
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     if (key.get() != nullptr) throw bad_word{"ERR item exists"};
     key.make(ctx, made_for(asked));
+    key.end(ctx, nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });
 }
@@ -199,7 +202,7 @@ int check_items(api::context* ctx, api::string** words, int count, answer_shape 
     const filter_key key(ctx, words[1], api::read_key);
     std::vector<verdict> verdicts(items.size(), verdict::fresh);
     if (const filter_value* const filter = key.get()) {
-      filter->check(digests_of(filter->hash(), items), verdicts, now());
+      filter->check(digests_of(filter->hash(), items), verdicts);
       counters::all().note_checked(verdicts);
     }
     reply_with_found(ctx, verdicts, shape);
@@ -273,7 +276,7 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
       must_fit(ctx, {&bytes, 1});
       key.make(ctx, std::make_unique<filter_value>(announced));
     }
-    key.notify(ctx, "bf.loadchunk");
+    key.end(ctx, "bf.loadchunk");
     return api::reply_with_simple_string(ctx, "OK");
   });
 }

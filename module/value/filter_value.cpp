@@ -8,7 +8,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_places.hpp"
 #include "everseen/core/spec/growth.hpp"
-#include "everseen/core/spec/window.hpp"
 
 namespace everseen::redis_module {
 
@@ -58,7 +57,7 @@ partition_state state_in(const announced_filter& header) {
       refuse("more keys than a layer takes");
     layers.push_back(layer);
   }
-  if (header.spec.window) refuse("a window");  // replicas would judge by other clocks
+  if (header.spec.window) refuse("a window");  // a replica would judge by another clock
   if (state.slices.size() > 1) refuse("slices");
   return state;
 }
@@ -90,23 +89,21 @@ std::size_t filter_value::memory() const noexcept {
          static_cast<std::size_t>(bit_bytes());
 }
 
-std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys, event_time now) const {
-  const window::slice_index slice = spec_.window ? window::slice_at(*spec_.window, now) : window::timeless;
-  const auto& slices = state().slices;
-  const auto found = std::ranges::find(slices, slice, &slice_state::index);
-  const bool begins_slice = found == slices.end();
-  if (!begins_slice && spec_.growth != growth_kind::grow) return {};
+std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys) const {
+  std::span<const layer_state> layers;
+  if (!state().slices.empty()) layers = state().slices.front().layers;
   std::uint64_t room = 0, wanted = keys.size();
-  if (!begins_slice) {
-    const layer_state& newest = found->layers.back();
+  if (!layers.empty()) {
+    if (spec_.growth != growth_kind::grow) return {};
+    const layer_state& newest = layers.back();
     room = newest.capacity - std::min(newest.capacity, newest.keys);
     if (wanted <= room) return {};
     std::vector<verdict> verdicts(keys.size());  // most keys of a batch have often been seen
-    check(keys, verdicts, now);
+    check(keys, verdicts);
     wanted = static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::fresh));
   }
   std::vector<std::uint64_t> sizes;
-  for (auto index = begins_slice ? 0U : static_cast<unsigned>(found->layers.size()); wanted > room; ++index) {
+  for (auto index = static_cast<unsigned>(layers.size()); wanted > room; ++index) {
     if (index > 0 && spec_.growth != growth_kind::grow) break;
     try {
       const growth::layer_plan plan = growth::plan_layer(spec_, index);
@@ -125,14 +122,14 @@ void filter_value::prepare(std::span<const std::uint64_t> layers) {
   prepared_ = std::move(made);
 }
 
-void filter_value::add(std::span<const digest> keys, std::span<verdict> out, event_time now) {
-  const auto done = judge_.add({0, keys, {&now, 1}, out});
+void filter_value::add(std::span<const digest> keys, std::span<verdict> out) {
+  const auto done = judge_.add({0, keys, {}, out});
   prepared_.clear();
   if (!done && done.error().why != batch_failure::cause::full) done.error().raise();
 }
 
-void filter_value::check(std::span<const digest> keys, std::span<verdict> out, event_time now) const {
-  (void)judge_.check({0, keys, {&now, 1}, out});
+void filter_value::check(std::span<const digest> keys, std::span<verdict> out) const {
+  (void)judge_.check({0, keys, {}, out});
 }
 
 announced_filter filter_value::announced() const {

@@ -35,12 +35,12 @@ class server_memory {
 
 /// A filter as one value of a Redis key: what it was created with, how full it is, and its bits.
 ///
-/// A partition in the server's memory. All that a call does follows from the value, the keys and the time in
-/// the call, so a server replicates calls as they came, and a replica gets the same bits. Threads: the
-/// server's main thread; children that the server forks read.
+/// A partition without a window, in the server's memory. All that a call does follows from the value and the
+/// keys, so a server replicates calls as they came, and a replica gets the same bits.
+/// Threads: the server's main thread; children that the server forks read; any thread may free it.
 class filter_value : private segments {
  public:
-  /// @pre s.partitions == 1    @throws parameter_error  as validate(spec)
+  /// @pre s.partitions == 1, and there is no window    @throws parameter_error  as validate(spec)
   explicit filter_value(const spec& s);
   /// The announced segments, with zeroed bits: chunks follow.
   /// @throws format_error  it has several partitions, or segments that its spec excludes
@@ -61,15 +61,15 @@ class filter_value : private segments {
 
   /// The sizes of the layers that adding these keys would begin, if all that are not seen are fresh.
   /// Cost: a look-up of the keys, where fewer have room in the newest layer.
-  [[nodiscard]] std::vector<std::uint64_t> layers_for(std::span<const digest> keys, event_time now) const;
+  [[nodiscard]] std::vector<std::uint64_t> layers_for(std::span<const digest> keys) const;
   /// Allocates them, so that the next add() cannot fail for want of memory.
   /// @throws storage_error  memory is short; nothing has changed
   void prepare(std::span<const std::uint64_t> layers);
 
   /// Judges the keys and adds the fresh ones. Keys without room stay `unknown`.
   /// @pre prepare() got their layers_for()    @pre out.size() == keys.size()
-  void add(std::span<const digest> keys, std::span<verdict> out, event_time now);
-  void check(std::span<const digest> keys, std::span<verdict> out, event_time now) const;
+  void add(std::span<const digest> keys, std::span<verdict> out);
+  void check(std::span<const digest> keys, std::span<verdict> out) const;
 
   /// Its segments, ascending, and the number that the chunks of a copy share.
   [[nodiscard]] announced_filter announced() const;
