@@ -103,7 +103,8 @@ std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_v
 }
 
 /// A filter in one partition: one key of Redis.
-std::unique_ptr<filter_value> made_for(const compat::bloom_request& asked) {
+/// @throws bad_word  maxmemory leaves no room for it
+std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_request& asked) {
   spec_request request = asked.spec;
   request.partitions = 1;
   if (!settings().redisbloom_layout) return std::make_unique<filter_value>(make_spec(request));
@@ -111,14 +112,17 @@ std::unique_ptr<filter_value> made_for(const compat::bloom_request& asked) {
   request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
   const spec s = make_spec(request);
   // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
-  return std::make_unique<filter_value>(compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {})));
+  const announced_filter first = compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {}));
+  const std::uint64_t bytes = first.bit_bytes();
+  must_fit(ctx, {&bytes, 1});
+  return std::make_unique<filter_value>(first);
 }
 
 void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* create,
                std::span<const std::string_view> items, answer_shape shape) {
   std::unique_ptr<filter_value> made;
   if (key.get() == nullptr && create == nullptr) throw bad_word{"ERR not found"};
-  if (key.get() == nullptr) made = made_for(*create);
+  if (key.get() == nullptr) made = made_for(ctx, *create);
   filter_value* filter = made ? made.get() : key.get();
   const std::vector<digest> digests = digests_of(filter->hash(), items);
   if (const auto layers = filter->layers_for(digests); !layers.empty()) {
@@ -188,7 +192,7 @@ int reserve(api::context* ctx, api::string** words, int count) {
     const compat::bloom_request asked = compat::parse_reserve(texts.all());
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     if (key.get() != nullptr) throw bad_word{"ERR item exists"};
-    key.make(ctx, made_for(asked));
+    key.make(ctx, made_for(ctx, asked));
     key.end(ctx, nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });

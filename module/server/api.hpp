@@ -45,6 +45,7 @@ inline constexpr int reply_integer_type = 2;
 // Flags of get_context_flags.
 inline constexpr int flag_cluster = 1 << 5;
 inline constexpr int flag_aof = 1 << 6;
+inline constexpr int flag_evicts = 1 << 9;
 inline constexpr int flag_child = 1 << 18;
 inline constexpr int flag_replicated = 1 << 12;
 inline constexpr int flag_loading = 1 << 13;

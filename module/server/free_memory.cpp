@@ -13,7 +13,9 @@ std::uint64_t bytes_left(api::context* ctx) {
   api::server_info* const info = api::get_server_info(ctx, "memory");
   int failed = 0;
   const std::uint64_t most = api::server_info_field(info, "maxmemory", &failed);
-  const std::uint64_t used = api::server_info_field(info, "used_memory", &failed);
+  // With a policy that evicts, the server makes room before its next command.
+  const bool evicts = (api::get_context_flags(ctx) & api::flag_evicts) != 0;
+  const std::uint64_t used = evicts ? 0 : api::server_info_field(info, "used_memory", &failed);
   api::free_server_info(ctx, info);
   return most == 0 || failed != 0 ? all : most - std::min(most, used);
 }

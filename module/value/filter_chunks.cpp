@@ -45,8 +45,11 @@ value_chunk chunk_after(const filter_value& filter, std::int64_t iterator, std::
 }
 
 announced_filter announced_by(std::span<const std::byte> header) {
-  return image::is_chunk_header(header) ? image::decode_chunk_header(header)
-                                        : redisbloom::filter_of(redisbloom::decode_header(header));
+  if (!image::is_chunk_header(header)) return redisbloom::filter_of(redisbloom::decode_header(header));
+  announced_filter own = image::decode_chunk_header(header);
+  if (is_foreign(own.spec.layout))  // its type would be the other one, whose data is encoded otherwise
+    throw format_error("not the chunks of a filter: they have the layout of another system");
+  return own;
 }
 
 std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {

@@ -36,7 +36,7 @@ const filter_value& of(const void* value) noexcept {
 std::unique_ptr<filter_value> load(api::rdb* from) {
   const loaded_bytes header(from);
   if (!image::is_chunk_header(header.get())) throw format_error("the data of a filter has no header");
-  auto made = std::make_unique<filter_value>(image::decode_chunk_header(header.get()));
+  auto made = std::make_unique<filter_value>(announced_by(header.get()));
   std::uint64_t left = made->bit_bytes();
   for (std::int64_t iterator = 1; left > 0;) {
     const loaded_bytes chunk(from);

@@ -1,5 +1,6 @@
 #include "module/value/redisbloom_rdb.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
@@ -24,6 +25,14 @@ std::uint64_t load_number(api::rdb* from) {
   return number;
 }
 
+/// A number of a smaller type.
+template <typename Small>
+Small load_small(api::rdb* from) {
+  const std::uint64_t number = load_number(from);
+  if (number > std::numeric_limits<Small>::max()) throw format_error("a number of a filter is out of bounds");
+  return static_cast<Small>(number);
+}
+
 double load_decimal(api::rdb* from) {
   const double number = api::load_double(from);
   if (api::is_rdb_damaged(from) != 0) throw format_error("the data of a filter is cut off");
@@ -40,17 +49,17 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   const std::uint64_t layers = load_number(from);
   if (layers == 0 || layers > growth::max_layers)
     throw format_error("a filter with an impossible number of layers");
-  chain.of.flags = static_cast<std::uint32_t>(load_number(from));
-  chain.of.expansion = encoding >= first_with_expansion ? static_cast<std::uint32_t>(load_number(from)) : 2;
+  chain.of.flags = load_small<std::uint32_t>(from);
+  chain.of.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
   std::vector<loaded_bytes> bits;
   for (std::uint64_t i = 0; i < layers; ++i) {
     redisbloom::layer l;
     l.capacity = load_number(from);
     l.error_rate = load_decimal(from);
-    l.probes = static_cast<std::uint32_t>(load_number(from));
+    l.probes = load_small<std::uint32_t>(from);
     l.bits_per_key = load_decimal(from);
     (void)load_number(from);  // the number of bits, which follows from the bytes
-    l.log2_bits = static_cast<std::uint8_t>(load_number(from));
+    l.log2_bits = load_small<std::uint8_t>(from);
     bits.emplace_back(from);
     l.keys = load_number(from);
     chain.lengths.push_back(bits.back().get().size());

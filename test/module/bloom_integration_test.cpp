@@ -284,6 +284,16 @@ TEST(Bloom, CallThatWouldExceedMaxmemoryChangesNothing) {
   EXPECT_EQ(server.run({"BF.ADD", "large", "a"}), "1");
 }
 
+TEST(Bloom, FirstLayerOfRedisBloomsLayoutIsMadeWithinMaxmemory) {
+  const redis_server server(with_redisbloom_layout());
+  server.run({"CONFIG", "SET", "maxmemory", "100mb"});
+  EXPECT_THAT(server.run({"BF.RESERVE", "large", "0.01", "1000000000"}), StartsWith("-OOM"));
+  EXPECT_EQ(server.run({"BF.RESERVE", "small", "0.01", "1000"}), "OK");
+  server.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  EXPECT_THAT(server.run({"BF.RESERVE", "large", "0.01", "1000000000"}), StartsWith("-OOM"));
+  EXPECT_EQ(server.run({"EXISTS", "small"}), "1") << "nothing was evicted for it";
+}
+
 TEST(Bloom, RefusesInTheWordsOfRedisBloom) {
   const redis_server server(test::with_module());
   server.run({"BF.RESERVE", "f", "0.01", "100"});
