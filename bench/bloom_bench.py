@@ -82,7 +82,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         servers = {"RedisBloom": Server(directory, "theirs", redisbloom()),
                    "everseen": Server(directory, "ours", MODULE)}
-        print(f"{KEYS:,} keys of 16 bytes, {BATCH} in a command; CPU seconds of the server, the best of {ROUNDS}\n")
+        print(f"{KEYS:,} keys of 16 bytes, {BATCH} in a command; CPU seconds of the server, of the round with the fastest add of {ROUNDS}\n")
         print(f"{'rate':>6} {'':>12} {'add':>7} {'keys/s':>12} {'again':>7} {'look up':>8} {'bytes/key':>10} {'wrong':>9}")
         for rate in (b"0.01", b"1e-6", b"1e-9"):
             best = {}
