@@ -38,7 +38,12 @@ bool has_all_commands(api::context* ctx) {
 
 /// BF.* and the types of its values. Where another module has them, such as RedisBloom, it keeps them.
 bool introduce_values(api::context* ctx) {
-  if (!declare_filter_types(ctx)) {
+  const auto is_taken = [&](const described_command& c) {
+    errno = 0;
+    const called nothing(api::call(ctx, c.name, ""));
+    return errno != ENOENT;
+  };
+  if (std::ranges::any_of(bloom_commands(), is_taken) || !declare_filter_types(ctx)) {
     api::log(ctx, "warning", "everseen does not answer BF.*, since another module of this server does");
     return true;
   }

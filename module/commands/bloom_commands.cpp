@@ -139,26 +139,23 @@ void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* 
   key.end(ctx, has_changed ? "bf.add" : nullptr);
 }
 
-int add(api::context* ctx, api::string** words, int count) {
-  if (count != 3) return api::wrong_arity(ctx);
+int add_each(api::context* ctx, api::string** words, int count, answer_shape shape) {
   return guarded(ctx, [&] {
     const word_texts texts({words, static_cast<std::size_t>(count)});
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    const auto create = settings().create;
-    add_items(ctx, key, &create, texts.all().subspan(2), answer_shape::one);
+    add_items(ctx, key, &settings().create, texts.all().subspan(2), shape);
     return api::ok;
   });
 }
 
+int add(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return add_each(ctx, words, count, answer_shape::one);
+}
+
 int add_many(api::context* ctx, api::string** words, int count) {
   if (count < 3) return api::wrong_arity(ctx);
-  return guarded(ctx, [&] {
-    const word_texts texts({words, static_cast<std::size_t>(count)});
-    filter_key key(ctx, words[1], api::read_key | api::write_key);
-    const auto create = settings().create;
-    add_items(ctx, key, &create, texts.all().subspan(2), answer_shape::array);
-    return api::ok;
-  });
+  return add_each(ctx, words, count, answer_shape::array);
 }
 
 /// Runs a command whose words RedisBloom's rules refuse.

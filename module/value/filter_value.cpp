@@ -100,7 +100,12 @@ std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys
     if (wanted <= room) return {};
     std::vector<verdict> verdicts(keys.size());  // most keys of a batch have often been seen
     check(keys, verdicts);
-    wanted = static_cast<std::uint64_t>(std::ranges::count(verdicts, verdict::fresh));
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> fresh;  // a key may occur several times
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (verdicts[i] == verdict::fresh) fresh.emplace_back(keys[i].low, keys[i].high);
+    std::ranges::sort(fresh);
+    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+    wanted = fresh.size();
   }
   std::vector<std::uint64_t> sizes;
   for (auto index = static_cast<unsigned>(layers.size()); wanted > room; ++index) {

@@ -284,6 +284,21 @@ TEST(Bloom, CallThatWouldExceedMaxmemoryChangesNothing) {
   EXPECT_EQ(server.run({"BF.ADD", "large", "a"}), "1");
 }
 
+TEST(Bloom, RepeatsInACallNeedNoRoom) {
+  const redis_server server(test::with_module());
+  server.run({"BF.RESERVE", "f", "0.001", "400000"});
+  for (int from = 0; from < 399'900; from += 1'333) {
+    std::vector<std::string> words = {"BF.MADD", "f"};
+    for (int i = from; i < std::min(from + 1'333, 399'900); ++i) words.push_back(std::to_string(i));
+    run(server, words);
+  }
+  server.run({"CONFIG", "SET", "maxmemory",
+              std::to_string(std::stoll(field_of(server, "memory", "used_memory")) + 800'000)});
+  std::vector<std::string> words = {"BF.MADD", "f"};
+  words.insert(words.end(), 1'500, "the same");
+  EXPECT_THAT(run(server, words), StartsWith("1\n0\n0"));
+}
+
 TEST(Bloom, FirstLayerOfRedisBloomsLayoutIsMadeWithinMaxmemory) {
   const redis_server server(with_redisbloom_layout());
   server.run({"CONFIG", "SET", "maxmemory", "100mb"});
