@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "everseen/core/base/words.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/commands/command.hpp"
@@ -78,12 +79,6 @@ constexpr info_field info_fields[] = {
     {"FILTERS", "Number of filters", write_layers},   {"ITEMS", "Number of items inserted", write_keys},
     {"EXPANSION", "Expansion rate", write_expansion},
 };
-
-bool is_word(std::string_view word, std::string_view capitals) noexcept {
-  return std::ranges::equal(word, capitals, [](char letter, char capital) {
-    return letter == capital || (letter >= 'a' && letter <= 'z' && letter - 'a' + 'A' == capital);
-  });
-}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <charconv>
 #include <exception>
 #include <string>
 #include <string_view>
-#include <system_error>
+
+#include "everseen/core/base/digits.hpp"
 
 #include "module/server/permission.hpp"
 #include "module/server/values.hpp"
@@ -20,11 +20,9 @@ struct bad_word {
 /// @throws bad_word
 template <typename Integer>
 [[nodiscard]] Integer number_of(const api::string* word, const char* message) {
-  const std::string_view text = text_of(word);
-  Integer number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) throw bad_word{message};
-  return number;
+  const auto number = read_number<Integer>(text_of(word));
+  if (!number) throw bad_word{message};
+  return *number;
 }
 
 inline int reply_with(api::context* ctx, std::string_view text) {

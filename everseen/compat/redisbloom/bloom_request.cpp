@@ -1,10 +1,9 @@
 #include "everseen/compat/redisbloom/bloom_request.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <system_error>
 
+#include "everseen/core/base/digits.hpp"
+#include "everseen/core/base/words.hpp"
 #include "everseen/core/layout/sizing.hpp"
 
 namespace everseen::compat {
@@ -17,21 +16,6 @@ constexpr std::int64_t most_expansion = 32'768;
 /// rate.
 constexpr double most_error_rate = 0.25;
 
-template <typename Number>
-std::optional<Number> read(std::string_view word) noexcept {
-  Number number{};
-  const char* const end = word.data() + word.size();
-  const auto result = std::from_chars(word.data(), end, number);
-  if (word.empty() || result.ec != std::errc{} || result.ptr != end) return std::nullopt;
-  return number;
-}
-
-bool is_word(std::string_view word, std::string_view capitals) noexcept {
-  return std::ranges::equal(word, capitals, [](char letter, char capital) {
-    return letter == capital || (letter >= 'a' && letter <= 'z' && letter - 'a' + 'A' == capital);
-  });
-}
-
 /// Whether a word is the beginning of another, with at least this many letters. RedisBloom looks only at the
 /// first letters, and accepts any word that begins with them; a misspelt word is refused here.
 bool abbreviates(std::string_view word, std::string_view capitals, std::size_t least) noexcept {
@@ -40,13 +24,13 @@ bool abbreviates(std::string_view word, std::string_view capitals, std::size_t l
 }
 
 std::optional<std::uint64_t> read_capacity(std::string_view word) noexcept {
-  const auto capacity = read<std::int64_t>(word);
+  const auto capacity = read_number<std::int64_t>(word);
   if (!capacity || *capacity < 1 || static_cast<std::uint64_t>(*capacity) > max_capacity) return std::nullopt;
   return static_cast<std::uint64_t>(*capacity);
 }
 
 std::uint64_t capacity_of(std::string_view word) {
-  if (!read<std::int64_t>(word)) throw bloom_refusal{"ERR bad capacity"};
+  if (!read_number<std::int64_t>(word)) throw bloom_refusal{"ERR bad capacity"};
   const auto capacity = read_capacity(word);
   if (!capacity)
     throw bloom_refusal{"ERR capacity must be in the range [1, " + std::to_string(max_capacity) + "]"};
@@ -54,8 +38,7 @@ std::uint64_t capacity_of(std::string_view word) {
 }
 
 double error_rate_of(std::string_view word) {
-  const auto number = read<double>(word);
-  if (!number || !std::isfinite(*number)) throw bloom_refusal{"ERR bad error rate"};
+  if (!read_decimal(word)) throw bloom_refusal{"ERR bad error rate"};
   const auto rate = read_error_rate(word);
   if (!rate) throw bloom_refusal{"ERR error rate must be in the range (0.000000, 1.000000)"};
   return *rate;
@@ -78,8 +61,8 @@ bloom_request default_bloom_request() {
 }
 
 std::optional<double> read_error_rate(std::string_view word) {
-  const auto rate = read<double>(word);
-  if (!rate || !std::isfinite(*rate) || *rate <= 0 || *rate >= 1) return std::nullopt;
+  const auto rate = read_decimal(word);
+  if (!rate || *rate <= 0 || *rate >= 1) return std::nullopt;
   if (*rate < sizing::min_error_rate)
     throw bloom_refusal{"ERR error rate must be at least 1e-15: no filter errs less"};
   static_assert(sizing::min_error_rate == 1e-15);
@@ -100,7 +83,7 @@ bloom_request parse_reserve(bloom_words w) {
   const auto expands = find("EXPANSION");
   if (expands == options.end()) return r;
   if (expands + 1 == options.end()) throw bloom_refusal{"ERR no expansion"};
-  const auto expansion = read<std::int64_t>(*(expands + 1));
+  const auto expansion = read_number<std::int64_t>(*(expands + 1));
   if (!expansion) throw bloom_refusal{"ERR bad expansion"};
   if (*expansion != 0 && r.spec.growth == growth_kind::refuse)
     throw bloom_refusal{"Nonscaling filters cannot expand"};
@@ -135,7 +118,7 @@ bloom_insert parse_insert(bloom_words w, const bloom_request& unless_given) {
       if (!rate) throw bloom_refusal{"Bad error rate"};
       r.create.spec.error_rate = *rate;
     } else if (abbreviates(w[i], "EXPANSION", 2)) {
-      const auto expansion = read<std::int64_t>(value());
+      const auto expansion = read_number<std::int64_t>(value());
       if (!expansion || *expansion < 0 || *expansion > most_expansion) throw bloom_refusal{"Bad expansion"};
       set_expansion(r.create, *expansion);
     } else {
