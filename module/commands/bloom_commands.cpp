@@ -86,14 +86,30 @@ class filter_key {
 
 constexpr const char* too_little_memory =
     "OOM the filter needs another layer, for which the server's maxmemory leaves no room; no key was added";
+constexpr const char* too_large =
+    "ERR the filter would be larger than this server's MAX_SIZE allows; no key was added";
 
-/// @throws bad_word  maxmemory leaves no room for them
-void must_fit(api::context* ctx, std::span<const std::uint64_t> layers) {
-  std::uint64_t left = bytes_left(ctx);
-  for (const std::uint64_t bytes : layers) {
-    if (bytes > left) throw bad_word{too_little_memory};
+/// Takes layers from what is left, if they are not more than that.
+bool take(std::uint64_t& left, std::span<const std::uint64_t> layers) noexcept {
+  return std::ranges::all_of(layers, [&](std::uint64_t bytes) {
+    if (bytes > left) return false;
     left -= bytes;
-  }
+    return true;
+  });
+}
+
+/// @throws bad_word  a filter would be larger than it may be
+void must_be_allowed(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
+  std::uint64_t left = settings().most_bytes - std::min(settings().most_bytes, bytes_before);
+  if (!take(left, layers) && !repeats_a_decision(ctx)) throw bad_word{too_large};
+}
+
+/// @throws bad_word  also: maxmemory leaves no room for these layers
+void must_fit(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
+  must_be_allowed(ctx, bytes_before, layers);
+  if (repeats_a_decision(ctx)) return;
+  std::uint64_t left = bytes_left(ctx);
+  if (!take(left, layers)) throw bad_word{too_little_memory};
 }
 
 std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_view> keys) {
@@ -103,18 +119,23 @@ std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_v
 }
 
 /// A filter in one partition: one key of Redis.
-/// @throws bad_word  maxmemory leaves no room for it
+/// @throws bad_word  there is no room for it
 std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_request& asked) {
   spec_request request = asked.spec;
   request.partitions = 1;
-  if (!settings().redisbloom_layout) return std::make_unique<filter_value>(make_spec(request));
+  if (!settings().redisbloom_layout) {
+    const spec s = make_spec(request);
+    const std::uint64_t first = growth::plan_layer(s, 0).shape.bytes;  // which is made with the first key
+    must_be_allowed(ctx, 0, {&first, 1});
+    return std::make_unique<filter_value>(s);
+  }
   request.layout = layout_kind::redisbloom;
   request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
   const spec s = make_spec(request);
   // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
   const announced_filter first = compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {}));
   const std::uint64_t bytes = first.bit_bytes();
-  must_fit(ctx, {&bytes, 1});
+  must_fit(ctx, 0, {&bytes, 1});
   return std::make_unique<filter_value>(first);
 }
 
@@ -126,7 +147,7 @@ void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* 
   filter_value* filter = made ? made.get() : key.get();
   const std::vector<digest> digests = digests_of(filter->hash(), items);
   if (const auto layers = filter->layers_for(digests); !layers.empty()) {
-    must_fit(ctx, layers);
+    must_fit(ctx, filter->bit_bytes(), layers);
     filter->prepare(layers);
   }
   if (made) filter = &key.make(ctx, std::move(made));
@@ -274,7 +295,7 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};
       const announced_filter announced = announced_by(bytes);
       const std::uint64_t bytes = announced.bit_bytes();
-      must_fit(ctx, {&bytes, 1});
+      must_fit(ctx, 0, {&bytes, 1});
       key.make(ctx, std::make_unique<filter_value>(announced));
     }
     key.end(ctx, "bf.loadchunk");
@@ -313,17 +334,17 @@ constexpr std::array all_bloom_commands = {
     described_command{"bf.insert", &insert, "write deny-oom", "write slow", -4, 1,
                       "Adds keys to a filter, which is created with the given options if it does not exist",
                       each_item, insert_words},
-    described_command{"bf.exists", &check, "readonly", "read fast", 3, 1,
+    described_command{"bf.exists", &check, "readonly fast", "read fast", 3, 1,
                       "Tells whether a key was probably added", one_key, item_words},
-    described_command{"bf.mexists", &check_many, "readonly", "read slow", -3, 1,
+    described_command{"bf.mexists", &check_many, "readonly fast", "read fast", -3, 1,
                       "Tells for each key whether it was probably added", each_item, items_words},
-    described_command{"bf.info", &info, "readonly", "read fast", -2, 1,
+    described_command{"bf.info", &info, "readonly fast", "read fast", -2, 1,
                       "Shows the properties and the fill of a filter", "O(1)", bloom_info_words},
-    described_command{"bf.card", &card, "readonly", "read fast", 2, 1,
+    described_command{"bf.card", &card, "readonly fast", "read fast", 2, 1,
                       "Returns the number of keys in a filter", "O(1)", key_words},
-    described_command{"bf.debug", &debug, "readonly", "read slow", 2, 1, "Describes the layers of a filter",
-                      "O(N) for N layers", key_words},
-    described_command{"bf.scandump", &scan_dump, "readonly", "read slow", 3, 1,
+    described_command{"bf.debug", &debug, "readonly fast", "read fast", 2, 1,
+                      "Describes the layers of a filter", "O(N) for N layers", key_words},
+    described_command{"bf.scandump", &scan_dump, "readonly fast", "read fast", 3, 1,
                       "Returns a filter in chunks, one in each call", "O(N) for N bytes", dump_words},
     described_command{"bf.loadchunk", &load_chunk, "write deny-oom", "write slow", 4, 1,
                       "Restores a filter from its chunks", "O(N) for N bytes", load_words},

@@ -7,9 +7,12 @@ namespace everseen::redis_module {
 
 namespace api = module_api;
 
+bool repeats_a_decision(api::context* ctx) noexcept {
+  return (api::get_context_flags(ctx) & (api::flag_replicated | api::flag_loading)) != 0;
+}
+
 std::uint64_t bytes_left(api::context* ctx) {
   constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-  if ((api::get_context_flags(ctx) & (api::flag_replicated | api::flag_loading)) != 0) return all;
   api::server_info* const info = api::get_server_info(ctx, "memory");
   int failed = 0;
   const std::uint64_t most = api::server_info_field(info, "maxmemory", &failed);

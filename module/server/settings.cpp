@@ -3,6 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/words.hpp"
+
 #include "module/server/values.hpp"
 
 namespace everseen::redis_module {
@@ -18,14 +20,17 @@ module_settings parse(std::span<api::string*> words) {
   if (words.size() % 2 != 0) throw compat::bloom_refusal{"a word without its value"};
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const std::string_view name = text_of(words[i]), value = text_of(words[i + 1]);
-    if (name == "ERROR_RATE")
+    const auto size = read_memory_size(value);
+    if (is_word(name, "ERROR_RATE"))
       rate = value;
-    else if (name == "INITIAL_SIZE")
+    else if (is_word(name, "INITIAL_SIZE"))
       capacity = value;
-    else if (name == "EXPANSION")
+    else if (is_word(name, "EXPANSION"))
       expansion = value;
-    else if (name == "LAYOUT" && (value == "redisbloom" || value == "everseen"))
-      read.redisbloom_layout = value == "redisbloom";
+    else if (is_word(name, "LAYOUT") && (is_word(value, "REDISBLOOM") || is_word(value, "EVERSEEN")))
+      read.redisbloom_layout = is_word(value, "REDISBLOOM");
+    else if (is_word(name, "MAX_SIZE") && size)
+      read.most_bytes = *size == 0 ? no_maximum : static_cast<std::uint64_t>(*size);
     else
       throw compat::bloom_refusal{"unknown: " + std::string(name) + ' ' + std::string(value)};
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -9,10 +11,14 @@
 
 namespace everseen::redis_module {
 
-/// The words after the module's path in `loadmodule`. They have the names of RedisBloom's, where it has them.
+inline constexpr std::uint64_t no_maximum = std::numeric_limits<std::uint64_t>::max();
+
+/// The words after the module's path in `loadmodule`, in any case. They have the names of RedisBloom's, where
+/// it has them.
 struct module_settings {
   compat::bloom_request create = compat::default_bloom_request();  ///< ERROR_RATE, INITIAL_SIZE, EXPANSION
-  bool redisbloom_layout = false;  ///< LAYOUT redisbloom: new filters are RedisBloom's, bit for bit
+  bool redisbloom_layout = false;         ///< LAYOUT redisbloom: new filters are RedisBloom's, bit for bit
+  std::uint64_t most_bytes = no_maximum;  ///< MAX_SIZE: of the bits of one filter; 0 there: no maximum
 };
 
 [[nodiscard]] const module_settings& settings() noexcept;
