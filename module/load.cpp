@@ -47,7 +47,7 @@ bool introduce_values(api::context* ctx) {
     api::log(ctx, "warning", "everseen does not answer BF.*, since another module of this server does");
     return true;
   }
-  return std::ranges::all_of(bloom_commands(), [&](const auto& c) { return introduce(ctx, c); });
+  return std::ranges::all_of(bloom_commands(), [&](const auto& c) { return introduce(ctx, c, "bloom"); });
 }
 
 int load(api::context* ctx, std::span<api::string*> words) {

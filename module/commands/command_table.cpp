@@ -1,6 +1,8 @@
 #include "module/commands/command_table.hpp"
 
 #include <array>
+#include <cerrno>
+#include <string>
 #include <vector>
 
 #include "module/commands/claim_command.hpp"
@@ -69,7 +71,16 @@ std::vector<api::key_spec> key_specs(const described_command& c) {
   return all;
 }
 
-void describe(api::context* ctx, const described_command& c) {
+/// With a category of ours, where the server takes any: an ACL file that names it would not be loaded else.
+std::string categories_of(api::context* ctx, const described_command& c, const char* own_category) {
+  std::string all = c.categories;
+  if (own_category == nullptr || api::add_acl_category == nullptr) return all;
+  errno = 0;
+  const bool has_it = api::add_acl_category(ctx, own_category) == api::ok || errno == EBUSY;
+  return has_it ? all + ' ' + own_category : all;
+}
+
+void describe(api::context* ctx, const described_command& c, const char* own_category) {
   if (api::get_command == nullptr || api::set_command_info == nullptr) return;
   api::command* const made = api::get_command(ctx, c.name);
   if (made == nullptr) return;
@@ -86,7 +97,8 @@ void describe(api::context* ctx, const described_command& c) {
                                   .key_specs = specs.data(),
                                   .arguments = arguments.data()};
   (void)api::set_command_info(made, &info);  // on failure, the server only shows less
-  if (api::set_command_categories != nullptr) (void)api::set_command_categories(made, c.categories);
+  if (api::set_command_categories != nullptr)
+    (void)api::set_command_categories(made, categories_of(ctx, c, own_category).c_str());
 }
 
 }  // namespace
@@ -95,9 +107,9 @@ std::span<const described_command> all_commands() noexcept {
   return commands;
 }
 
-bool introduce(api::context* ctx, const described_command& c) {
+bool introduce(api::context* ctx, const described_command& c, const char* own_category) {
   if (api::create_command(ctx, c.name, c.run, c.flags, 1, c.keys, 1) != api::ok) return false;
-  describe(ctx, c);
+  describe(ctx, c, own_category);
   return true;
 }
 

@@ -51,6 +51,8 @@ struct described_command {
 [[nodiscard]] std::span<const described_command> all_commands() noexcept;
 
 /// Registers the command with the server that loads the module.
-[[nodiscard]] bool introduce(module_api::context* ctx, const described_command& c);
+/// @param own_category  of ACLs, which servers from Redis 7.4 on get with it
+[[nodiscard]] bool introduce(module_api::context* ctx, const described_command& c,
+                             const char* own_category = nullptr);
 
 }  // namespace everseen::redis_module

@@ -82,6 +82,7 @@ const std::array bindings = {
     binding{"RedisModule_GetCommand", &get_command, need::optional},
     binding{"RedisModule_SetCommandInfo", &set_command_info, need::optional},
     binding{"RedisModule_SetCommandACLCategories", &set_command_categories, need::optional},
+    binding{"RedisModule_AddACLCategory", &add_acl_category, need::optional},
 };
 
 }  // namespace

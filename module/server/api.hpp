@@ -237,6 +237,8 @@ inline command* (*get_command)(context*, const char* name);
 inline int (*set_command_info)(command*, const command_info*);
 // Optional: Redis 7.2.
 inline int (*set_command_categories)(command*, const char* categories);
+// Optional: Redis 7.4.
+inline int (*add_acl_category)(context*, const char* name);
 
 /// Looks up all functions in the server.
 /// @return the name of a missing function that is not optional; null if none is missing
