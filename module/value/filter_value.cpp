@@ -1,12 +1,14 @@
 #include "module/value/filter_value.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_places.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 namespace everseen::redis_module {
@@ -22,6 +24,8 @@ server_memory::server_memory(std::size_t bytes) {
   }
   data_ = static_cast<std::byte*>(api::allocate_zeroed(1, bytes));
 }
+
+server_memory::server_memory(char* loaded) noexcept : data_(reinterpret_cast<std::byte*>(loaded)) {}
 
 server_memory::server_memory(server_memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
 
@@ -41,6 +45,14 @@ void server_memory::move_with(api::defrag_state* state) noexcept {
 
 namespace {
 
+/// Whether a layer holds its keys at its rate, in about the bytes that it takes here. Not in exactly these: a
+/// later version may find better sizes, and must load this one's filters.
+bool is_sized_for(const layer_state& layer, const growth::layer_plan& plan) {
+  constexpr double tolerance = 1.01;
+  return layer.capacity == plan.capacity && layer.shape.bytes / 2 <= plan.shape.bytes &&
+         sizing::error_rate(layer.shape, static_cast<double>(layer.capacity)) <= tolerance * plan.error_rate;
+}
+
 /// The state that a header announces, if its spec could have led to it.
 partition_state state_in(const announced_filter& header) {
   const auto refuse = [](const char* why) {
@@ -55,6 +67,9 @@ partition_state state_in(const announced_filter& header) {
     if (id.layer != layers.size()) refuse("a layer too few or too many");
     if (layer.keys > layer.capacity && header.spec.growth != growth_kind::overfill)
       refuse("more keys than a layer takes");
+    if (id.layer > 0 && header.spec.growth != growth_kind::grow) refuse("a layer, and must not grow");
+    if (!is_foreign(header.spec.layout) && !is_sized_for(layer, growth::plan_layer(header.spec, id.layer)))
+      refuse("a layer of a size that its capacity and rate do not lead to");
     layers.push_back(layer);
   }
   if (header.spec.window) refuse("a window");  // a replica would judge by another clock
@@ -76,6 +91,16 @@ filter_value::filter_value(const announced_filter& header)
       judge_(spec_, 0, *this, state_in(header)) {
   for (const auto& [id, layer] : header.segments)
     parts_.push_back({id, layer.shape.bytes, server_memory(layer.shape.bytes)});
+}
+
+filter_value::filter_value(const announced_filter& header, std::vector<server_memory> bits)
+    : spec_(header.spec),
+      hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
+      copy_(header.copy),
+      judge_(spec_, 0, *this, state_in(header)) {
+  EVERSEEN_ASSERT(bits.size() == header.segments.size());
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    parts_.push_back({header.segments[i].id, header.segments[i].layer.shape.bytes, std::move(bits[i])});
 }
 
 filter_value::filter_value(const filter_value& other) : filter_value(other.announced()) {
@@ -124,13 +149,17 @@ std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys
 void filter_value::prepare(std::span<const std::uint64_t> layers) {
   std::vector<server_memory> made;
   for (const std::uint64_t bytes : layers) made.emplace_back(bytes);
+  parts_.reserve(parts_.size() + layers.size());
   prepared_ = std::move(made);
 }
 
 void filter_value::add(std::span<const digest> keys, std::span<verdict> out) {
   const auto done = judge_.add({0, keys, {}, out});
   prepared_.clear();
-  if (!done && done.error().why != batch_failure::cause::full) done.error().raise();
+  if (done || done.error().why == batch_failure::cause::full) return;
+  // Not even a few bytes were left, after bits had changed. The server ends where it has no memory, too; with
+  // an error instead, its replicas and its AOF would lack these keys.
+  std::terminate();
 }
 
 void filter_value::check(std::span<const digest> keys, std::span<verdict> out) const {

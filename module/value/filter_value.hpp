@@ -21,6 +21,8 @@ class server_memory {
  public:
   /// @throws storage_error  the server has not as much
   explicit server_memory(std::size_t bytes);
+  /// What the server read from an RDB.
+  explicit server_memory(char* loaded) noexcept;
   server_memory(server_memory&& other) noexcept;
   server_memory& operator=(server_memory&& other) noexcept;
   ~server_memory();
@@ -46,6 +48,9 @@ class filter_value : private segments {
   /// @throws format_error  it has several partitions, or segments that its spec excludes
   /// @throws storage_error  memory is short
   explicit filter_value(const announced_filter& header);
+  /// The announced segments with these bits.    @pre as many, of these sizes
+  /// @throws format_error  as above
+  filter_value(const announced_filter& header, std::vector<server_memory> bits);
   /// A copy of all of it.    @throws storage_error  memory is short
   filter_value(const filter_value& other);
   filter_value& operator=(const filter_value&) = delete;
@@ -66,7 +71,8 @@ class filter_value : private segments {
   /// @throws storage_error  memory is short; nothing has changed
   void prepare(std::span<const std::uint64_t> layers);
 
-  /// Judges the keys and adds the fresh ones. Keys without room stay `unknown`.
+  /// Judges the keys and adds the fresh ones. Keys without room stay `unknown`. Ends the server if it has not
+  /// a few bytes.
   /// @pre prepare() got their layers_for()    @pre out.size() == keys.size()
   void add(std::span<const digest> keys, std::span<verdict> out);
   void check(std::span<const digest> keys, std::span<verdict> out) const;

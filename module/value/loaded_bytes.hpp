@@ -24,6 +24,9 @@ class loaded_bytes {
     if (bytes_ != nullptr) module_api::free_memory(bytes_);
   }
 
+  /// The caller frees it by free_memory().
+  [[nodiscard]] char* release() noexcept { return std::exchange(bytes_, nullptr); }
+
   [[nodiscard]] std::span<const std::byte> get() const noexcept {
     return std::as_bytes(std::span(bytes_, size_));
   }

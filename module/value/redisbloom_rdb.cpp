@@ -1,6 +1,8 @@
 #include "module/value/redisbloom_rdb.hpp"
 
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
@@ -51,7 +53,8 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     throw format_error("a filter with an impossible number of layers");
   chain.of.flags = load_small<std::uint32_t>(from);
   chain.of.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
-  std::vector<loaded_bytes> bits;
+  std::vector<server_memory> bits;
+  bits.reserve(layers);
   for (std::uint64_t i = 0; i < layers; ++i) {
     redisbloom::layer l;
     l.capacity = load_number(from);
@@ -60,16 +63,19 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     l.bits_per_key = load_decimal(from);
     (void)load_number(from);  // the number of bits, which follows from the bytes
     l.log2_bits = load_small<std::uint8_t>(from);
-    bits.emplace_back(from);
+    loaded_bytes loaded(from);
+    chain.lengths.push_back(loaded.get().size());
+    bits.emplace_back(loaded.release());
     l.keys = load_number(from);
-    chain.lengths.push_back(bits.back().get().size());
     chain.of.layers.push_back(std::move(l));
   }
   // The header of a dump has the same fields, so one decoder checks both.
   const announced_filter announced =
       redisbloom::filter_of(redisbloom::decode_header(redisbloom::encode_header(chain)));
-  auto made = std::make_unique<filter_value>(announced);
-  for (std::size_t i = 0; i < bits.size(); ++i) compat::reverse_bits_of_bytes(bits[i].get(), made->bits(i));
+  // The strings of the RDB become the layers: a filter is never in memory twice.
+  auto made = std::make_unique<filter_value>(announced, std::move(bits));
+  for (std::size_t i = 0; i < announced.segments.size(); ++i)
+    compat::reverse_bits_of_bytes(made->bits(i), made->bits(i));
   return made;
 }
 
