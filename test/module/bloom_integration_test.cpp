@@ -5,12 +5,15 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "everseen/core/format/chunk_image.hpp"
 
 #include "test/module/module_server.hpp"
 #include "test/support/binomial.hpp"
@@ -253,6 +256,32 @@ TEST(Bloom, DamagedChunkIsRefused) {
   EXPECT_EQ(server.run({"EXISTS", "g"}), "0");
 }
 
+// Its checksums are right, and its numbers are none that this filter could have.
+TEST(Bloom, HeaderWithLayersOfImpossibleSizesIsRefused) {
+  const redis_server server(test::with_module());
+  server.run({"BF.RESERVE", "f", "0.01", "1000"});
+  for (int i = 0; i < 1'500; ++i) server.run({"BF.ADD", "f", std::to_string(i)});
+  const std::string bytes = dump(server, "f").front()[1];
+  const announced_filter real = image::decode_chunk_header(std::as_bytes(std::span(bytes)));
+  ASSERT_EQ(real.segments.size(), 2U);
+  const auto load = [&](auto change) {
+    announced_filter f = real;
+    change(f);
+    const std::vector<std::byte> header = image::encode_chunk_header(f);
+    return run(server,
+               {"BF.LOADCHUNK", "g", "1", {reinterpret_cast<const char*>(header.data()), header.size()}});
+  };
+  EXPECT_THAT(load([](auto& f) { f.segments[1].layer.shape.bytes *= 64; }), HasSubstr("a layer of a size"));
+  EXPECT_THAT(load([](auto& f) { f.segments[1].layer.shape.bytes = 64; }), HasSubstr("a layer of a size"));
+  EXPECT_THAT(load([](auto& f) { f.segments[0].layer.capacity = f.segments[0].layer.keys = 1; }),
+              HasSubstr("a layer of a size"));
+  EXPECT_THAT(load([](auto& f) { f.spec.growth = growth_kind::refuse; }), HasSubstr("must not grow"));
+  EXPECT_THAT(load([](auto& f) { f.segments[1].layer.keys = f.segments[1].layer.capacity + 1; }),
+              HasSubstr("more keys than a layer takes"));
+  EXPECT_EQ(server.run({"EXISTS", "g"}), "0");
+  EXPECT_EQ(load([](auto&) {}), "OK");
+}
+
 TEST(Bloom, FilterThatMustNotGrowRefusesFurtherKeys) {
   const redis_server server(test::with_module());
   EXPECT_EQ(server.run({"BF.RESERVE", "f", "0.000001", "3", "NONSCALING"}), "OK");
@@ -331,13 +360,63 @@ TEST(Bloom, RefusesInTheWordsOfRedisBloom) {
 }
 
 TEST(Bloom, WordsOfTheConfigurationAreDefaults) {
-  const redis_server server(with_module_and({"ERROR_RATE", "0.001", "INITIAL_SIZE", "5000"}));
+  const redis_server server(with_module_and({"error_rate", "0.001", "Initial_Size", "5000"}));
   server.run({"BF.ADD", "f", "a"});
   EXPECT_EQ(lines_of(server.run({"BF.INFO", "f", "CAPACITY"})).back(), "5000");
   EXPECT_THAT(server.run({"BF.DEBUG", "f"}), HasSubstr("ratio:0.0005"));
   for (const std::vector<std::string>& wrong :
-       {std::vector<std::string>{"ERROR_RATE", "2"}, {"COLOUR", "blue"}, {"LAYOUT"}})
+       {std::vector<std::string>{"ERROR_RATE", "2"}, {"COLOUR", "blue"}, {"LAYOUT"}, {"MAX_SIZE", "1tb"}})
     EXPECT_THROW(redis_server(with_module_and(wrong)), std::runtime_error) << wrong[0];
+}
+
+TEST(Bloom, NoFilterGrowsBeyondMaxSize) {
+  for (const auto& config :
+       {with_module_and({"max_size", "4kb"}), with_redisbloom_layout({"MAX_SIZE", "4kb"})}) {
+    const redis_server server(config);
+    const auto too_large = StartsWith("-ERR the filter would be larger");
+    EXPECT_THAT(server.run({"BF.RESERVE", "f", "0.01", "100000"}), too_large);
+    EXPECT_THAT(run(server, {"BF.INSERT", "f", "CAPACITY", "100000", "ITEMS", "a"}), too_large);
+    EXPECT_EQ(server.run({"EXISTS", "f"}), "0");
+    std::string said;
+    int added = 0;
+    for (; !said.starts_with('-') && added < 10'000; ++added)
+      said = server.run({"BF.ADD", "f", std::to_string(added)});
+    EXPECT_THAT(said, too_large);
+    const std::string before = content(server);
+    EXPECT_THAT(run(server, {"BF.MADD", "f", "0", "another"}), too_large) << "all of it";
+    EXPECT_EQ(content(server), before);
+    EXPECT_EQ(server.run({"BF.EXISTS", "f", "0"}), "1");
+    EXPECT_LE(std::stoi(lines_of(server.run({"BF.INFO", "f", "SIZE"})).back()), 4'096 + 500);
+    EXPECT_GE(added, 500) << "and it grew until then";
+  }
+}
+
+TEST(Bloom, ReplicaTakesWhatItsMasterAllowed) {
+  const redis_server master(with_module_and({"--repl-diskless-sync-delay", "0"}));
+  const redis_server replica(
+      with_module_and({"MAX_SIZE", "4kb", "--replicaof", "127.0.0.1", std::to_string(master.port())}));
+  master.run({"BF.RESERVE", "f", "0.01", "100000"});
+  master.run({"BF.ADD", "f", "a"});
+  test::wait_until([&] { return content(replica) == content(master); }, "the replica has the filter");
+}
+
+TEST(Bloom, KeyOfAnotherTypeIsAnErrorForEveryCommand) {
+  const redis_server server(test::with_module());
+  server.run({"SET", "text", "x"});
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"BF.RESERVE", "text", "0.1", "10"},
+                                             {"BF.ADD", "text", "a"},
+                                             {"BF.MADD", "text", "a"},
+                                             {"BF.INSERT", "text", "ITEMS", "a"},
+                                             {"BF.EXISTS", "text", "a"},
+                                             {"BF.MEXISTS", "text", "a"},
+                                             {"BF.INFO", "text"},
+                                             {"BF.CARD", "text"},
+                                             {"BF.DEBUG", "text"},
+                                             {"BF.SCANDUMP", "text", "0"},
+                                             {"BF.LOADCHUNK", "text", "2", "x"}})
+    EXPECT_THAT(run(server, words), StartsWith("-WRONGTYPE")) << words[0];
+  EXPECT_EQ(server.run({"GET", "text"}), "x");
 }
 
 TEST(Bloom, DescribesItsCommands) {
@@ -356,6 +435,15 @@ TEST(Bloom, DescribesItsCommands) {
                                              {"bf.loadchunk", "f", "1", "x"}}) {
     EXPECT_THAT(server.run({"COMMAND", "DOCS", words[0]}), HasSubstr("summary\n")) << words[0];
     EXPECT_EQ(run(server, joined({"COMMAND", "GETKEYS"}, words)), "f") << words[0];
+  }
+  if (const std::string categories = server.run({"ACL", "CAT"});
+      categories.find("bloom") != std::string::npos) {
+    EXPECT_EQ(server.run({"ACL", "SETUSER", "eve", "on", "nopass", "~*", "+@bloom"}), "OK");
+    EXPECT_THAT(server.run({"ACL", "DRYRUN", "eve", "BF.ADD", "f", "a"}), "OK");
+    EXPECT_THAT(server.run({"ACL", "DRYRUN", "eve", "GET", "f"}), HasSubstr("no permissions"));
+  } else {
+    EXPECT_THAT(server.run({"INFO", "server"}), HasSubstr("redis_version:7.0"))
+        << "which has no own categories";
   }
   server.run({"CONFIG", "SET", "notify-keyspace-events", "Kd"});
   test::listener listening(server.unix_path(), "__keyspace@0__:f");

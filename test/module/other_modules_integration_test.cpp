@@ -51,6 +51,15 @@ TEST_F(OtherModules, AddAsAUserWithTheRightsOfThatUser) {
   EXPECT_EQ(run({"ACL", "LOG"}).find("NOTHING"), std::string::npos);
 }
 
+TEST(OtherOwner, KeepsBfAddAndTheServerStarts) {
+  const redis_server server(joined({"--loadmodule", test::owning_module()}, test::with_module()));
+  EXPECT_EQ(server.run({"BF.ADD", "f", "a"}), "theirs");
+  EXPECT_THAT(server.run({"BF.RESERVE", "f", "0.01", "100"}), StartsWith("-ERR unknown command"))
+      << "no mixture of two modules";
+  (void)filter_at(server, "f", {.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  EXPECT_EQ(server.run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), "1");
+}
+
 // It would judge other keys with the memory of the call that waits.
 TEST_F(OtherModules, CannotAddWithinAnAdd) {
   const std::vector<std::string> keys = {"EVERSEEN.ADDKEYS", "everseen:f", "a", "b", "c", "d", "e"};

@@ -13,5 +13,6 @@ namespace everseen::test {
 [[nodiscard]] std::string dying_program();  ///< the program for tests that kill it in the middle of a step
 [[nodiscard]] std::string redis_module();
 [[nodiscard]] std::string calling_module();  ///< a module that calls the commands of other modules
+[[nodiscard]] std::string owning_module();   ///< a module that has BF.ADD
 
 }  // namespace everseen::test

@@ -1,0 +1,196 @@
+// RedisBloom's encodings of a filter in an RDB, which this test writes by itself, and what loading them
+// costs.
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
+
+#include "test/module/module_server.hpp"
+
+namespace everseen::redis_module {
+namespace {
+
+namespace redisbloom = compat::redisbloom;
+using ::testing::StartsWith;
+
+/// A value of a module's type as DUMP returns it: what the module saved, each with its kind.
+class module_dump {
+ public:
+  module_dump(std::string_view type, unsigned encoding) : bytes_(1, '\7') {
+    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    std::uint64_t id = 0;
+    for (const char letter : type) id = id << 6 | letters.find(letter);
+    length(id << 10 | encoding);
+  }
+  module_dump& number(std::uint64_t value) {
+    length(2);
+    length(value);
+    return *this;
+  }
+  module_dump& decimal(double value) {
+    length(4);
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(bits >> shift);
+    return *this;
+  }
+  module_dump& text(std::span<const std::byte> value) {
+    length(5);
+    length(value.size());
+    bytes_.append(reinterpret_cast<const char*>(value.data()), value.size());
+    return *this;
+  }
+  /// With a version that every server reads, and without a checksum.
+  [[nodiscard]] std::string end() {
+    length(0);
+    return bytes_ + std::string({6, 0}) + std::string(8, '\0');
+  }
+
+ private:
+  void length(std::uint64_t value) {
+    if (value < 64) {
+      bytes_ += static_cast<char>(value);
+      return;
+    }
+    bytes_ += static_cast<char>(0x81);
+    for (int shift = 56; shift >= 0; shift -= 8) bytes_ += static_cast<char>(value >> shift);
+  }
+
+  std::string bytes_;
+};
+
+std::string saved(const redisbloom::chain& chain, unsigned encoding) {
+  module_dump to("MBbloom--", encoding);
+  to.number(chain.keys).number(chain.layers.size()).number(chain.flags);
+  if (encoding >= 4) to.number(chain.expansion);
+  for (const redisbloom::layer& each : chain.layers)
+    to.number(each.capacity)
+        .decimal(each.error_rate)
+        .number(each.probes)
+        .decimal(each.bits_per_key)
+        .number(8 * each.bits.size())
+        .number(each.log2_bits)
+        .text(each.bits)
+        .number(each.keys);
+  if (encoding >= 5) to.number(0xC6A4A7935BD1E995);
+  return to.end();
+}
+
+class BloomRdb : public testing::Test {
+ protected:
+  BloomRdb() { server_.run({"DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1"}); }
+  [[nodiscard]] std::string restore(const std::string& payload) const {
+    return test::raw_command(server_.unix_path(),
+                             std::vector<std::string>{"RESTORE", "f", "0", payload, "REPLACE"});
+  }
+  /// All chunks of a filter, as one text.
+  [[nodiscard]] std::string loaded_chunks(const std::string& name) const {
+    std::string all;
+    for (std::string iterator = "0";;) {
+      const std::string reply =
+          test::raw_command(server_.unix_path(), std::vector<std::string>{"BF.SCANDUMP", name, iterator});
+      iterator = reply.substr(0, reply.find('\n'));
+      if (iterator == "0") return all;
+      all += reply + '\n';
+    }
+  }
+
+  redis_server server_{test::with_module()};
+};
+
+std::string chunks_of(const redisbloom::chain& chain) {
+  std::string all;
+  redisbloom::dumper out(chain);
+  while (const auto each = out.next())
+    all.append(std::to_string(each->iterator))
+        .append("\n")
+        .append(reinterpret_cast<const char*>(each->data.data()), each->data.size())
+        .append("\n");
+  return all;
+}
+
+// Promise: filters of RedisBloom answer as before (module, In place of RedisBloom).
+TEST_F(BloomRdb, FiltersOfOlderEncodingsContinueAsTheyWere) {
+  for (const unsigned encoding : {2U, 3U, 4U}) {
+    redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.001, .capacity = 100});
+    for (int i = 0; i < 650; ++i) chain.add(std::to_string(i));
+    ASSERT_GE(chain.layers.size(), 3U);
+    ASSERT_EQ(restore(saved(chain, encoding)), "OK") << encoding;
+    EXPECT_EQ(loaded_chunks("f"), chunks_of(chain)) << encoding;
+    for (int i = 640; i < 800; ++i) {
+      const verdict own = chain.add(std::to_string(i));
+      EXPECT_EQ(server_.run({"BF.ADD", "f", std::to_string(i)}), own == verdict::fresh ? "1" : "0") << i;
+    }
+    EXPECT_EQ(loaded_chunks("f"), chunks_of(chain)) << encoding;
+  }
+}
+
+TEST_F(BloomRdb, FilterWithItsOwnExpansionNeedsAnEncodingThatHasIt) {
+  redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 50, .expansion = 4});
+  for (int i = 0; i < 120; ++i) chain.add(std::to_string(i));
+  EXPECT_EQ(restore(saved(chain, 4)), "OK");
+  EXPECT_EQ(loaded_chunks("f"), chunks_of(chain));
+  EXPECT_THAT(restore(saved(chain, 3)), StartsWith("-ERR Bad data format"))
+      << "its second layer is not twice the first";
+}
+
+TEST_F(BloomRdb, UnknownEncodingsAreRefused) {
+  const redisbloom::chain chain = redisbloom::chain::reserve({});
+  for (const unsigned encoding : {0U, 1U, 5U, 1023U})
+    EXPECT_THAT(restore(saved(chain, encoding)), StartsWith("-ERR Bad data format")) << encoding;
+}
+
+TEST_F(BloomRdb, FieldsThatContradictEachOtherAreRefused) {
+  redisbloom::chain good = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 50});
+  for (int i = 0; i < 120; ++i) good.add(std::to_string(i));
+  ASSERT_EQ(good.layers.size(), 2U);
+  const auto restored = [&](auto change) {
+    redisbloom::chain changed = good;
+    change(changed);
+    return restore(saved(changed, 4));
+  };
+  const auto refused = StartsWith("-ERR Bad data format");
+  EXPECT_THAT(restored([](auto& c) { c.layers.clear(); }), refused);
+  EXPECT_THAT(restored([](auto& c) { ++c.keys; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.flags &= ~redisbloom::flags::wide_hash; }), refused)
+      << "the 32-bit hash";
+  EXPECT_THAT(restored([](auto& c) { c.flags |= 1U << 31; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.expansion = 0; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].probes = 0; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].probes = 4'000'000'000; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].bits.clear(); }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].bits.pop_back(); }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[0].bits.resize(1 << 20); }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].error_rate = c.layers[0].error_rate; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].error_rate = std::bit_cast<double>(~std::uint64_t{0}); }),
+              refused);
+  EXPECT_THAT(restored([](auto& c) { c.layers[1].log2_bits = 63; }), refused);
+  EXPECT_EQ(server_.run({"EXISTS", "f"}), "0");
+  EXPECT_EQ(restored([](auto&) {}), "OK");
+}
+
+// A layer is up to gigabytes, and a server that starts has just enough memory for its data.
+TEST(BloomRdbMemory, FilterIsNotTwiceInMemoryWhileItIsLoaded) {
+  constexpr long long bits = 59'000'000;
+  for (const std::string layout : {"redisbloom", "everseen"}) {
+    redis_server server(joined(test::with_module(), {"LAYOUT", layout, "--rdbcompression", "no"}));
+    server.run({"BF.RESERVE", "f", "0.001", "30000000"});
+    server.run({"BF.ADD", "f", "a"});
+    ASSERT_EQ(server.run({"SAVE"}), "OK");
+    server.restart();
+    ASSERT_EQ(server.run({"BF.EXISTS", "f", "a"}), "1");
+    const long long used = std::stoll(field_of(server, "memory", "used_memory"));
+    const long long peak = std::stoll(field_of(server, "memory", "used_memory_peak"));
+    EXPECT_GT(used, bits) << layout;
+    EXPECT_LT(peak - used, bits / 4) << layout;
+  }
+}
+
+}  // namespace
+}  // namespace everseen::redis_module
