@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <fstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -175,20 +177,26 @@ TEST_F(BloomRdb, FieldsThatContradictEachOtherAreRefused) {
   EXPECT_EQ(restored([](auto&) {}), "OK");
 }
 
+/// The most memory that a server had so far, as its system counts it: the server's own figure is a sample.
+std::uint64_t most_memory_of(const redis_server& server) {
+  std::ifstream status("/proc/" + field_of(server, "server", "process_id") + "/status");
+  for (std::string word; status >> word;)
+    if (std::uint64_t kilobytes = 0; word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+  throw std::runtime_error("the system does not say how much memory a process had");
+}
+
 // A layer is up to gigabytes, and a server that starts has just enough memory for its data.
 TEST(BloomRdbMemory, FilterIsNotTwiceInMemoryWhileItIsLoaded) {
-  constexpr long long bits = 59'000'000;
+  constexpr std::uint64_t bits = 118'000'000;
   for (const std::string layout : {"redisbloom", "everseen"}) {
     redis_server server(joined(test::with_module(), {"LAYOUT", layout, "--rdbcompression", "no"}));
-    server.run({"BF.RESERVE", "f", "0.001", "30000000"});
+    server.run({"BF.RESERVE", "f", "0.001", "60000000"});
     server.run({"BF.ADD", "f", "a"});
     ASSERT_EQ(server.run({"SAVE"}), "OK");
     server.restart();
     ASSERT_EQ(server.run({"BF.EXISTS", "f", "a"}), "1");
-    const long long used = std::stoll(field_of(server, "memory", "used_memory"));
-    const long long peak = std::stoll(field_of(server, "memory", "used_memory_peak"));
-    EXPECT_GT(used, bits) << layout;
-    EXPECT_LT(peak - used, bits / 4) << layout;
+    EXPECT_GT(std::stoull(field_of(server, "memory", "used_memory")), bits) << layout;
+    EXPECT_LT(most_memory_of(server), bits + bits / 2) << layout;
   }
 }
 
