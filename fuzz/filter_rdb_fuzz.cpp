@@ -1,0 +1,69 @@
+// A filter of the Redis module that loads from an RDB is saved as one that loads equally, and keeps keys.
+//
+// An input is a byte that chooses the type and its encoding, and what the module reads: numbers and doubles
+// of 8 bytes, strings after their length of 4. If the highest bit of the first byte is set, the checksum of
+// the first string is made right, so that inputs get past it.
+
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "everseen/core/base/checksum.hpp"
+
+#include "fuzz/module_values.hpp"
+
+namespace {
+
+using namespace everseen;
+using namespace everseen::redis_module;
+using fuzzing::image;
+
+void mend_first_string(std::string& bytes) {
+  if (bytes.size() < 12) return;
+  auto* const begin = reinterpret_cast<std::byte*>(bytes.data());
+  const std::size_t length = std::min<std::size_t>(load_le<std::uint32_t>(begin), bytes.size() - 4);
+  if (length < 8) return;
+  store_le(begin + 4 + length - 8, checksum(std::span(begin + 4, length - 8)));
+}
+
+std::string saved(const api::type_methods& type, void* value) {
+  image to;
+  type.rdb_save(fuzzing::as_rdb(to), value);
+  return to.bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
+  fuzzing::begin();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const api::type_methods& type = fuzzing::types().at((data[0] & 1) != 0 ? "everseen1" : "MBbloom--");
+  const int encoding = (data[0] & 1) != 0 ? 1 : (data[0] >> 1 & 7);
+  image from{{reinterpret_cast<const char*>(data) + 1, size - 1}};
+  if ((data[0] & 128) != 0) mend_first_string(from.bytes);
+  void* const value = type.rdb_load(fuzzing::as_rdb(from), encoding);
+  if (value == nullptr) return 0;
+  const std::string once = saved(type, value);
+  image again{once};
+  void* const second = type.rdb_load(fuzzing::as_rdb(again), (data[0] & 1) != 0 ? 1 : 4);
+  if (second == nullptr || again.at != once.size() || saved(type, second) != once) std::abort();
+  type.free(second);
+  if (void* const copy = type.copy(nullptr, nullptr, value); copy != nullptr) {
+    if (saved(type, copy) != once) std::abort();
+    type.free(copy);
+  }
+  (void)type.mem_usage(value);
+  (void)type.free_effort(nullptr, value);
+  try {
+    fuzzing::use(*static_cast<filter_value*>(value));
+  } catch (const error&) {
+    // memory that a fuzzer may not have
+  }
+  type.free(value);
+  return 0;
+}
