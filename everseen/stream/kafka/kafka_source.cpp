@@ -14,7 +14,9 @@ namespace everseen {
 
 namespace {
 
-constexpr std::size_t batch_messages = 4096;
+/// A claim waits for the store, which may sync its log to disk: at 10 ms, claims of 4,096 messages would be
+/// 400,000 a second. The bytes are bounded by what librdkafka keeps of a partition.
+constexpr std::size_t batch_messages = 16'384;
 /// The shortest time between two offset commits: one request a partition and second would load a broker.
 constexpr std::chrono::milliseconds commit_interval{500};
 

@@ -195,7 +195,7 @@ void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& wh
   throw backend_error(message);
 }
 
-configuration configure(const kafka_url& where, settings defaults, settings fixed) {
+configuration configure(const kafka_url& where, const settings& defaults, const settings& fixed) {
   configuration conf(rd_kafka_conf_new());
   for (const auto& [name, value] : defaults) set(conf.get(), name, value);
   if (where.config_file) read_file(conf.get(), *where.config_file);

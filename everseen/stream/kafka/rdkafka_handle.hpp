@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <librdkafka/rdkafka.h>
 
@@ -67,8 +67,9 @@ enum class trouble : std::uint8_t {
 /// @param defaults  apply if the URL does not set them    @param fixed  always apply
 /// @throws parameter_error  librdkafka does not know a property, or does not accept its value
 /// @throws storage_error  the file cannot be read
-using settings = std::initializer_list<std::pair<const char*, std::string>>;
-[[nodiscard]] configuration configure(const kafka_url& where, settings defaults, settings fixed);
+using settings = std::vector<std::pair<const char*, std::string>>;
+[[nodiscard]] configuration configure(const kafka_url& where, const settings& defaults,
+                                      const settings& fixed);
 
 /// Takes ownership of the configuration.
 /// @throws parameter_error  properties that contradict each other, or certificates that cannot be read

@@ -23,19 +23,31 @@ constexpr std::chrono::seconds probe_interval{1};
 /// How long to try to leave the group in order. If that fails, the group notices by itself.
 constexpr std::chrono::seconds leave_limit{5};
 
-/// Bounds memory: librdkafka applies its limits to each partition with its own queue. The defaults would
-/// allow 64 MB and 100,000 messages each.
+/// Bounds memory: librdkafka applies its limits to each partition with its own queue, and its defaults would
+/// allow 64 MB each.
+///
+/// Once a queue has reached a limit, librdkafka fetches nothing for up to a second, even if the queue runs
+/// empty. So until 2.2, where that time can be set, the queue must last for a second.
+settings queue_limits() {
+  constexpr int backoff_can_be_set = 0x02'02'00'00;
+  if (rd_kafka_version() < backoff_can_be_set)
+    return {{"queued.min.messages", "100000"}, {"queued.max.messages.kbytes", "16384"}};
+  return {{"queued.min.messages", "20000"},
+          {"queued.max.messages.kbytes", "8192"},
+          {"fetch.queue.backoff.ms", "10"}};
+}
+
 configuration member_configuration(const kafka_url& where, const std::string& group) {
-  return configure(
-      where,
-      {{"client.id", "everseen"}, {"queued.min.messages", "20000"}, {"queued.max.messages.kbytes", "8192"}},
-      {{"group.id", group},
-       {"enable.auto.commit", "false"},
-       {"enable.auto.offset.store", "false"},
-       {"auto.offset.reset", "error"},
-       {"isolation.level", "read_committed"},
-       {"partition.assignment.strategy", "cooperative-sticky"},
-       {"enable.partition.eof", where.until_end ? "true" : "false"}});
+  settings defaults = queue_limits();
+  defaults.emplace_back("client.id", "everseen");
+  return configure(where, defaults,
+                   {{"group.id", group},
+                    {"enable.auto.commit", "false"},
+                    {"enable.auto.offset.store", "false"},
+                    {"auto.offset.reset", "error"},
+                    {"isolation.level", "read_committed"},
+                    {"partition.assignment.strategy", "cooperative-sticky"},
+                    {"enable.partition.eof", where.until_end ? "true" : "false"}});
 }
 
 }  // namespace
