@@ -107,7 +107,7 @@ batch_result deduplicator::claim(std::string_view source, const events& some, st
   if (result)
     p.next = std::max(p.next, some.positions.back() + 1);
   else
-    name_remedy(result.error(), filter_.name(), filter_.get_spec(), adder::job);
+    name_remedy(result.error(), filter_, adder::job);
   return result;
 }
 

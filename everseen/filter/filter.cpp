@@ -74,7 +74,7 @@ batch_result for_each_chunk(std::span<verdict> out, JudgeChunk judge_chunk) {
 }
 
 batch_result with_remedy(const filter& f, batch_result judged) {
-  if (!judged) name_remedy(judged.error(), f.name(), f.get_spec());
+  if (!judged) name_remedy(judged.error(), f);
   return judged;
 }
 

@@ -18,19 +18,26 @@ std::string larger_capacity(const spec& s) {
                                          : "COUNT";
 }
 
+std::string remedy(const std::string& name, const std::string& capacity, bool is_rebuildable, adder who) {
+  const std::string migrate = "everseen migrate " + name + " NEW --keys FILE --capacity " + capacity;
+  if (who == adder::job)
+    return "with the keys of all events that took effect in FILE: " + migrate +
+           ", and a job of the filter NEW, as one with jobs cannot be rebuilt";
+  if (is_rebuildable)
+    return "with all of its keys in FILE: everseen rebuild " + name + " --capacity " + capacity + " < FILE";
+  return "create a larger filter and add the keys; in the memory of everseen serve, with all of its keys in "
+         "FILE: " +
+         migrate + "; then: everseen rename --replace NEW " + name;
+}
+
 }  // namespace
 
-void name_remedy(batch_failure& failure, std::string_view name, const spec& s, adder who) {
+void name_remedy(batch_failure& failure, const filter& of, adder who) {
   if (failure.why != batch_failure::cause::full || failure.message.find(beginning) != std::string::npos)
     return;
-  const std::string argument = name_argument(name);
   failure.message += beginning;
-  failure.message += who == adder::job
-                         ? "with the keys of all events that took effect in FILE: everseen migrate " +
-                               argument + " NEW --keys FILE --capacity " + larger_capacity(s) +
-                               ", and a job of the filter NEW, as one with jobs cannot be rebuilt"
-                         : "with all of its keys in FILE: everseen rebuild " + argument + " --capacity " +
-                               larger_capacity(s) + " < FILE";
+  failure.message +=
+      remedy(name_argument(of.name()), larger_capacity(of.get_spec()), of.stored().is_rebuildable(), who);
 }
 
 }  // namespace everseen

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <string_view>
-
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/spec/spec.hpp"
+#include "everseen/filter/filter.hpp"
 
 namespace everseen {
 
@@ -11,8 +9,8 @@ namespace everseen {
 /// true.
 enum class adder { anybody, job };
 
-/// Completes the message about a full filter by the command that makes room, which needs the filter's name.
+/// Completes the message about a full filter by the command that makes room: what it is depends on the store.
 /// Leaves other failures as they are, and a message of everseen serve, which is complete.
-void name_remedy(batch_failure& failure, std::string_view name, const spec& s, adder who = adder::anybody);
+void name_remedy(batch_failure& failure, const filter& of, adder who = adder::anybody);
 
 }  // namespace everseen

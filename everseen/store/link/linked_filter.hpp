@@ -31,6 +31,7 @@ class linked_filter final : public stored_filter {
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
   batch_result add(std::span<const partition_batch> batches) override;
   [[nodiscard]] bool adds_after_effects() const noexcept override { return newer_->adds_after_effects(); }
+  [[nodiscard]] bool is_rebuildable() const noexcept override { return newer_->is_rebuildable(); }
   batch_result add_after(std::span<const partition_batch> batches,
                          const std::function<bool()>& effect) override;
   batch_result check(std::span<const partition_batch> batches) const override;

@@ -25,6 +25,7 @@ class memory_filter : private memory_segments, public embedded_filter {
       : memory_segments(std::move(bits)),
         embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states), std::move(now), end) {}
 
+  [[nodiscard]] bool is_rebuildable() const noexcept override { return false; }
   void sync() override {}  // memory does not outlive the process
 };
 

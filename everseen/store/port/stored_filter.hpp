@@ -66,6 +66,9 @@ class stored_filter {
   /// Whether add_after() works. Never changes.
   [[nodiscard]] virtual bool adds_after_effects() const noexcept { return false; }
 
+  /// Whether a rebuild can take its place: filter_admin::begin_rebuild(). Never changes.
+  [[nodiscard]] virtual bool is_rebuildable() const noexcept { return true; }
+
   /// Judges, calls `effect`, and then adds the keys, so that a crash between the two repeats the effect and
   /// loses nothing. Needs a filter whose only writer is this process.
   ///

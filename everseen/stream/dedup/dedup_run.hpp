@@ -84,7 +84,7 @@ struct dedup_run {
   }
   void fail(batch_failure cause) {
     if (is_outage(cause)) given_up = true;
-    name_remedy(cause, seen.name(), seen.get_spec());
+    name_remedy(cause, seen);
     const std::scoped_lock alone(end_lock);
     if (!result.failure) result.failure = std::move(cause);
     stop = true;

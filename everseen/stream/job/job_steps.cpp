@@ -27,7 +27,7 @@ bool job::deal_with(event_batch& batch) {
     return false;
   }
   if (full) {  // all before the first event without room is complete
-    name_remedy(*failure, parts_.seen.name(), parts_.seen.get_spec(), adder::job);
+    name_remedy(*failure, parts_.seen, adder::job);
     const auto first = std::ranges::find(verdicts_, verdict::unknown);
     failure->message +=
         "; " +

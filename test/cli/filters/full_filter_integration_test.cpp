@@ -74,6 +74,23 @@ TEST_F(FullFilter, OfRedisBloomIsMadeLargerByTheCommandInItsMessage) {
   EXPECT_THAT(sh("everseen add f --store " + server.url() + " < more").out, HasSubstr("50 fresh"));
 }
 
+TEST_F(FullFilter, InTheMemoryOfAServerIsReplacedByTheCommandsInItsMessage) {
+  const running_program server(
+      {"bash", "-c", "exec everseen serve -q --store mem: --listen unix:" + (directory() / "s").string()},
+      setup());
+  const std::string on_server = "export EVERSEEN_STORE=everseen+unix:$PWD/s; ";
+  given("for try in $(seq 600); do [ ! -S s ] || break; sleep 0.05; done");
+  given(on_server +
+        "everseen create -q 'a name' --capacity 100 --growth refuse; everseen add -q 'a name' < FILE");
+  const program_result refused = sh(on_server + "everseen add 'a name' < more");
+  EXPECT_THAT(refused,
+              Complains(3, "create a larger filter and add the keys; in the memory of everseen serve"));
+  std::smatch rename;
+  ASSERT_TRUE(std::regex_search(refused.err, rename, std::regex("everseen rename [^;\n]*"))) << refused.err;
+  given(on_server + command_in(refused.err) + "; " + rename[0].str());
+  EXPECT_THAT(sh(on_server + "everseen add 'a name' < more").out, HasSubstr("50 fresh"));
+}
+
 TEST_F(FullFilter, WithAJobIsReplacedByTheCommandInItsMessage) {
   given("everseen create -q small --capacity 100 --growth refuse; cat FILE more > events");
   const program_result ended = sh("everseen stream -q --from events --filter small --to out");
