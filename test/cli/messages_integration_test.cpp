@@ -159,7 +159,8 @@ TEST_F(Messages, OfFilesThatAreNotFiltersNameTheFile) {
           {"import g < nums", "", 4, {"standard input: ", "cut off"}},
           {"import g missing", "", 3, {"missing", "No such file"}},
           {"migrate f g --keys missing", "", 3, {"missing", "No such file"}},
-          {"rebuild f < nums", "", 2, {"no keys are given", "--empty"}}});
+          {"rebuild f < nums", "", 2, {"no keys are given", "--empty"}},
+          {"rebuild f nums", two, 2, {"'nums' would be a key", "Give the keys in it as < nums", "--yes"}}});
 }
 
 TEST_F(Messages, AreCountedSeparatelyFromLinesWithoutAKey) {

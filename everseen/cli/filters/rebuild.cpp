@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -162,8 +164,21 @@ std::uint64_t fill(filter to, key_preview& source, const rebuild_arguments& o) {
   return given;
 }
 
+/// An argument that names a file is most likely meant as its lines. As a key, it would replace all others.
+void require_keys_not_files(const rebuild_arguments& o) {
+  if (o.yes) return;
+  std::error_code unreadable;
+  for (const std::string& key : o.keys.keys)
+    if (std::filesystem::is_regular_file(key, unreadable))
+      throw parameter_error(fmt::format(
+          "{} would be a key, and it is the name of a file; nothing has changed. Give the keys in it "
+          "as < {}, or --yes if it is meant as a key",
+          quoted_name(key), name_argument(key)));
+}
+
 exit_code run_rebuild(const rebuild_arguments& o, printer& out) {
   note_signals();
+  require_keys_not_files(o);
   const auto place = chosen_store(o.store);
   if (o.from_export && (o.capacity || o.error_rate))
     throw parameter_error(
@@ -220,7 +235,9 @@ verb rebuild_verb() {
       "keep all, give every key that was added until the rebuild began.\n\nTo protect a filter from empty or "
       "truncated input, a rebuild without keys is refused unless --empty is given. If the input has fewer "
       "than half of the filter's keys (counting repeats), the program asks at a terminal, and otherwise "
-      "refuses unless --yes is given; the filter then stays as it was. The rebuild therefore begins when "
+      "refuses unless --yes is given; the filter then stays as it was. So does one whose given key is the "
+      "name of "
+      "a file, as its lines may be meant: give them as < FILE. The rebuild therefore begins when "
       "half as many keys have been read; keys from a pipe are saved to a temporary file in $TMPDIR until "
       "then. With --yes and --empty it begins immediately.\n\nOn servers, the new filter takes the old one's "
       "place immediately and asks it first until it is filled: given keys are seen from then on. An "
