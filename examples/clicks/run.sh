@@ -6,6 +6,10 @@
 # One event in twenty is repeated, all arrive out of order, one in a hundred up to an hour late. Kill any process while
 # it runs: the ids are printed, killed processes are restarted, and the difference stays 0.
 # Set $EVERSEEN to the program if it is not in PATH.
+#
+#   examples/with_kafka.sh examples/clicks/run.sh [EVENTS]
+#
+# reads the same events from a topic of a Kafka broker, $EVERSEEN_BROKERS, which may be killed as well.
 set -euo pipefail
 
 events=${1:-1M}
@@ -36,7 +40,7 @@ clean_up() {
 count() {
   local code
   while true; do
-    "$everseen" stream --from "$place/clicks.jsonl" --filter clicks --error-rate 1e-9 --key-json /id \
+    "$everseen" stream --from "$source" --filter clicks --error-rate 1e-9 --key-json /id \
       --time-json /time --window 3h --count 10m:/time,/site,/country --on-outage hold &
     echo "everseen stream is process $!" >&2
     code=0
@@ -50,10 +54,22 @@ count() {
   done
 }
 
+# Puts the events into a topic, in four partitions at random. A restarted job is the same member of the group, so that it
+# gets its partitions back without waiting until the killed one's session has ended.
+send_to_kafka() {
+  local topic=clicks-$$
+  kafka-topics.sh --bootstrap-server "$EVERSEEN_BROKERS" --create --topic "$topic" --partitions 4 >"$place/kafka.log" 2>&1
+  kafka-console-producer.sh --bootstrap-server "$EVERSEEN_BROKERS" --topic "$topic" <"$place/clicks.jsonl" \
+    >>"$place/kafka.log" 2>&1
+  source="kafka://$EVERSEEN_BROKERS/$topic?until=end&group.instance.id=clicks"
+}
+
 "$everseen" gen clicks --count "$events" --repeats 5% --disorder 30s --late 1% --late-by 1h >"$place/clicks.jsonl"
 trap clean_up EXIT
 serve &
 until redis-cli -s "$place/redis.sock" ping >"$place/ping.log" 2>&1; do sleep 0.05; done
+source=$place/clicks.jsonl
+if [[ -n ${EVERSEEN_BROKERS:-} ]]; then send_to_kafka; fi
 count
 "$everseen" counts clicks --format csv >"$place/counts.csv"
 "$everseen" counts clicks --by time,site,country >"$place/counts.txt"

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "test/cli/shell.hpp"
+#include "test/support/kafka/kafka_broker.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -591,20 +592,35 @@ TEST_F(Stream, WritesItsCountsAsJson) {
                           HasSubstr("\"watermark\": \"2025-01-01T00:12:00.000Z\""))));
 }
 
-/// The example of README, with a job and a server that are killed in the middle.
-TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
-  running_program example({"bash", test::source_directory() + "/examples/clicks/run.sh", "120k"}, setup());
-  for (const char* what : {"everseen stream is process ", "redis-server is process "}) {
-    wait_until([&] { return example.err().find("everseen stream is process ") != std::string::npos; },
+/// The example of README, with parts that are killed in the middle.
+/// @param command  what runs it    @param parts  how it names their processes
+void expect_that_clicks_are_exact(const std::vector<std::string>& command, const program_setup& setup,
+                                  const std::vector<std::string>& parts) {
+  running_program example(command, setup);
+  const std::string job = "everseen stream is process ";
+  for (const std::string& what : parts) {
+    wait_until([&] { return example.err().find(job) != std::string::npos; },
                "the job of the example has begun");
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     const std::string said = example.err();
-    const std::size_t at = said.rfind(what) + std::string(what).size();
-    ::kill(std::stoi(said.substr(at)), SIGKILL);
+    ::kill(std::stoi(said.substr(said.rfind(what) + what.size())), SIGKILL);
   }
   const program_result ended = example.wait();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("difference 0")) << ended.err;
+}
+
+TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
+  expect_that_clicks_are_exact({"bash", test::source_directory() + "/examples/clicks/run.sh", "120k"},
+                               setup(), {"everseen stream is process ", "redis-server is process "});
+}
+
+TEST_F(Stream, ExampleOfClicksFromKafkaEndsWithDifferenceZeroThoughItsPartsAreKilled) {
+  test::kafka_broker::skip_test_without();
+  const std::string examples = test::source_directory() + "/examples/";
+  expect_that_clicks_are_exact(
+      {"bash", examples + "with_kafka.sh", examples + "clicks/run.sh", "120k"}, setup(),
+      {"everseen stream is process ", "redis-server is process ", "the broker of Kafka is process "});
 }
 
 }  // namespace
