@@ -22,7 +22,7 @@ namespace api = module_api;
 constexpr int failed = 1;
 
 /// The commands that the module calls or replicates. All need arguments, so a call without any has no effect.
-constexpr std::array commands_called = {"EXISTS",  "STRLEN", "SETRANGE", "BITFIELD", "PEXPIRE", "PEXPIREAT",
+constexpr std::array commands_called = {"EXISTS",  "STRLEN", "SETRANGE", "BITFIELD", "PEXPIRE",
                                         "PERSIST", "HSET",   "HDEL",     "SET",      "UNLINK"};
 
 /// An administrator may have renamed commands. This must not surface in the middle of a batch.

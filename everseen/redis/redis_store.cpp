@@ -20,6 +20,9 @@ namespace everseen::redis {
 
 namespace {
 
+/// A client that opens many filters looks for expired ones this often.
+constexpr std::chrono::minutes between_sweeps{1};
+
 /// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
 /// ask for the time.
 time_source clock_of(session& with, const std::string& key) {
@@ -90,6 +93,7 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   if (s.judge == judge_kind::server)
     (void)choose_commands(*with, pool->url());  // otherwise no client could use it
   const filter_identity made = directory_.create(*with, name, s, life);
+  sweep(*with);
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
 }
 
@@ -109,7 +113,7 @@ void redis_store::expire_at(std::string_view name, std::optional<event_time> whe
   const session_pool::lease with = pool->take();
   const found_filter f = directory_.look_up(*with, name, true);
   require_own(name, f.header, "its program decides when it ends");
-  redis::expire_at(*with, std::string(name), f.identity, when);
+  redis::expire_at(*with, std::string(name), f.identity, f.header, when);
 }
 
 std::vector<std::string> redis_store::jobs(std::string_view name) const {
@@ -139,7 +143,24 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access h
   const auto pool = servers();
   const session_pool::lease with = pool->take();
   const auto older = asked_first(directory_.links().all(*with), name);
-  return older ? open_linked(*with, name, *older, how) : open_alone(*with, name, how);
+  auto opened = older ? open_linked(*with, name, *older, how) : open_alone(*with, name, how);
+  if (how == access::write) sweep(*with);
+  return opened;
+}
+
+/// Who opens or creates a filter gets it even if others cannot be removed: the next client tries again.
+void redis_store::sweep(session& with) {
+  {
+    const std::scoped_lock alone(lock_);
+    const auto now = std::chrono::steady_clock::now();
+    if (swept_ && now - *swept_ < between_sweeps) return;
+    swept_ = now;
+  }
+  try {
+    directory_.remove_expired(with);
+  } catch (const error&) {
+    // A server does not answer, or a key is damaged or forbidden.
+  }
 }
 
 std::shared_ptr<stored_filter> redis_store::open_alone(session& with, std::string_view name, access how) {

@@ -16,7 +16,6 @@
 #include "module/commands/packed_call.hpp"
 #include "module/partition/batch.hpp"
 #include "module/server/counters.hpp"
-#include "module/server/time_limit.hpp"
 
 namespace everseen::redis_module {
 
@@ -128,7 +127,7 @@ std::optional<long long> sum_in(const open_key& records, api::string* field, api
 class lane_writer {
  public:
   lane_writer(api::context* ctx, const question& q, const claim& c, const std::string& before)
-      : ctx_(ctx), q_(q), c_(c), is_new_(before.empty()), kept_(before.substr(c.forgotten_bytes)) {}
+      : ctx_(ctx), q_(q), c_(c), kept_(before.substr(c.forgotten_bytes)) {}
 
   /// Records the first `keys` events, up to the first one without room.
   void take_down(std::size_t keys) {
@@ -138,8 +137,6 @@ class lane_writer {
     for (std::size_t i = written_; i < judged; ++i)
       if (q_.out[i] == verdict::fresh) kept_ += c_.positions.substr(i * position_bytes, position_bytes);
     write(raises(q_, c_, written_, judged), judged);
-    if (is_new_) (void)end_like(ctx_, q_.state, c_.records);
-    is_new_ = false;
     written_ = judged;
   }
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
@@ -171,7 +168,6 @@ class lane_writer {
   api::context* ctx_;
   const question& q_;
   const claim& c_;
-  bool is_new_;
   std::string kept_;
   std::size_t written_ = 0;
 };

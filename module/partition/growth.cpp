@@ -10,7 +10,6 @@
 
 #include "module/server/moving.hpp"
 #include "module/server/permission.hpp"
-#include "module/server/time_limit.hpp"
 
 namespace everseen::redis_module {
 
@@ -109,8 +108,8 @@ bool publish(api::context* ctx, api::string* state, const record& r, const segme
              const next_list& next, const touched_keys& keys) {
   const std::vector<std::byte> manifest = image::encode_manifest(next.manifest);
   const std::string epoch = std::to_string(r.epoch + 1);
-  // Adjust the expiry first: a manifest with a segment that expires would be damage.
-  if (!end_like(ctx, state, keys.segment.get()) ||
+  // PERSIST first: a manifest with a segment that expires would be damage.
+  if (!run(ctx, "PERSIST", "!s", keys.segment.get()) ||
       !run(ctx, "HSET", "!scccbcc", state, "epoch", epoch.c_str(), "manifest",
            reinterpret_cast<const char*>(manifest.data()), manifest.size(),
            partition_keys::count_field(needed.id).c_str(), "0"))

@@ -35,8 +35,6 @@ inline constexpr int type_empty = 0;
 inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
 inline constexpr int type_module = 6;
-// The expiry of a key without a time limit.
-inline constexpr long long no_expiry = -1;
 // Flag of hash_get: field names are C strings.
 inline constexpr int hash_c_fields = 1 << 2;
 // Results of call_reply_type.
@@ -180,7 +178,6 @@ inline int (*key_type)(key*);
 inline std::size_t (*value_length)(key*);
 inline char* (*string_dma)(key*, std::size_t* size, int mode);
 inline int (*hash_get)(key*, int flags, ...);
-inline long long (*milliseconds_left)(key*);  ///< of a key that expires; else no_expiry
 
 inline data_type* (*create_data_type)(context*, const char* name, int encoding_version, type_methods*);
 inline data_type* (*type_of_value)(key*);
@@ -222,8 +219,6 @@ inline int (*register_info)(context*, void (*)(info_context*, int for_crash));
 inline int (*info_add_section)(info_context*, const char* name);
 inline int (*info_add_number)(info_context*, const char* field, unsigned long long value);
 
-// Optional: Redis 6.2.2.
-inline long long (*expiry_time)(key*);  ///< in milliseconds since 1970, or no_expiry
 // Optional: Redis 7.0.
 inline void* (*try_allocate)(std::size_t bytes);
 inline int (*reply_with_map)(context*, long size);

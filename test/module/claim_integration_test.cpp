@@ -192,18 +192,6 @@ TEST_F(Claim, OfEventsWhoseSlicesAlternateIsOneCall) {
   EXPECT_EQ(calls_of(server_, "evalsha"), "1");
 }
 
-TEST_F(Claim, CreatedKeysLiveAsLongAsTheState) {
-  const auto job = begin({.capacity = 50, .partitions = 1});
-  const std::string state = state_of(server_, "f");
-  const std::string end = std::to_string(4'102'444'800'000);  // 2100
-  server_.run({"PEXPIREAT", state, end});
-  ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 200))).result);
-  const auto made = server_.run({"KEYS", state + ":*"});
-  EXPECT_GE(std::ranges::count(made, '\n'), 2) << made;
-  std::istringstream keys(made);
-  for (std::string key; std::getline(keys, key);) EXPECT_EQ(server_.run({"PEXPIRETIME", key}), end) << key;
-}
-
 TEST_F(Claim, FullFilterStopsBeforeTheFirstEventWithoutRoom) {
   const auto job = begin({.capacity = 10, .growth = growth_kind::refuse, .partitions = 1});
   auto events = counted(new_events(keys_, 0, 60));

@@ -224,17 +224,6 @@ TEST_F(PlainCommands, RefuseAFilterThatItsClientsJudge) {
   EXPECT_THAT(run({"EVERSEEN.ADDKEYS", "everseen:f", "alice"}), HasSubstr("judged by its clients"));
 }
 
-TEST_F(PlainCommands, CreatedKeysLiveAsLongAsTheState) {
-  (void)make({.capacity = 10, .error_rate = 1e-9, .partitions = 1});
-  const std::string state = state_of(server_, "f"), end = std::to_string(4'102'444'800'000);  // 2100
-  (void)run({"PEXPIREAT", state, end});
-  for (int i = 0; i < 50; ++i) (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "key" + std::to_string(i)});
-  EXPECT_EQ(run({"PEXPIRETIME", state + ":0.1"}), end);
-  (void)run({"PERSIST", state});
-  for (int i = 0; i < 500; ++i) (void)run({"EVERSEEN.ADDKEYS", "everseen:f", "key" + std::to_string(i)});
-  EXPECT_EQ(run({"PEXPIRETIME", state + ":0.4"}), "-1");
-}
-
 TEST_F(PlainCommands, RefuseAFilterThatAsksAnOlderOne) {
   (void)make({.capacity = 1000, .error_rate = 1e-9});
   redis::redis_store place(redis::parse_redis_url(server_.url()));

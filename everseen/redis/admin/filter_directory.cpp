@@ -6,7 +6,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/redis/admin/draft_scripts.hpp"
-#include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
@@ -28,11 +27,9 @@ namespace {
 constexpr int most_change_attempts = 100;
 constexpr std::size_t partitions_at_once = 256;
 
-/// Makes the header of an attached filter permanent, since its name leads to it.
-void keep_header(session& with, const filter_keys& f) {
-  const route header{f.header(), 0};
-  if (ask_about(with, header, {"PTTL", header.key}).integer() >= 0)
-    (void)ask_about(with, header, {"PERSIST", header.key});
+/// An attached filter has no other keys here.
+void make_header_permanent(session& with, const filter_keys& f) {
+  (void)ask_about(with, {f.header(), 0}, {"PERSIST", f.header()});
 }
 
 /// If a step fails because servers are down, the error says what it leaves behind.
@@ -72,24 +69,24 @@ bool filter_directory::lists(session& with, std::string_view name) const {
   return names_.find(with, name).has_value();
 }
 
-/// All names; those of expired filters separately.
-std::pair<name_index::entries, name_index::entries> filter_directory::live_and_ended(session& with) const {
-  name_index::entries live = names_.all(with);
-  name_index::entries over;
+/// Moves the expired filters out of these.
+name_index::entries filter_directory::take_expired(session& with, name_index::entries& from) const {
+  name_index::entries expired;
   std::vector<filter_keys> keys;
-  for (const auto& [name, id] : live) keys.emplace_back(prefix_, id);
-  const std::vector<bool> ended = have_expired(with, keys);
-  auto at = live.begin();
-  for (const bool has_expired : ended) {
+  for (const auto& [name, id] : from) keys.emplace_back(prefix_, id);
+  auto at = from.begin();
+  for (const bool has_expired : have_expired(with, keys)) {
     const auto one = at++;
-    if (has_expired) over.insert(live.extract(one));
+    if (has_expired) expired.insert(from.extract(one));
   }
-  return {std::move(live), std::move(over)};
+  return expired;
 }
 
 std::vector<std::string> filter_directory::names(session& with) const {
+  name_index::entries all = names_.all(with);
+  (void)take_expired(with, all);
   std::vector<std::string> names;
-  for (const auto& [name, id] : live_and_ended(with).first) names.push_back(name);
+  for (const auto& [name, id] : all) names.push_back(name);
   return names;
 }
 
@@ -112,7 +109,7 @@ void filter_directory::attach(session& with, std::string_view name, const attach
       .spec = made.spec, .servers = servers_, .attached = a, .instances = std::move(instances)};
   begin_filter_header(with, made, h);
   take_name(with, name, made);
-  keep_header(with, made.keys);
+  make_header_permanent(with, made.keys);
 }
 
 filter_identity filter_directory::draft(const spec& s) const {
@@ -153,7 +150,7 @@ void filter_directory::prepare(session& with, const filter_identity& made,
 
 void filter_directory::publish(session& with, std::string_view name, const filter_identity& made) const {
   take_name(with, name, made);
-  give_limits(with, made);
+  make_permanent(with, made);
 }
 
 void filter_directory::take_name(session& with, std::string_view name, const filter_identity& made) const {
@@ -200,11 +197,7 @@ found_filter filter_directory::look_up(session& with, std::string_view name, boo
     require_here(name, h->servers);
     f.spec = h->spec;
     if (!to_write) return {f, *h};
-    if (h->attached) {
-      keep_header(with, f.keys);
-      return {f, *h};
-    }
-    if (!h->has_limits) give_limits(with, f);
+    if (!h->is_permanent) h->attached ? make_header_permanent(with, f.keys) : make_permanent(with, f);
     if (h->after) (void)asked_before(with, f, sealing::yes);
     if (!h->next || put_in_place(with, f, *h->next) == placing::unmade) return {f, *h};
   }

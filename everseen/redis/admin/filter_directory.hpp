@@ -29,7 +29,8 @@ void require_own(std::string_view name, const filter_header& h, std::string_view
 /// The filters on the servers of a URL: creates, finds, renames and drops them.
 ///
 /// A filter is visible while a name leads to it, and until it expires. Before that, its keys have a time
-/// limit; afterwards they are removed by the client that removed the name, or by one that needs the name.
+/// limit; afterwards they are removed: by the client that removed the name, by one that needs it, or by the
+/// next call of remove_expired().
 class filter_directory {
  public:
   /// @param servers  the number of independent servers in the URL, 1 for a cluster; 0: unknown, and no filter
@@ -65,8 +66,7 @@ class filter_directory {
                filter_header how) const;
   /// Makes a prepared filter visible.    @throws  as create
   void publish(session& with, std::string_view name, const filter_identity& made) const;
-  /// Finishes steps that an interrupted client may have left undone: creation, a change of the expiry time, a
-  /// rebuild.
+  /// To write: also finishes what an interrupted client may have left undone: a creation, a rebuild.
   /// @throws no_filter    @throws filter_expired    @throws format_error  its header is missing or damaged
   /// @throws backend_error
   [[nodiscard]] found_filter look_up(session& with, std::string_view name, bool to_write) const;
@@ -93,7 +93,10 @@ class filter_directory {
   /// @throws parameter_error  one of the filters has a link, or the replaced one is spread over other servers
   /// @throws backend_error
   void rename(session& with, std::string_view from, std::string_view to, bool replace) const;
-  /// Removes all expired filters.    @throws backend_error
+  /// Removes all expired filters, and what is left of others. Any number of clients may do so concurrently,
+  /// and each may crash: the next one continues.
+  /// Cost: two round trips, and a look at each header, if there is nothing to remove.    @throws
+  /// backend_error
   void remove_expired(session& with) const;
   /// Removes the filter of this name if it has expired.    @throws backend_error
   void make_way(session& with, std::string_view name) const;
@@ -102,7 +105,7 @@ class filter_directory {
   void finish_removals(session& with) const;
 
  private:
-  [[nodiscard]] std::pair<name_index::entries, name_index::entries> live_and_ended(session& with) const;
+  [[nodiscard]] name_index::entries take_expired(session& with, name_index::entries& from) const;
   [[nodiscard]] bool has_expired(session& with, const image::filter_id& id) const;
   void take_name(session& with, std::string_view name, const filter_identity& made) const;
   void make_way_of_asker(session& with, std::string_view name) const;

@@ -37,8 +37,10 @@ bool unless_damaged(Step step) {
 }  // namespace
 
 void filter_directory::remove_expired(session& with) const {
-  for (const auto& [name, id] : live_and_ended(with).second) remove(with, name, id);
-  finish_removals(with);
+  auto [all, left] = names_.all_and_left(with);
+  const name_index::entries expired = take_expired(with, all);
+  for (const auto& [name, id] : expired) (void)names_.forget(with, name, id, name_index::while_asked::yes);
+  if (!expired.empty() || !left.empty()) finish_removals(with);
 }
 
 void filter_directory::make_way(session& with, std::string_view name) const {

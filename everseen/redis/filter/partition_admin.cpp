@@ -8,11 +8,13 @@
 
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/served/remote_partition.hpp"
 #include "everseen/redis/served/served_scripts.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
@@ -107,6 +109,20 @@ std::vector<std::string> strings_of(session& with, const filter_identity& f, std
   for (const std::string& field : counts_of(with, f, partition))
     keys.push_back(segment_counted_by(f.keys.state(partition), field));
   return keys;
+}
+
+void make_permanent(session& with, const filter_identity& f) {
+  std::vector<request> requests;
+  const auto persist = [&](const std::string& key, std::uint32_t partition) {
+    requests.push_back({{key, partition}, encode({"PERSIST", key}), 1, true});
+  };
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
+    persist(f.keys.state(p), p);
+    for (const std::string& key : strings_of(with, f, p)) persist(key, p);
+  }
+  (void)exchange_all(with, std::exchange(requests, {}));
+  persist(f.keys.header(), 0);
+  (void)exchange_all(with, requests);
 }
 
 bool seal(session& with, const filter_identity& f, const image::filter_id& successor) {

@@ -21,6 +21,12 @@ namespace everseen::redis {
 [[nodiscard]] std::vector<std::string> strings_of(session& with, const filter_identity& f,
                                                   std::uint32_t partition);
 
+/// Takes off the time limits that the keys of a filter have during its creation, that of the header last:
+/// while the header has one, the creation is unfinished, and any client that opens the filter to write
+/// finishes it.
+/// @throws storage_error  a state is gone    @throws backend_error, format_error
+void make_permanent(session& with, const filter_identity& f);
+
 /// Stops all additions to a filter for good.
 /// @param successor  receives further keys; the filter itself, if it is being removed
 /// @return false  a state is gone

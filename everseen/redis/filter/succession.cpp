@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "everseen/redis/filter/filter_expiry.hpp"
-#include "everseen/redis/filter/limit_round.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -57,7 +56,7 @@ placing put_in_place(session& with, const filter_identity& old, const image::fil
   next.spec = h->spec;
   if (h->expires_at != before->expires_at && !copy_expiry(with, next, old.id, before->expires_at))
     throw filter_is_gone(next.keys.header());
-  if (!h->has_limits || h->expires_at != before->expires_at) give_limits(with, next);
+  if (!h->is_permanent) make_permanent(with, next);
   return names.succeed(with, old.id, by) ? placing::done : placing::unnamed;
 }
 

@@ -1,6 +1,5 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 
-#include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis::journal_scripts {
@@ -28,7 +27,7 @@ end
 }  // namespace
 
 const script& append() {
-  static const script s = script_text::make(script_text::joined({leases, script_text::end_like, R"(
+  static const script s = script_text::make(script_text::joined({leases, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
 local staged = ARGV[9] ~= '' and KEYS[#KEYS-1]
 local function unchanged(...)
@@ -55,22 +54,18 @@ if lanes then
   if string.sub(record, 1, 8) ~= ARGV[12] then return unchanged('H') end
 end
 if (staged or ARGV[6] ~= '') and call('STRLEN', KEYS[2]) < tonumber(ARGV[5]) then return unchanged('D') end
--- SET, not SETRANGE, where a chunk begins: one that is left of a torn log may be about to expire.
+-- SET, not SETRANGE, where a chunk begins: one that is left of a torn log may be a staged key, which expires.
 if staged then
   if call('STRLEN', staged) ~= tonumber(ARGV[9]) then return unchanged('U') end
   if ARGV[5] ~= '0' then call('SETRANGE', KEYS[2], ARGV[5], '>') end
   call('RENAME', staged, KEYS[#KEYS])
-  end_like(state, KEYS[#KEYS])
+  call('PERSIST', KEYS[#KEYS])
 elseif ARGV[5] == '0' and ARGV[6] ~= '' then
   call('SET', KEYS[2], ARGV[6])
-  end_like(state, KEYS[2])
 elseif ARGV[6] ~= '' then
   call('SETRANGE', KEYS[2], ARGV[5], ARGV[6])
 end
-if ARGV[7] ~= '' then
-  call('SET', KEYS[#KEYS], ARGV[7])
-  end_like(state, KEYS[#KEYS])
-end
+if ARGV[7] ~= '' then call('SET', KEYS[#KEYS], ARGV[7]) end
 if lanes then
   local names, write = {}, {lane, ARGV[14] .. string.sub(record, ARGV[13]) .. ARGV[15]}
   for i = 16, #ARGV, 2 do names[#names+1] = '\0' .. ARGV[i] end
@@ -83,7 +78,6 @@ if lanes then
     end
   end
   call('HSET', lanes, unpack(write))
-  if record == '' then end_like(state, lanes) end
 end
 call('HSET', state, 'end', ARGV[2], writer, number .. ' ' .. call('TIME')[1], 'lease', '')
 return {'K'}
@@ -110,7 +104,7 @@ return {'K', at[3] or '', at[4] or ''}
 }
 
 const script& place_segment() {
-  static const script s = script_text::make(script_text::joined({leases, script_text::end_like, R"(
+  static const script s = script_text::make(script_text::joined({leases, R"(
 local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
 local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
 local answer = not at[1] and 'M' or is_mine(at[2], ARGV[2]) and 'K'
@@ -119,8 +113,8 @@ if answer then
   call('UNLINK', staged)
   return {answer}
 end
--- The limit first: a server that loses the end of this must not be left with a segment that expires.
-end_like(state, staged)
+-- PERSIST first: a server that loses the end of this must not be left with a segment that expires.
+call('PERSIST', staged)
 call('RENAME', staged, segment)
 call('HSET', state, 'checkpoint', taken(ARGV[2], ARGV[4]))
 return {'K'}
@@ -144,22 +138,6 @@ end
 for k = 2, #KEYS do call('UNLINK', KEYS[k]) end
 return {'K'}
 )"}));
-  return s;
-}
-
-const script& limit() {
-  static const script s = script_text::make(R"(
-local call, state = redis.call, KEYS[1]
-if call('EXISTS', state) == 0 then return {'M'} end
-local before, round = tonumber(call('HGET', state, 'round')) or 0, tonumber(ARGV[1])
-if before > round then return {'S', before} end
-if before < round then call('HSET', state, 'round', ARGV[1]) end
-for _, key in ipairs(KEYS) do
-  if ARGV[2] == '' then call('PERSIST', key) else call('PEXPIREAT', key, ARGV[2]) end
-end
-if call('HEXISTS', state, 'end') == 1 then call('HSET', state, 'checkpoint', ' 0') end
-return {'K'}
-)");
   return s;
 }
 

@@ -68,15 +68,6 @@ namespace everseen::redis::journal_scripts {
 /// Returns `K`; `S` another client has taken over; `M` no state.
 [[nodiscard]] const script& commit_checkpoint();
 
-/// Sets the expiry time of the partition's keys, including those created from now on, unless a later round
-/// has already done so (filter_expiry.hpp). Revokes the lease for moving the checkpoint, since segments
-/// written under it have the previous limit.
-///
-/// KEYS  state, other keys of the partition
-/// ARGV  the round, the time in ms since 1970 (empty: never)
-/// Returns `K`; `S`, the later round: nothing was changed; `M` no state.
-[[nodiscard]] const script& limit();
-
 /// Seals the partition: nothing more is appended to its journal, its checkpoint stays, and another filter
 /// succeeds this one.
 ///

@@ -133,10 +133,10 @@ std::optional<image::filter_id> asks_before(session& with, const filter_keys& f)
 std::optional<filter_header> read_filter_header(session& with, const filter_identity& f) {
   const std::string key = f.keys.header();
   const request asked{{key, 0},
-                      encode({"HMGET", key, "id", "spec", "expires_at", "limits", "servers", "after",
-                              "origin", "next", "attached", "key", "cursor", "instances", "round", "began"}) +
-                          encode({"TIME"}),
-                      2,
+                      encode({"HMGET", key, "id", "spec", "expires_at", "expiry_word", "servers", "after",
+                              "origin", "next", "attached", "key", "cursor", "instances"}) +
+                          encode({"PTTL", key}) + encode({"TIME"}),
+                      3,
                       true};
   const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
   const event_time now = time_in(expect_reply(a, key));
@@ -152,15 +152,10 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   if (!h.after && !fields[5].is_nil()) throw damaged_key(key, "does not say which filter it asks first");
   h.origin = id_in_field(fields[6], key).value_or(f.id);
   h.next = id_in_field(fields[7], key);
-  h.round = number_in(fields[12]);
-  h.round_began = event_time(std::chrono::milliseconds(number_in(fields[13])));
-  h.has_limits = fields[3].text() == limits_field(h.expires_at);
+  h.expiry_word = fields[3].text();
+  h.is_permanent = (*a)[1].integer() < 0;
   read_kind(h, key, fields);
   return h;
-}
-
-std::string limits_field(std::optional<event_time> end) {
-  return end ? to_text(*end) : std::string("never");
 }
 
 std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters) {

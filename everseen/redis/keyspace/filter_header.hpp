@@ -18,22 +18,20 @@ namespace everseen::redis {
 /// The fields of a filter's header: doc/format.md, "Header".
 ///
 /// `expires_at` alone decides when a filter expires, by the clock of the server that has the header. Once
-/// that time has passed, it can no longer change. The limits of the other keys only free their memory.
+/// that time has passed, it can no longer change.
 struct filter_header {
   everseen::spec spec;                      ///< for an attached filter: spec_without_partitions()
   std::size_t servers = 1;                  ///< independent servers over which its partitions are spread
   std::optional<event_time> expires_at{};   ///< nothing: never
+  std::string expiry_word{};                ///< identifies the last change of `expires_at`; empty: none
   std::optional<image::filter_id> after{};  ///< the filter that it succeeds and asks first
   std::optional<image::filter_id> next{};   ///< the filter that succeeds it
   image::filter_id origin{};                ///< the first filter in the chain of successions; may be itself
   std::optional<attachment> attached{};     ///< set if its bits belong to another program
   std::string instances{};   ///< if it is spread over servers: their ids in its order (server_fleet.hpp)
+  bool is_permanent = true;  ///< its creation is finished: no key has a time limit
   event_time now{};          ///< the time of that clock when this was read
-  bool has_limits = false;   ///< the other keys have the limits that follow from this end
-  std::uint64_t round = 0;   ///< even: limits are set; odd: the end is being changed (filter_expiry.hpp)
-  event_time round_began{};  ///< when an odd round began, by that clock
 
-  [[nodiscard]] bool is_being_changed() const noexcept { return round % 2 == 1; }
   [[nodiscard]] bool has_expired() const noexcept { return expires_at && *expires_at <= now; }
 };
 
@@ -52,9 +50,6 @@ struct filter_header {
 /// The filter that a filter asks first; nothing if the header names none or is missing.
 /// @throws backend_error
 [[nodiscard]] std::optional<image::filter_id> asks_before(session& with, const filter_keys& f);
-
-/// The value of the field `limits` once all keys have the limits of this expiry time.
-[[nodiscard]] std::string limits_field(std::optional<event_time> end);
 
 /// The lifetime of keys of a filter that no name leads to yet.
 inline constexpr std::string_view unseen_life_ms = "172800000";
@@ -84,8 +79,6 @@ void forget_successor(session& with, const filter_identity& old, const image::fi
 [[nodiscard]] bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
                                  const std::string& word);
 
-/// How much later the other keys of a filter expire.
-inline constexpr std::chrono::milliseconds later_than_the_end = std::chrono::hours(24);
 /// The time in a reply to TIME.    @throws backend_error  the reply is something else
 [[nodiscard]] event_time time_in(const reply& told);
 /// The time by the clock of the server that has a key. The clocks of all servers are assumed to agree.

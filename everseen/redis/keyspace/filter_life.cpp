@@ -19,18 +19,19 @@ void filter_life::require(session& with) {
   if (!has_expired && now.time_since_epoch().count() < due) return;
   const ours::rep next = (now + known_within).time_since_epoch().count();
   if (!has_expired && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
-  look(with);
+  look(with, has_expired);
 }
 
 /// A look that finds no living filter is repeated by the next batch: only one that finds it says anything
 /// about the second after it.
-void filter_life::look(session& with) {
+/// @param has_expired  as known before: then the header may have been removed for that
+void filter_life::look(session& with, bool has_expired) {
   const auto asked = ours::now();
   const auto h = read_filter_header(with, filter_);
   const std::string key = filter_.keys.header();
   if (!h || h->has_expired()) look_again_at_ = never_looked;
-  if (!h) throw filter_is_gone(key);
-  if (h->has_expired()) throw storage_error("the filter has expired; create another one", 0, key);
+  if (!h && !has_expired) throw filter_is_gone(key);
+  if (!h || h->has_expired()) throw storage_error("the filter has expired; create another one", 0, key);
   if (h->expires_at) {
     // An expiry time centuries away does not fit this clock.
     const auto left = std::min<std::chrono::milliseconds>(*h->expires_at - h->now, std::chrono::hours(24));

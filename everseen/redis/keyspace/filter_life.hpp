@@ -23,7 +23,7 @@ class filter_life {
 
  private:
   using ours = std::chrono::steady_clock;
-  void look(session& with);
+  void look(session& with, bool has_expired);
 
   const filter_identity& filter_;
   static constexpr ours::rep never_looked = ours::duration::min().count();

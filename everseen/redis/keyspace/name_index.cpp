@@ -104,11 +104,11 @@ return 1
 }  // namespace
 
 /// Asks the index, and whether it was lost.
-reply name_index::ask(session& with, const std::string& command) const {
-  const std::string wire = command + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_});
-  const answer a = exchange_all(with, {{at_, wire, 3, true}}).front();
-  if ((*a)[1].integer() == 0 && (*a)[2].integer() == 1) throw is_lost();
-  return a->front();
+std::vector<reply> name_index::ask(session& with, const std::string& commands, std::size_t answers) const {
+  const std::string wire = commands + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_});
+  answer a = exchange_all(with, {{at_, wire, answers + 2, true}}).front();
+  if ((*a)[answers].integer() == 0 && (*a)[answers + 1].integer() == 1) throw is_lost();
+  return *std::move(a);
 }
 
 format_error name_index::is_lost() const {
@@ -120,13 +120,21 @@ format_error name_index::is_lost() const {
 }
 
 std::optional<image::filter_id> name_index::find(session& with, std::string_view name) const {
-  const reply id = ask(with, encode({"HGET", at_.key, name}));
+  const reply id = ask(with, encode({"HGET", at_.key, name}), 1).front();
   if (id.is_nil()) return std::nullopt;
   return id_in(id.text(), at_.key);
 }
 
 name_index::entries name_index::all(session& with) const {
-  const reply found = ask(with, encode({"HGETALL", at_.key}));
+  return entries_in(ask(with, encode({"HGETALL", at_.key}), 1).front());
+}
+
+std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(session& with) const {
+  const auto found = ask(with, encode({"HGETALL", at_.key}) + encode({"HGETALL", gone_}), 2);
+  return {entries_in(found[0]), leftovers_in(found[1])};
+}
+
+name_index::entries name_index::entries_in(const reply& found) const {
   entries names;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2)
     names.emplace(found[i].text(), id_in(found[i + 1].text(), at_.key));
@@ -165,7 +173,10 @@ bool name_index::forget(session& with, std::string_view name, const image::filte
 }
 
 name_index::leftovers name_index::left(session& with) const {
-  const reply found = ask_about(with, {gone_, 0}, {"HGETALL", gone_});
+  return leftovers_in(ask_about(with, {gone_, 0}, {"HGETALL", gone_}));
+}
+
+name_index::leftovers name_index::leftovers_in(const reply& found) const {
   leftovers all;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
     const image::filter_id id = id_in(found[i].text(), gone_);

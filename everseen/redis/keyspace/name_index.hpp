@@ -50,8 +50,12 @@ class name_index {
     std::vector<image::filter_id> being_removed{};  ///< their keys are to be removed
     std::vector<std::pair<image::filter_id, image::filter_id>>
         kept{};  ///< kept as long as the second asks the first
+
+    [[nodiscard]] bool empty() const noexcept { return being_removed.empty() && kept.empty(); }
   };
   [[nodiscard]] leftovers left(session& with) const;
+  /// Both in one round trip.
+  [[nodiscard]] std::pair<entries, leftovers> all_and_left(session& with) const;
   void note_removed(session& with, const image::filter_id& id) const;
   /// Marks a filter that was kept as being removed.
   void release(session& with, const image::filter_id& kept) const;
@@ -82,7 +86,9 @@ class name_index {
                            const std::optional<image::filter_id>& instead_of) const;
 
  private:
-  [[nodiscard]] reply ask(session& with, const std::string& command) const;
+  [[nodiscard]] std::vector<reply> ask(session& with, const std::string& commands, std::size_t answers) const;
+  [[nodiscard]] entries entries_in(const reply& found) const;
+  [[nodiscard]] leftovers leftovers_in(const reply& found) const;
   [[nodiscard]] format_error is_lost() const;
   [[nodiscard]] bool take_by_commands(session& with, std::string_view name, const image::filter_id& id) const;
 

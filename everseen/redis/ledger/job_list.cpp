@@ -11,7 +11,6 @@
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_scripts.hpp"
-#include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
@@ -67,12 +66,11 @@ std::optional<listed_job> job_list::open(session& with, std::string_view job,
   if (!there && !description) return std::nullopt;
   if (!there) {
     const listed_job made{random_name(), std::string(*description)};
-    const std::int64_t answered =
-        run_script(with, {&job_scripts::enlist(),
-                          list_,
-                          {list_.key, filter_.keys.header()},
-                          {std::string(job), entry_of(made), std::to_string(later_than_the_end.count())}})
-            .integer();
+    const std::int64_t answered = run_script(with, {&job_scripts::enlist(),
+                                                    list_,
+                                                    {list_.key, filter_.keys.header()},
+                                                    {std::string(job), entry_of(made)}})
+                                      .integer();
     if (answered == 0) throw filter_is_gone(filter_.keys.header());
     if (answered == 2)
       throw parameter_error(

@@ -1,29 +1,25 @@
 #include "everseen/redis/ledger/job_scripts.hpp"
 
-#include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis::job_scripts {
 
 const script& unlist() {
-  static const script s = script_text::make(script_text::joined({script_text::end_like, R"(
+  static const script s = script_text::make(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[2], ARGV[3]) end
 redis.call('HSET', KEYS[2], ARGV[3], '')
-end_like(KEYS[1], KEYS[2])
 redis.call('HDEL', KEYS[1], ARGV[1])
 return 1
-)"}));
+)");
   return s;
 }
 
 const script& enlist() {
   static const script s = script_text::make(R"(
-local at = redis.call('HMGET', KEYS[2], 'id', 'expires_at', 'next', 'after')
+local at = redis.call('HMGET', KEYS[2], 'id', 'next', 'after')
 if not at[1] then return 0 end
-if (at[3] or at[4]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end
+if (at[2] or at[3]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-local ends = at[2]
-if ends then redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', ends + ARGV[3])) end
 return 1
 )");
   return s;
@@ -39,7 +35,7 @@ return 1
 }
 
 const script& put_down() {
-  static const script s = script_text::make(script_text::joined({script_text::end_like, R"(
+  static const script s = script_text::make(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local function is_behind(one, other)
   for i = 1, 8 do
@@ -58,9 +54,8 @@ for i = 3, #ARGV, 3 do
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i+1])
   end
 end
-end_like(KEYS[1], KEYS[2])
 return 1
-)"}));
+)");
   return s;
 }
 

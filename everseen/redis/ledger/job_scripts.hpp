@@ -9,9 +9,9 @@ namespace everseen::redis::job_scripts {
 /// KEYS list    ARGV job, its entry, the name of the remaining entry    Returns 1 done, 0 it is another job.
 [[nodiscard]] const script& unlist();
 
-/// Adds a job to the list, unless one of its name is there; the list expires when the states do.
-/// KEYS list, header    ARGV job, its entry, how much later than the filter it expires    Returns 1 done, 0
-/// there is no header, 2 the filter is being rebuilt.
+/// Adds a job to the list, unless one of its name is there.
+/// KEYS list, header    ARGV job, its entry    Returns 1 done, 0 there is no header, 2 the filter is being
+/// rebuilt.
 [[nodiscard]] const script& enlist();
 
 /// Allows a job to claim in a partition.    KEYS state    ARGV field of the job    Returns 1; 0 there is no

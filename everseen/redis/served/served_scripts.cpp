@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "everseen/core/layout/layout.hpp"
-#include "everseen/redis/script/expiry_text.hpp"
 #include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis::scripts {
@@ -119,7 +118,6 @@ if judged > 0 then
     end
   end
   call('HSET', lanes, unpack(write))
-  if record == '' then end_like(state, lanes) end
   count()
   for key = 1, judged do
     if out[key] == '0' then add(key) end
@@ -142,7 +140,7 @@ if reached < bytes then
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
   return reached
 end
-end_like(KEYS[1], KEYS[2])
+redis.call('PERSIST', KEYS[2])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'manifest', ARGV[6], ARGV[7], '0')
 for i = 3, #KEYS do
   redis.call('UNLINK', KEYS[i])
@@ -192,13 +190,13 @@ const script& check(unsigned probes) {
 
 const script& claim(unsigned probes) {
   static const script_text::for_any_probes all(script_text::joined(
-      {script_text::may_write, has, differs, script_text::end_like, open_claim, script_text::open_partition,
-       open_lane, script_text::segments, script_text::rooms, script_text::predict, claim_text}));
+      {script_text::may_write, has, differs, open_claim, script_text::open_partition, open_lane,
+       script_text::segments, script_text::rooms, script_text::predict, claim_text}));
   return all[probes];
 }
 
 const script& grow() {
-  static const script one = make(script_text::joined({script_text::end_like, grow_text}));
+  static const script one = make(std::string(grow_text));
   return one;
 }
 

@@ -1,8 +1,8 @@
-// When filters on servers end and are reset, and how long their keys live after that.
+// When filters on servers expire and are reset, and how their keys are removed then.
 
 #include <atomic>
 #include <chrono>
-#include <set>
+#include <future>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -27,13 +27,10 @@ using test::redis_server;
 using test::torn_aof;
 using ::testing::AllOf;
 using ::testing::AnyOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::Ge;
 using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Matcher;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -59,25 +56,17 @@ TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstIsReached) {
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
 }
 
-// Promise: the keys of an ended filter expire a day later (redis, The end of a filter).
-TEST_P(Life, KeysHaveALimitADayAfterTheEndAlsoLaterOnesAndLoseItWithTheEnd) {
-  const auto filter = store_->create("clicks", sized(10'000));
+// A limit that is too early would lose keys of a filter that got a later end.
+TEST_P(Life, NoKeyOfAnExpiringFilterHasATimeLimit) {
+  const auto filter = store_->create("clicks", sized(10'000), 1h);
   random_digests random(3);
-  (void)add_keys(*filter, random.take(20'000));
-  EXPECT_THAT(limits(), ElementsAre(-1));
-  const event_time end = now() + 1h;
-  store_->expire_at("clicks", end);
-  EXPECT_THAT(limits(), Each(is_a_day_after(end)));
-  const std::size_t before = lives().size();
   // Where clients judge: more than a chunk of the journal, and checkpoints.
   for (int i = 0; i < (GetParam() == judges::clients ? 40 : 3); ++i)
     (void)add_keys(*filter, random.take(20'000));
-  EXPECT_GT(lives().size(), before);
-  EXPECT_THAT(limits(), Each(is_a_day_after(end)));
-  const std::string header = header_of(server_, "clicks");
-  EXPECT_EQ(server_.run({"PTTL", header}), "-1") << "an ended filter is distinguished from a damaged one";
-  store_->expire_at("clicks", std::nullopt);
-  EXPECT_THAT(limits(), ElementsAre(-1));
+  EXPECT_THAT(keys_with_a_limit(), IsEmpty());
+  store_->expire_at("clicks", now() + 2h);
+  (void)add_keys(*filter, random.take(20'000));
+  EXPECT_THAT(keys_with_a_limit(), IsEmpty());
 }
 
 // Promise: using a filter does not put off its end (redis, The end of a filter).
@@ -92,13 +81,11 @@ TEST_P(Life, ExpiringFilterReportsItsEndAndUseDoesNotPutItOff) {
   store_->reset("clicks");
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   EXPECT_EQ(store_->facts("clicks").expires_at, end);
-  EXPECT_THAT(limits(), Each(is_a_day_after(*end)));
 }
 
-TEST_P(Life, KeysOfAJobHaveTheLimitAndTheEndOfAFilterWithJobsIsFixed) {
+TEST_P(Life, EndOfAFilterWithJobsIsFixed) {
   const spec s = sized(1'000);
   const auto filter = store_->create("clicks", s, 1h);
-  const auto end = store_->facts("clicks").expires_at;
   const auto job = filter->open_ledger("count", "");
   random_digests random(4);
   std::vector<test::event> events;
@@ -106,7 +93,7 @@ TEST_P(Life, KeysOfAJobHaveTheLimitAndTheEndOfAFilterWithJobsIsFixed) {
   ASSERT_TRUE(test::claim_events(*job, s, {"lane", 0}, events).result);
   const std::vector<checkpoint> reached = {{"lane", 9, ""}};
   ASSERT_TRUE(job->settle(reached));
-  EXPECT_THAT(limits(), Each(is_a_day_after(*end)));
+  EXPECT_THAT(keys_with_a_limit(), IsEmpty());
   const auto message = [&] { store_->expire_at("clicks", std::nullopt); };
   EXPECT_THAT(message_of<parameter_error>(message), HasSubstr("count"));
 }
@@ -128,7 +115,19 @@ TEST_P(Life, EndedFilterIsNotDamageAndItsNameIsFree) {
   const auto again = store_->create("clicks", sized());
   EXPECT_EQ(outcome(add_keys(*again, keys_)), "1000 fresh");
   EXPECT_EQ(store_->facts("clicks").expires_at, std::nullopt);
-  EXPECT_THAT(limits(), ElementsAre(-1));
+}
+
+/// A client that has it open knows its end to a millisecond.
+TEST_P(Life, ClientOfAnEndedFilterLearnsThatItHasExpiredAlsoOnceItsKeysAreRemoved) {
+  const auto filter = store_->create("clicks", sized(), 1s);
+  ASSERT_TRUE(add_keys(*filter, keys_).result);
+  wait_for_the_end();
+  std::this_thread::sleep_for(2ms);
+  store_->remove_expired();
+  EXPECT_THAT(all_keys(), IsEmpty());
+  const auto told = failure_of_add(*filter, keys_);
+  ASSERT_TRUE(told);
+  EXPECT_THAT(told->message, HasSubstr("has expired"));
 }
 
 TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsReused) {
@@ -142,6 +141,66 @@ TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsReused) {
   EXPECT_THAT(store_->list(), ElementsAre("a", "b"));
   store_->drop("a");
   store_->drop("b");
+  EXPECT_THAT(all_keys(), IsEmpty());
+}
+
+// Promise: the next client that opens the store to write removes what has expired (redis, The end of a
+// filter).
+TEST_P(Life, EndedFiltersAreRemovedByTheNextClientThatOpensTheStoreToWrite) {
+  const auto kept = store_->create("kept", sized());
+  const auto keys_of_kept = keys_of_filters();
+  for (const bool creates : {false, true}) {
+    for (const std::string name : {"a", "b", "c"}) {
+      (void)add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10));
+      let_expire(name);
+    }
+    const auto before = all_keys();
+    (void)store()->open("kept", access::read);
+    EXPECT_EQ(all_keys(), before) << "a reader changes nothing";
+    const auto next = store();
+    creates ? (void)next->create("d", sized()) : (void)next->open("kept", access::write);
+    if (creates) store_->drop("d");
+    EXPECT_EQ(keys_of_filters(), keys_of_kept);
+    EXPECT_EQ(server_.run({"HKEYS", "everseen:{names}"}), "kept");
+    EXPECT_EQ(server_.run({"EXISTS", "everseen:{names}:gone"}), "0");
+  }
+}
+
+// Promise: a removal that crashed at any step is finished by the next client (redis, The end of a filter).
+TEST_P(Life, RemovalThatCrashedIsFinishedByTheNextClient) {
+  using direction = cutting_proxy::direction;
+  cutting_proxy proxy(server_.port());
+  (void)store_->create("kept", sized());
+  const auto keys_of_kept = keys_of_filters();
+  unsigned unfinished = 0;
+  for (const direction w : {direction::to_server, direction::to_client})
+    for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 257 : 53) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes");
+      (void)add_keys(*store_->create("clicks", sized(), 1h), std::span(keys_).first(200));
+      let_expire("clicks");
+      (void)die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes,
+                      [](redis_store& in) { (void)in.open("kept", access::write); });
+      const bool cut = proxy.has_cut();
+      EXPECT_THAT(store_->list(), ElementsAre("kept"));
+      unfinished += keys_of_filters() != keys_of_kept;
+      (void)store()->open("kept", access::write);
+      ASSERT_EQ(keys_of_filters(), keys_of_kept);
+      ASSERT_EQ(server_.run({"EXISTS", "everseen:{names}:gone"}), "0");
+      if (!cut) break;
+    }
+  EXPECT_GT(unfinished, 20u);
+}
+
+TEST_P(Life, ClientsThatRemoveTheSameFiltersConcurrentlyAllSucceed) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    (void)add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10));
+    let_expire(name);
+  }
+  std::vector<std::future<void>> clients;
+  for (int i = 0; i < 4; ++i)
+    clients.push_back(std::async(std::launch::async, [&] { store()->remove_expired(); }));
+  for (auto& each : clients) EXPECT_NO_THROW(each.get());
   EXPECT_THAT(all_keys(), IsEmpty());
 }
 
@@ -165,6 +224,7 @@ TEST_P(Life, FilterWorksAfterItsServerIsKilledWhileSettingAnEnd) {
   (void)store_->create("clicks", sized(1'000, 1));
   const auto first = std::span(keys_).first(100);
   (void)add_keys(*client(), first);
+  std::optional<event_time> before;
   const event_time end = now() + 1h;
   for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
     torn_aof file(server_);
@@ -173,66 +233,50 @@ TEST_P(Life, FilterWorksAfterItsServerIsKilledWhileSettingAnEnd) {
     const std::string all = file.bytes();
     for (const std::size_t cut : torn_aof::cuts(all, from)) {
       file.end_with(all, cut);
-      const auto found = client();
-      EXPECT_EQ(outcome(add_keys(*found, first)), "100 seen") << cut - from;
-      const auto ends = store_->facts("clicks").expires_at;
-      // A limit that is too late is corrected by the next end; one that is too early would lose keys.
-      EXPECT_THAT(lives(),
-                  Each(ends ? Matcher<std::int64_t>(AnyOf(-1, Ge(a_day))) : Matcher<std::int64_t>(-1)))
-          << cut - from;
+      EXPECT_EQ(outcome(add_keys(*client(), first)), "100 seen") << cut - from;
+      EXPECT_THAT(store_->facts("clicks").expires_at, AnyOf(before, to)) << cut - from;
       store_->expire_at("clicks", to);
       EXPECT_EQ(store_->facts("clicks").expires_at, to);
     }
     file.end_with(all, all.size());
+    before = to;
   }
 }
 
-/// Every point at which it can crash: after each number of bytes in either direction.
-TEST_P(Life, CrashWhileSettingAnEndLimitsNoKeyTooEarlyAndTheNextOpenFinishes) {
+// The header loses its time limit last.
+TEST_P(Life, CreationThatCrashedLeavesAFilterThatIsFinishedOnceOpenedOrKeysThatExpire) {
   using direction = cutting_proxy::direction;
   cutting_proxy proxy(server_.port());
-  unsigned died = 0;
+  unsigned unfinished = 0;
   for (const direction w : {direction::to_server, direction::to_client})
-    for (const bool persists : {false, true})
-      for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 257 : 53) {
-        const event_time later = now() + 1h;
-        {
-          const auto filter = store_->create("clicks", sized());
-          (void)add_keys(*filter, std::span(keys_).first(200));
-          if (persists) store_->expire_at("clicks", later);
-        }
-        const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes, [&](redis_store& in) {
-          in.expire_at("clicks", persists ? std::nullopt : std::optional(later));
-        });
-        const bool cut = proxy.has_cut();
-        died += !done;
-        const auto ends = store_->facts("clicks").expires_at;
-        const auto limit = ends ? Matcher<std::int64_t>(is_a_day_after(*ends)) : Matcher<std::int64_t>(-1);
-        ASSERT_THAT(limits(), Each(AnyOf(-1, limit))) << bytes;
+    for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 61 : 7) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes");
+      const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes,
+                                  [&](redis_store& in) { (void)in.create("clicks", sized(), 1h); });
+      const bool cut = proxy.has_cut();
+      if (!store_->exists("clicks")) {
+        ASSERT_EQ(keys_with_a_limit(), keys_of_filters());
+      } else {
+        unfinished += !keys_with_a_limit().empty();
         (void)client();
-        if (!persists || !ends) {
-          ASSERT_THAT(limits(), Each(limit)) << bytes;
-        }
-        (void)server_.run({"FLUSHALL"});
-        if (done && !cut) break;
+        ASSERT_THAT(keys_with_a_limit(), IsEmpty());
       }
-  EXPECT_GT(died, 20u);
+      (void)server_.run({"FLUSHALL"});
+      if (done && !cut) break;
+    }
+  EXPECT_GT(unfinished, 3u);
 }
 
-TEST_P(Life, EndIsKnownOnAllServersOfAFilter) {
+TEST_P(Life, EndedFilterIsRemovedFromAllItsServers) {
   redis_server second(with_judge());
-  const auto many = store_at("redis://" + server_.address() + "," + second.address() + rest());
-  const auto filter = many->create("clicks", sized(300, 4));
-  (void)add_keys(*filter, keys_);
-  const event_time later = now() + 1h;
-  many->expire_at("clicks", later);
-  for (const redis_server* each :
-       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
-    EXPECT_THAT(limits(*each), Each(is_a_day_after(later)));
-  many->expire_at("clicks", std::nullopt);
-  for (const redis_server* each :
-       {static_cast<const redis_server*>(&server_), static_cast<const redis_server*>(&second)})
-    EXPECT_THAT(limits(*each), ElementsAre(-1));
+  const std::string url = "redis://" + server_.address() + "," + second.address() + rest();
+  const auto many = store_at(url);
+  (void)add_keys(*many->create("clicks", sized(300, 4), 1s), keys_);
+  EXPECT_THAT(keys_of_filters(second), Not(IsEmpty()));
+  test::wait_until([&] { return many->list().empty(); }, "the filter ends");
+  store_at(url)->remove_expired();
+  EXPECT_THAT(keys_of_filters(), IsEmpty());
+  EXPECT_THAT(keys_of_filters(second), IsEmpty());
 }
 
 // Promise: a filter that is reset while others add works afterwards (redis, Reset).

@@ -138,18 +138,6 @@ TEST_F(LongRecords, AreTruncatedAtACheckpoint) {
   expect_that_others_know_all(*filter);
 }
 
-TEST_F(LongRecords, EndWithTheirFilter) {
-  const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
-  add(*filter, many);
-  store_->expire_at("clicks", std::chrono::floor<std::chrono::milliseconds>(event_time::clock::now()) +
-                                  std::chrono::hours(1));
-  for (const std::size_t n : {many, 5ul, many}) add(*filter, n);
-  const long of_state = std::stol(server_.run({"TTL", state_key()}));
-  EXPECT_GT(of_state, 3600);
-  for (std::uint64_t n = 0; n < 3; ++n)
-    EXPECT_NEAR(std::stod(server_.run({"TTL", chunk(n)})), static_cast<double>(of_state), 3) << n;
-}
-
 TEST_F(LongRecords, AreRemovedByAResetAndADrop) {
   const auto filter = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   for (const std::size_t n : {5ul, many, many}) add(*filter, n);
