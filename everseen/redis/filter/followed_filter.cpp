@@ -61,8 +61,14 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
       failure = {batch_failure::cause::format, damage->what(), {}};
       return;
     }
-  if (is_there(*generations_.session(), f)) return;
+  const session_pool::lease with = generations_.session();
+  if (is_there(*with, f)) return;
   failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
+  try {
+    in.newest->require_life(*with);
+  } catch (const storage_error& e) {
+    failure.message = e.what();  // it may have expired, and was removed for that
+  }
   in.newest->clear();
 }
 

@@ -27,6 +27,8 @@ class sealable_filter : public stored_filter {
   virtual void move_window_to(window::slice_index newest) = 0;
   /// Frees the memory of all cached content; it is read again when needed.
   virtual void clear() = 0;
+  /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
+  virtual void require_life(session& with) const = 0;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   /// Does nothing: the durability of acknowledged writes is configured on the server.
@@ -39,8 +41,6 @@ class sealable_filter : public stored_filter {
   sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
 
   [[nodiscard]] virtual std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) = 0;
-  /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
-  virtual void require_life(session& with) const = 0;
 
   /// The servers of all partitions, and this text.    @throws backend_error
   [[nodiscard]] batch_path path_by(std::string text) const;
