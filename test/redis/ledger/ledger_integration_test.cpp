@@ -2,6 +2,7 @@
 // stores are in test/filter/ledger_suite.hpp.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <thread>
