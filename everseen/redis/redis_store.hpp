@@ -65,7 +65,7 @@ class redis_store final : public store {
   /// An attached filter only loses its name here: none of its own program's keys is touched.
   void drop(std::string_view name) override;
   void rename(std::string_view from, std::string_view to, namesake there) override;
-  /// Cost: two round trips and 2 µs a filter if none has expired.
+  /// Cost: two round trips and two commands for each filter if none has expired.
   void remove_expired() override;
   /// Partition by partition, each in one step that no batch interleaves with; clients continue undisturbed.
   void reset(std::string_view name) override;

@@ -51,7 +51,7 @@ class StoreWait : public Shell {
 TEST_F(StoreWait, NamesTheWritingProcess) {
   writer first(setup());
   for (const char* verb :
-       {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f b", "rename f g", "link other f",
+       {"add f b", "dedup --filter f b", "reset f", "drop f", "rebuild f < b", "rename f g", "link other f",
         "stream --filter f --from b --to -", "stream --filter f --from b --to - --on-outage hold"})
     EXPECT_THAT(
         sh(std::string("everseen ") + verb).err,
