@@ -17,7 +17,7 @@ TEST(WorkerPool, AcceptsMoreWorkWhileFinishedWorkIsReleased) {
     const auto wait_for_more = [&](const int* held) {
       delete held;
       let_go.set_value();
-      was_taken = taken.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+      was_taken = taken.get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready;
     };
     std::shared_ptr<const int> held(new int(1), wait_for_more);
     pool.submit([held = std::move(held)] { EXPECT_EQ(*held, 1); });

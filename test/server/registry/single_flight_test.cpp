@@ -26,27 +26,26 @@ TEST(SingleFlight, ReturnsTheResultOfTheWork) {
 
 TEST(SingleFlight, OneOutageIsRetriedOnceForAllThatWait) {
   single_flight all;
-  std::atomic<int> tries = 0;
-  std::atomic<int> told = 0;
+  std::atomic<int> asking = 0, tries = 0, told = 0;
   const auto ask = [&] {
+    ++asking;
     try {
       all.join("a", [&]() -> int {
         ++tries;
-        std::this_thread::sleep_for(300ms);
+        while (asking < 10) std::this_thread::yield();
+        std::this_thread::sleep_for(50ms);  // the others now wait for the name
         throw away("gone");
       });
     } catch (const away&) {
       ++told;
     }
   };
-  const auto began = std::chrono::steady_clock::now();
   {
     std::vector<std::jthread> askers;
     for (int i = 0; i < 10; ++i) askers.emplace_back(ask);
   }
   EXPECT_EQ(told, 10);
-  EXPECT_LT(tries, 10);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
+  EXPECT_LT(tries, 10) << "a thread that the system did not run in time may try by itself, but not all";
 }
 
 TEST(SingleFlight, CallerDuringARetryGetsTheResultOfTheLastAttempt) {
