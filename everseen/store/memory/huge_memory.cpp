@@ -1,5 +1,6 @@
 #include "everseen/store/memory/huge_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -17,6 +18,9 @@ namespace everseen {
 namespace {
 
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+constexpr std::size_t gathered_at_a_time_bytes = 16 * huge_page_bytes;
+/// MADV_COLLAPSE of Linux, which glibc 2.36 does not name yet.
+constexpr int advice_collapse = 25;
 constexpr std::size_t heap_limit_bytes = std::size_t{128} << 10;  // smaller mappings would waste pages
 
 [[noreturn]] void no_memory(std::size_t bytes) {
@@ -43,18 +47,21 @@ huge_memory::huge_memory(std::size_t bytes, pages at_first) : size_(bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
   const std::uintptr_t aligned = slack == 0 ? address : (address + slack - 1) / slack * slack;
   data_ = reinterpret_cast<std::byte*>(aligned);
-  small_pages_ = slack != 0 && at_first == pages::small;
+  const bool starts_small = slack != 0 && at_first == pages::small;
+  huge_bytes_ = starts_small ? 0 : bytes;
   // Only advice: a kernel without huge pages may refuse. A kernel that always uses huge pages needs the
   // opposite advice.
-  if (slack != 0) madvise(data_, bytes, small_pages_ ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+  if (slack != 0) madvise(data_, bytes, starts_small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 }
 
-void huge_memory::expect_many_touches() noexcept {
-  if (!std::exchange(small_pages_, false)) return;
-  madvise(data_, size_, MADV_HUGEPAGE);
-#ifdef MADV_COLLAPSE  // Linux 6.1; older kernels collapse pages in the background
-  madvise(data_, size_, MADV_COLLAPSE);
-#endif
+// Step by step: all of a large filter would take seconds, in which its partition answers nobody.
+void huge_memory::gather() noexcept {
+  if (huge_bytes_ == size_) return;
+  if (huge_bytes_ == 0) madvise(data_, size_, MADV_HUGEPAGE);
+  const std::size_t bytes = std::min(gathered_at_a_time_bytes, size_ - huge_bytes_);
+  // A kernel before 6.1 does not know this advice, and gathers the pages in the background.
+  madvise(data_ + huge_bytes_, bytes, advice_collapse);
+  huge_bytes_ += bytes;
 }
 
 huge_memory::~huge_memory() {

@@ -8,16 +8,16 @@ namespace everseen {
 
 /// Zeroed, 64-byte aligned memory that requests huge pages from 2 MB on.
 ///
-/// A filter in DRAM touches a random line per key. With 4 KiB pages each touch is also a TLB miss, so huge
-/// pages give 1.5 to 1.8 times the speed. But a huge page is zeroed completely at its first touch: a few keys
-/// in a filter for billions would cost gigabytes of memory and minutes of time. So a caller may start with
-/// small pages.
+/// A filter in DRAM touches a random line per key. With 4 KiB pages each touch is also a TLB miss, and each
+/// page costs a fault, of up to 10 µs on a virtual machine. So a large filter is two to three times as fast
+/// in huge pages. But a huge page is zeroed completely at its first touch: a few keys in a filter for
+/// billions would cost gigabytes of memory. So a caller may start with small pages.
 class huge_memory {
  public:
   huge_memory() = default;
   enum class pages : std::uint8_t {
     huge,   ///< immediately
-    small,  ///< until expect_many_touches()
+    small,  ///< until gather() makes them huge
   };
   /// @throws storage_error  out of memory
   explicit huge_memory(std::size_t bytes, pages at_first = pages::huge);
@@ -28,9 +28,9 @@ class huge_memory {
     return *this;
   }
 
-  /// Collapses small pages into huge ones; touches all of the memory once. Does nothing if the pages are huge
-  /// already or the kernel has no huge pages.
-  void expect_many_touches() noexcept;
+  /// Gathers small pages into huge ones, the next 32 MiB with each call, and touches all of that memory. Does
+  /// nothing if all pages are huge already, or the kernel has no huge pages. Cost: some 10 ms.
+  void gather() noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -41,14 +41,14 @@ class huge_memory {
     std::swap(size_, other.size_);
     std::swap(mapping_, other.mapping_);
     std::swap(mapped_bytes_, other.mapped_bytes_);
-    std::swap(small_pages_, other.small_pages_);
+    std::swap(huge_bytes_, other.huge_bytes_);
   }
 
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   void* mapping_ = nullptr;  // null: the memory is from the heap
   std::size_t mapped_bytes_ = 0;
-  bool small_pages_ = false;
+  std::size_t huge_bytes_ = 0;  // from the start on, as far as gather() came
 };
 
 }  // namespace everseen

@@ -12,6 +12,14 @@ namespace {
 /// second.
 constexpr std::uint64_t huge_at_once_bytes = std::uint64_t{128} << 20;
 
+/// The number of keys that touch an eighth of the small pages of a segment: a ten-thousandth of those that it
+/// has room for. All others are faster in huge pages.
+std::uint64_t few_keys(const geometry& shape) noexcept {
+  constexpr std::uint64_t page_bytes = 4096;
+  const unsigned touched = is_scattered(shape.layout) ? shape.probes : lines_per_key(shape.layout);
+  return shape.bytes / page_bytes / 8 / touched;
+}
+
 }  // namespace
 
 std::size_t memory_segments::place_of(const segment_id& id) const noexcept {
@@ -28,19 +36,17 @@ std::byte* memory_segments::at(const segment_id& id) const noexcept {
   return list[place].bits.data();
 }
 
-void memory_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
+void memory_segments::create(const segment_id& id, const geometry& shape, std::uint64_t /*capacity*/) {
   const bool small_layer = shape.bytes <= huge_at_once_bytes / partitions_.size();
   const auto pages = small_layer ? huge_memory::pages::huge : huge_memory::pages::small;
   auto& list = partitions_[id.partition];
   list.insert(list.begin() + static_cast<std::ptrdiff_t>(place_of(id)),
-              {id, huge_memory(shape.bytes, pages), capacity / 16});
+              {id, huge_memory(shape.bytes, pages), few_keys(shape)});
 }
 
-// By then nearly every small page has been touched, and most keys, which huge pages make faster, are still to
-// come.
 void memory_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept {
   segment& noted = partitions_[id.partition][place_of(id)];
-  if (keys >= noted.many_keys) noted.bits.expect_many_touches();
+  if (keys > noted.few_keys) noted.bits.gather();
 }
 
 std::uint64_t memory_segments::bytes_of(std::uint32_t partition) const noexcept {

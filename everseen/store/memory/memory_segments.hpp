@@ -25,7 +25,7 @@ class memory_segments : public segments {
   struct segment {
     segment_id id;
     huge_memory bits;
-    std::uint64_t many_keys;  // number of keys at which huge pages pay off
+    std::uint64_t few_keys;  // up to which small pages save memory
   };
 
   /// Index of a segment in its partition's list, or where to insert it.
