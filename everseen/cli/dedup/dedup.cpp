@@ -179,14 +179,16 @@ struct watched_run {
 };
 
 /// A crash loses or repeats the lines of a block of a kept filter.
-constexpr std::size_t careful_block_bytes = dedup_block_bytes / 4;
+constexpr std::size_t careful_block_bytes = std::size_t{128} << 10;
 /// The same where each block waits for a sync of the disk, which takes milliseconds.
-constexpr std::size_t synced_block_bytes = 2 * dedup_block_bytes;
+constexpr std::size_t synced_block_bytes = std::size_t{1} << 20;
+/// A server's answers are awaited meanwhile, and a filter there has no pages to translate.
+constexpr std::size_t remote_block_bytes = std::size_t{512} << 10;
 /// A reader that wants a few lines only, as head does, leaves the rest of a block unread.
 constexpr std::size_t first_block_bytes = std::size_t{4} << 10;
 
-std::size_t block_bytes_for(dedup_options::adding keys, const output& lines) {
-  if (keys == dedup_options::adding::ahead) return dedup_block_bytes;
+std::size_t block_bytes_for(dedup_options::adding keys, const output& lines, bool is_remote) {
+  if (keys == dedup_options::adding::ahead) return is_remote ? remote_block_bytes : dedup_block_bytes;
   const bool waits_for_disk = keys == dedup_options::adding::after_block && lines.is_file();
   return waits_for_disk ? synced_block_bytes : careful_block_bytes;
 }
@@ -241,8 +243,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   note_signals();
   must_have_effect(given);
   dedup_output target(given, out);
-  block_reader input(given.files, given.records.format(),
-                     given.filter_name && target.is_file() ? synced_block_bytes : dedup_block_bytes);
+  block_reader input(given.files, given.records.format(), dedup_block_bytes);
   if (given.filter_name && target.is_pipe()) input.begin_with(first_block_bytes);
   input.while_waiting([&] { target.end_if_asked(); });
   if (!given.quiet) watch_input(input, given.records);
@@ -263,7 +264,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   try {
     options.adding_keys = seen.adding_of(given);
     target.open(options, seen);
-    input.limit_blocks(block_bytes_for(options.adding_keys, target.lines()));
+    input.limit_blocks(block_bytes_for(options.adding_keys, target.lines(), seen.is_remote()));
     if (stats) stats->begin(seen->info());
     if (!options.header.empty() && target.is_new())
       target.lines().write(options.header + options.format.separator);
