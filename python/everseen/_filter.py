@@ -63,7 +63,8 @@ class Filter:
         missing: of keys that are None, NaN, pandas.NA or NaT, null or masked. "fail": they are an InvalidError that has
         the index of the first one, and no key is added; "drop": they are left out, and their verdict is MISSING.
 
-        Returns a numpy array of uint8, or a bytearray where numpy is missing. Raises Error; see Error.verdicts.
+        Returns a numpy array of uint8 if the program has imported numpy (pandas does), else a bytearray. Raises Error;
+        see Error.verdicts.
         """
         return array_of(judge(self._own(), keys, True, time, missing))
 
@@ -72,8 +73,8 @@ class Filter:
         return array_of(judge(self._own(), keys, False, time, missing))
 
     def fresh(self, keys: Keys, *, time: Optional[Times] = None, missing: MissingOrPass = "fail") -> Any:
-        """Adds keys and returns which were fresh: a numpy array of bool, or a list where numpy is missing. Late keys are
-        not among them; where they matter, see add_many().
+        """Adds keys and returns which were fresh: a numpy array of bool if the program has imported numpy, else a list.
+        Late keys are not among them; where they matter, see add_many().
 
             frame[seen_urls.fresh(frame.url)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import datetime
 import math
+import sys
 from typing import Any, Iterable, Literal, Optional, Protocol, Union
 
 from ._errors import InvalidError
@@ -24,7 +25,7 @@ MissingOrPass = Literal["fail", "drop", "pass"]
 Time = Union[int, float, datetime.datetime]
 Times = Union[Time, Iterable[Time]]
 Duration = Union[int, float, datetime.timedelta]
-#: A numpy array of uint8, or a bytearray where numpy is missing. The type depends on what is installed: hence Any.
+#: A numpy array of uint8 where numpy is loaded, else a bytearray, which numpy.asarray() takes later. Hence Any.
 Verdicts = Any
 
 
@@ -36,11 +37,8 @@ def choice(what: str, value: Optional[str], choices: tuple[Optional[str], ...]) 
 
 
 def array_of(verdicts: bytearray) -> Verdicts:
-    try:
-        import numpy
-    except ImportError:
-        return verdicts
-    return numpy.frombuffer(verdicts, dtype=numpy.uint8)
+    numpy = sys.modules.get("numpy")  # importing it takes longer than judging a million keys
+    return verdicts if numpy is None else numpy.frombuffer(verdicts, dtype=numpy.uint8)
 
 
 #: Seconds since 1970 of the years that a datetime can have: a number outside of them has another unit.

@@ -133,6 +133,17 @@ class Filters(unittest.TestCase):
             f.add_many(keys)
         self.assertNotIn("ab", f)
 
+    def test_numpy_is_not_loaded_for_a_program_that_does_not_use_it(self):
+        program = """
+import sys, everseen
+f = everseen.memory(capacity=1000)
+assert f.add_many([b"a", b"b", b"a"]) == bytearray([everseen.FRESH, everseen.FRESH, everseen.SEEN])
+assert f.check_many(["a", "c"]) == bytearray([everseen.SEEN, everseen.FRESH])
+assert f.fresh(iter(["c", "a"])) == [True, False]
+assert "numpy" not in sys.modules
+"""
+        subprocess.run([sys.executable, "-c", program], check=True)
+
     @unittest.skipUnless(numpy, "numpy is missing")
     def test_numpy_arrays_of_strings_numbers_and_bytes(self):
         f = self.made()
