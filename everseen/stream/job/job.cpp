@@ -137,7 +137,8 @@ void job::end_after_failure(if_unavailable then) {
 
 /// @return false  the job is to end
 bool job::settle_next() {
-  if (auto batch = queue_.pop(queue_wait)) {
+  auto batch = queue_.pop(queue_wait);
+  if (batch) {
     if (!deal_with(*batch)) return false;
     if (batch->stops_at) {
       settle(if_unavailable::fail);
@@ -150,7 +151,7 @@ bool job::settle_next() {
     return false;
   }
   if (std::chrono::steady_clock::now() >= settled_at_ + options_.settle_every ||
-      unsettled_events_ >= options_.most_unsettled || is_waited_for())
+      unsettled_events_ >= options_.most_unsettled || is_waited_for() || (!batch && has_ended_lane_))
     settle(if_unavailable::later);
   report();
   return true;

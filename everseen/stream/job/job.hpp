@@ -180,6 +180,7 @@ class job {
   bool sink_is_whole_ = true;  // it has exactly what reached_ says: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::uint64_t unsettled_events_ = 0;  // since the last attempt to settle
+  bool has_ended_lane_ = false;         // since then, too: settle it when nothing else arrives
   std::chrono::steady_clock::time_point settled_at_{};
   job_result result_;
 };

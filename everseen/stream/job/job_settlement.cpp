@@ -14,6 +14,7 @@ namespace everseen {
 bool job::settle(if_unavailable then) {
   settled_at_ = std::chrono::steady_clock::now();
   unsettled_events_ = 0;
+  has_ended_lane_ = false;
   if (reached_.empty()) return true;
   commit();
   try {

@@ -17,7 +17,8 @@ bool job::deal_with(event_batch& batch) {
     return true;
   }
   pass_over_settled(batch);
-  if (!batch.positions.empty() || !batch.bad.empty()) take_part();
+  const bool moves_its_lane = !batch.stops_at && batch.from.next > lanes_[batch.from.lane].settled;
+  if (!batch.positions.empty() || !batch.bad.empty() || moves_its_lane) take_part();
   auto failure = claim(batch);
   const bool full = failure && failure->why == batch_failure::cause::full;
   if (failure && !full) {
@@ -185,6 +186,7 @@ void job::remember(const event_batch& batch) {
   sink_is_whole_ = true;
   lane& of = lanes_[batch.from.lane];
   of.put = std::max(of.put, batch.from.next);
+  has_ended_lane_ |= batch.from.ends;
   if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was claimed
   checkpoint at = parts_.from.reached(batch.from);
   if (at.position <= of.settled) {  // skipped: writing it would move the position back

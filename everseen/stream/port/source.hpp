@@ -42,7 +42,8 @@ struct source_record {
   [[nodiscard]] bool has_value() const noexcept { return envelope == nullptr || envelope->has_value; }
 };
 
-/// Records of one lane, in order.
+/// Records of one lane, in order. There may be none: a batch without records moves its lane past what is no
+/// record, and is settled as any other.
 struct source_batch {
   std::string lane{};  ///< a stream of ordered records: a partition of a topic, as `clicks/3`, or a file
   std::vector<source_record> records{};
@@ -50,7 +51,9 @@ struct source_batch {
   /// Increases each time this worker gets the lane, also if it gets it back, as the generation of a Kafka
   /// group does.
   std::uint64_t generation = 0;
-  bool begins = false;                   ///< the first of its generation
+  bool begins = false;  ///< the first of its generation
+  /// The source is read to here, and no further: settle it soon, as other workers may wait for that.
+  bool ends = false;
   bool unended = false;                  ///< one record without a separator: it may be longer next time
   std::shared_ptr<const void> memory{};  ///< owns the bytes and the envelopes
 };

@@ -57,6 +57,10 @@ class list_source final : public source {
       into.records.push_back({padded.substr(0, padded.size() - block_reader::padding), next_ * 10});
     }
     into.next = next_ * 10;
+    if (next_ == lines_.size()) {
+      into.next += unread_at_end;
+      into.ends = marks_its_end;
+    }
     return state::records;
   }
   checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next, "note"}; }
@@ -73,6 +77,8 @@ class list_source final : public source {
   std::uint64_t account = 0;
   bool finished = false;
   bool never_ends = false;
+  bool marks_its_end = false;
+  std::uint64_t unread_at_end = 0;  // behind the last line there is something that is no record
   std::string how_to_tell_the_last{};
   std::size_t again_at = 0;  // starts over, once, before it returns this line
 
@@ -410,6 +416,44 @@ TEST_F(Job, SettlesSoonerWhereManyEventsAreUnsettled) {
   o.most_unsettled = 4;
   run({"a", "b", "c", "d", "e", "f", "g", "h", "i"}, o);
   EXPECT_EQ(to.commits, 4);  // where it begins, four, four more, and the rest
+}
+
+TEST_F(Job, SettlesTheEndOfALaneImmediately) {
+  list_source from({"a", "b", "c"});
+  from.never_ends = from.marks_its_end = true;
+  from.unread_at_end = 7;
+  job_options o = options();
+  o.settle_every = std::chrono::hours(1);
+  job* running = nullptr;
+  o.progress = [&](const job_result&) {
+    if (from.account == 37) running->stop();
+  };
+  job work({seen, *book, from, &to}, std::move(o));
+  running = &work;
+  work.run();
+  EXPECT_EQ(to.commits, 2) << "at the beginning and at the end";
+  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+}
+
+/// Such as the marks of transactions in a topic.
+TEST_F(Job, SettlesALaneThatMovesWithoutRecords) {
+  struct : source {
+    void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}
+    state next(source_batch& into, std::chrono::milliseconds) override {
+      if (std::exchange(given, true)) return state::ended;
+      into = {.lane = "list", .next = 20, .generation = 1, .begins = true};
+      return state::records;
+    }
+    checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next}; }
+    void settled(std::span<const checkpoint> put_down) override { account = put_down.back().position; }
+    void finish() override {}
+    bool given = false;
+    std::uint64_t account = 0;
+  } from;
+  run(from);
+  EXPECT_EQ(from.account, 20U);
+  EXPECT_EQ(book->checkpoints().at("list").position, 20U);
+  EXPECT_THAT(to.lines, IsEmpty());
 }
 
 // Promise: nothing is settled with a sink that failed halfway (streams, The life of a job).
