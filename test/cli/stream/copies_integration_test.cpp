@@ -179,66 +179,62 @@ TEST_F(Copy, OfARedisStreamInATopicHasTheTimesOfItsEntries) {
 /// The same on a real broker.
 class CopyOnApacheKafka : public Shell {
  protected:
-  static void SetUpTestSuite() {
-    if (kafka_broker::why_not().empty()) broker_ = std::make_unique<kafka_broker>();
-  }
-  static void TearDownTestSuite() { broker_.reset(); }
   void SetUp() override { kafka_broker::skip_test_without(); }
   /// The names of two topics of this test.
   void create(const std::string& raw, const std::string& copy,
               const std::map<std::string, std::string>& settings = {}) const {
     // The largest time that Kafka takes, in ms.
-    broker_->client().create_topic(raw, 1, {{"message.timestamp.after.max.ms", "9223372036854775807"}});
-    broker_->client().create_topic(copy, 1, settings);
+    kafka_broker::of_all().client().create_topic(raw, 1,
+                                                 {{"message.timestamp.after.max.ms", "9223372036854775807"}});
+    kafka_broker::of_all().client().create_topic(copy, 1, settings);
   }
   /// What a run of the copying job says.
   [[nodiscard]] program_result copy(const std::string& raw, const std::string& to) const {
     return sh("everseen stream --quiet --filter of-" + raw +
-              " --store \"$EVERSEEN_STORE?sync=always\" --from '" + broker_->url(raw, "?until=end") +
-              "' --to '" + broker_->url(to, "?retry_for=20s") + "'");
+              " --store \"$EVERSEEN_STORE?sync=always\" --from '" +
+              kafka_broker::of_all().url(raw, "?until=end") + "' --to '" +
+              kafka_broker::of_all().url(to, "?retry_for=20s") + "'");
   }
-
-  static inline std::unique_ptr<kafka_broker> broker_{};
 };
 
 // Promise: a copy from topic to topic has each record as it came in (streams, What a record keeps).
 TEST_F(CopyOnApacheKafka, HasEveryRecordAsItCameIn) {
   create("raw", "copy");
   const std::vector<message> all = one_of_each_kind();
-  broker_->client().produce("raw", 0, all);
-  broker_->client().produce("raw", 0, all);
+  kafka_broker::of_all().client().produce("raw", 0, all);
+  kafka_broker::of_all().client().produce("raw", 0, all);
   EXPECT_THAT(copy("raw", "copy"), Prints(""));
-  EXPECT_THAT(whole(broker_->client().read("copy")), ElementsAreArray(whole(all)));
+  EXPECT_THAT(whole(kafka_broker::of_all().client().read("copy")), ElementsAreArray(whole(all)));
 }
 
 TEST_F(CopyOnApacheKafka, TakesTheTimesOfATopicThatSetsThem) {
   create("raw2", "appended", {{"message.timestamp.type", "LogAppendTime"}});
-  broker_->client().produce("raw2", 0, {made("a", "k")});
+  kafka_broker::of_all().client().produce("raw2", 0, {made("a", "k")});
   EXPECT_THAT(copy("raw2", "appended"), Prints(""));
-  const auto copied = broker_->client().read("appended");
+  const auto copied = kafka_broker::of_all().client().read("appended");
   ASSERT_EQ(copied.size(), 1U);
   EXPECT_GT(copied.front().time_ms, now());
 }
 
 TEST_F(CopyOnApacheKafka, SaysWhatATopicRefuses) {
   create("raw3", "strict", {{"message.timestamp.after.max.ms", "1000"}});
-  broker_->client().produce("raw3", 0, {made("a", "k", now() + 1'000'000'000)});
+  kafka_broker::of_all().client().produce("raw3", 0, {made("a", "k", now() + 1'000'000'000)});
   EXPECT_THAT(copy("raw3", "strict"), Complains(3, "message.timestamp.after.max.ms"));
   create("raw4", "compacted", {{"cleanup.policy", "compact"}});
-  broker_->client().produce("raw4", 0, {made("b", std::nullopt)});
+  kafka_broker::of_all().client().produce("raw4", 0, {made("b", std::nullopt)});
   EXPECT_THAT(copy("raw4", "compacted"), Complains(3, "needs a key"));
 }
 
 TEST_F(CopyOnApacheKafka, ContinuesOnceAfterTheBrokerWasKilled) {
   create("raw5", "once");
-  broker_->client().produce("raw5", 0, {made("a", "k"), made("b", "k")});
+  kafka_broker::of_all().client().produce("raw5", 0, {made("a", "k"), made("b", "k")});
   EXPECT_THAT(copy("raw5", "once"), Prints(""));
-  broker_->kill();
-  broker_->start();
-  broker_->client().produce("raw5", 0, {made("a", "k"), made("c", "k")});
+  kafka_broker::of_all().kill();
+  kafka_broker::of_all().start();
+  kafka_broker::of_all().client().produce("raw5", 0, {made("a", "k"), made("c", "k")});
   EXPECT_THAT(copy("raw5", "once"), Prints(""));
   std::vector<std::string> values;
-  for (const message& each : broker_->client().read("once")) values.push_back(each.value);
+  for (const message& each : kafka_broker::of_all().client().read("once")) values.push_back(each.value);
   EXPECT_THAT(values, ElementsAre("a", "b", "c"));
 }
 

@@ -22,16 +22,12 @@ message keyed(std::string value, std::optional<std::string> key, std::vector<mes
 /// Each test has its own topics on the broker of all.
 class StreamOnApacheKafka : public Shell {
  protected:
-  static void SetUpTestSuite() {
-    if (kafka_broker::why_not().empty()) broker_ = std::make_unique<kafka_broker>();
-  }
-  static void TearDownTestSuite() { broker_.reset(); }
   void SetUp() override {
     kafka_broker::skip_test_without();
     topic_ = testing::UnitTest::GetInstance()->current_test_info()->name();
   }
 
-  static kafka_client& kafka() { return broker_->client(); }
+  static kafka_client& kafka() { return kafka_broker::of_all().client(); }
   void create(int partitions = 1, const std::map<std::string, std::string>& settings = {}) const {
     kafka().create_topic(topic_, partitions, settings);
   }
@@ -43,10 +39,10 @@ class StreamOnApacheKafka : public Shell {
   /// What a run to the end of the topic prints.
   [[nodiscard]] program_result run(const std::string& options = "", const std::string& of_url = "") const {
     return sh("everseen stream --quiet --filter f --store \"$EVERSEEN_STORE?sync=always\" --to - --from '" +
-              broker_->url(topic_, "?group=g-" + topic_ + "&until=end" + of_url) + "' " + options);
+              kafka_broker::of_all().url(topic_, "?group=g-" + topic_ + "&until=end" + of_url) + "' " +
+              options);
   }
 
-  static inline std::unique_ptr<kafka_broker> broker_;
   std::string topic_;
 };
 
@@ -100,10 +96,10 @@ TEST_F(StreamOnApacheKafka, CopiesRecordsAtTheLimitOfTheirSize) {
   kafka().produce(topic_, 0, {{large + 'a'}, {large + 'b'}, {large + 'a'}});
   EXPECT_EQ(run().out, large + "a\n" + large + "b\n");
   kafka().create_topic(topic_ + "-small", 1, {{"max.message.bytes", "500000"}});
-  EXPECT_THAT(
-      sh("everseen stream --quiet --filter copy --from '" + broker_->url(topic_, "?group=c&until=end") +
-         "' --to '" + broker_->url(topic_ + "-small") + "'"),
-      Field("err", &program_result::err, HasSubstr("max.message.bytes of the topic")));
+  EXPECT_THAT(sh("everseen stream --quiet --filter copy --from '" +
+                 kafka_broker::of_all().url(topic_, "?group=c&until=end") + "' --to '" +
+                 kafka_broker::of_all().url(topic_ + "-small") + "'"),
+              Field("err", &program_result::err, HasSubstr("max.message.bytes of the topic")));
 }
 
 TEST_F(StreamOnApacheKafka, ReadsPartitionsThatWereAdded) {

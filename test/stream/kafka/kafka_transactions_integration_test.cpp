@@ -7,7 +7,6 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/kafka/kafka_sink.hpp"
-#include "everseen/stream/kafka/rdkafka_handle.hpp"
 
 #include "test/stream/kafka_reading.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
@@ -49,20 +48,16 @@ struct copying_worker {
 
 /// Each test has its own topics and group on the broker of all.
 struct KafkaTransactions : ::testing::Test {
-  static void SetUpTestSuite() {
-    if (kafka_broker::why_not().empty()) broker = std::make_unique<kafka_broker>(1);
-  }
-  static void TearDownTestSuite() { broker.reset(); }
   void SetUp() override {
     kafka_broker::skip_test_without();
-    if (!broker) return;
+    if (IsSkipped()) return;
     name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     kafka().create_topic(clicks(), 1);
     kafka().create_topic(fresh(), 2);
     kafka().produce(clicks(), 0, numbered("a", 100));
   }
 
-  static kafka_client& kafka() { return broker->client(); }
+  static kafka_client& kafka() { return kafka_broker::of_all().client(); }
   [[nodiscard]] std::string clicks() const { return "clicks-" + name; }
   [[nodiscard]] std::string fresh() const { return "fresh-" + name; }
   [[nodiscard]] std::string group() const { return "group-" + name; }
@@ -71,11 +66,12 @@ struct KafkaTransactions : ::testing::Test {
            rest;
   }
   [[nodiscard]] copying_worker worker(const std::string& id = "count-1") const {
-    return {broker->url(clicks(), source_words()), broker->url(fresh(), "?transactional.id=" + id + name)};
+    return {kafka_broker::of_all().url(clicks(), source_words()),
+            kafka_broker::of_all().url(fresh(), "?transactional.id=" + id + name)};
   }
   /// One whose network can be lost.
   [[nodiscard]] copying_worker worker_behind_gate() const {
-    const kafka_broker::gate& gate = broker->gate_at(0);
+    const kafka_broker::gate& gate = kafka_broker::of_all().gate_at(0);
     return {gate.url(clicks(), source_words()), gate.url(fresh(), "?transactional.id=count-1" + name)};
   }
   [[nodiscard]] std::vector<std::string> seen() const { return values(kafka().read(fresh())); }
@@ -84,7 +80,6 @@ struct KafkaTransactions : ::testing::Test {
   }
   void expect_all_once() const { EXPECT_THAT(seen(), UnorderedElementsAreArray(values(numbered("a", 100)))); }
 
-  static inline std::unique_ptr<kafka_broker> broker;
   std::string name;
 };
 
@@ -105,7 +100,7 @@ TEST_F(KafkaTransactions, LetTheNextWorkerContinueFromTheirOffsets) {
     first.from.finish();
   }
   kafka().produce(clicks(), 0, numbered("b", 5));
-  kafka_source second(parse_kafka_url(broker->url(clicks(), source_words())), "job");
+  kafka_source second(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words())), "job");
   second.begin(nothing_reached);
   EXPECT_EQ(first_position(take(second, 5)), 100U);
 }
@@ -115,7 +110,7 @@ TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
   slow.put(100);
   std::map<std::string, checkpoint, std::less<>> reached{{slow.reached.source, slow.reached}};
   slow.to.leave_lost(reached);  // which records the generation
-  kafka_source other(parse_kafka_url(broker->url(clicks(), source_words())), "job");
+  kafka_source other(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words())), "job");
   other.begin(nothing_reached);
   const auto is_in_a_later_generation = [&] {
     source_batch batch;
@@ -132,10 +127,10 @@ TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
 TEST_F(KafkaTransactions, AreRetriedThroughALostNetwork) {
   copying_worker w = worker_behind_gate();
   w.put(100);
-  broker->gate_at(0).cut();
+  kafka_broker::of_all().gate_at(0).cut();
   const std::jthread mending([] {
     std::this_thread::sleep_for(1s);
-    broker->gate_at(0).mend();
+    kafka_broker::of_all().gate_at(0).mend();
   });
   w.commit();
   expect_all_once();
@@ -145,8 +140,8 @@ TEST_F(KafkaTransactions, AreRetriedThroughALostNetwork) {
 TEST_F(KafkaTransactions, OfAWorkerWhoseIdWasTakenOverAreRefused) {
   copying_worker first = worker();
   first.put(100);
-  kafka_sink second(parse_kafka_url(broker->url(fresh(), "?transactional.id=count-1" + name)), "job",
-                    &first.from);
+  kafka_sink second(parse_kafka_url(kafka_broker::of_all().url(fresh(), "?transactional.id=count-1" + name)),
+                    "job", &first.from);
   second.begin("");
   try {
     first.commit();
@@ -160,27 +155,16 @@ TEST_F(KafkaTransactions, OfAWorkerWhoseIdWasTakenOverAreRefused) {
 
 // Promise: transactions of others that are open or aborted are not counted (streams, Kafka).
 TEST_F(KafkaTransactions, OfOthersAreReadOnceTheyAreCommitted) {
-  const kafka_url where = parse_kafka_url(broker->url(clicks()));
-  const auto put = [&](const std::string& prefix, bool commits) {
-    const auto producer = rdkafka::make(
-        RD_KAFKA_PRODUCER, rdkafka::configure(where, {}, {{"transactional.id", prefix + name}}), where);
-    ASSERT_EQ(rd_kafka_init_transactions(producer.get(), 20'000), nullptr);
-    ASSERT_EQ(rd_kafka_begin_transaction(producer.get()), nullptr);
-    for (const auto& each : numbered(prefix, 10))
-      ASSERT_EQ(rd_kafka_producev(producer.get(), RD_KAFKA_V_TOPIC(clicks().c_str()), RD_KAFKA_V_PARTITION(0),
-                                  RD_KAFKA_V_VALUE(const_cast<char*>(each.value.data()), each.value.size()),
-                                  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
-                RD_KAFKA_RESP_ERR_NO_ERROR);
-    ASSERT_EQ(rd_kafka_flush(producer.get(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
-    ASSERT_EQ(commits ? rd_kafka_commit_transaction(producer.get(), 20'000)
-                      : rd_kafka_abort_transaction(producer.get(), 20'000),
-              nullptr);
-  };
-  put("aborted", false);
-  put("committed", true);
+  kafka_transaction aborted(kafka()), ended(kafka()), open(kafka());
+  aborted.produce(clicks(), 0, numbered("aborted", 10));
+  aborted.abort();
+  ended.produce(clicks(), 0, numbered("committed", 10));
+  ended.commit();
+  open.produce(clicks(), 0, numbered("open", 10));
   std::vector<std::string> wanted = values(numbered("a", 100));
   for (const std::string& each : values(numbered("committed", 10))) wanted.push_back(each);
-  kafka_source reader(parse_kafka_url(broker->url(clicks(), source_words("&until=end"))), "job");
+  kafka_source reader(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words("&until=end"))),
+                      "job");
   reader.begin(nothing_reached);
   EXPECT_EQ(values(take(reader, 1'000)), wanted);
 }

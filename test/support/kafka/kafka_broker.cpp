@@ -130,6 +130,11 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority) {
   start();
 }
 
+kafka_broker& kafka_broker::of_all() {
+  static kafka_broker broker(1);
+  return broker;
+}
+
 std::string kafka_broker::address() const {
   return on_loopback(ports_.at(client_port));
 }

@@ -52,6 +52,10 @@ class kafka_broker {
   /// certificates that this authority has signed.
   explicit kafka_broker(const tls_files& authority) : kafka_broker(0, &authority) {}
 
+  /// One for all suites of a process that need no other, with a gate. It is started by its first use, and
+  /// lasts as long as the process. Give each test topics and groups of its own.
+  [[nodiscard]] static kafka_broker& of_all();
+
   /// kafka://broker/topic and `rest`, as in "?group=g".
   [[nodiscard]] std::string url(std::string_view topic, std::string_view rest = "") const;
   /// kafka://broker/topic of a listener that wants SASL, by PLAIN or SCRAM-SHA-256, or TLS.    @pre they

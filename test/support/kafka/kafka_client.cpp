@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <random>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -224,10 +225,11 @@ void kafka_client::set_offset(const std::string& group, const std::string& topic
   check(failure, "set the offset of " + group);
 }
 
-void kafka_client::produce(const std::string& topic, std::int32_t partition,
-                           const std::vector<message>& what) {
-  rd_kafka_t* const to = impl_->producer.get();
-  for (const message& each : what) {
+namespace {
+
+void produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
+                 const std::vector<kafka_client::message>& what) {
+  for (const kafka_client::message& each : what) {
     for (;;) {
       void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
       const void* const key = each.key ? each.key->data() : nullptr;
@@ -247,6 +249,48 @@ void kafka_client::produce(const std::string& topic, std::int32_t partition,
     }
   }
   check(rd_kafka_flush(to, timeout_ms), "flush");
+}
+
+void check(rd_kafka_error_t* error, const std::string& what) {
+  const std::string said = error == nullptr ? "" : rd_kafka_error_string(error);
+  if (error != nullptr) rd_kafka_error_destroy(error);
+  check(said.empty(), what + ": " + said);
+}
+
+}  // namespace
+
+void kafka_client::produce(const std::string& topic, std::int32_t partition,
+                           const std::vector<message>& what) {
+  produce_all(impl_->producer.get(), topic, partition, what);
+}
+
+class kafka_transaction::impl {
+ public:
+  explicit impl(const std::string& brokers)
+      : producer(make(RD_KAFKA_PRODUCER,
+                      {{"bootstrap.servers", brokers},
+                       {"transactional.id", "of-a-test-" + std::to_string(std::random_device()())}})) {}
+  client producer;
+};
+
+kafka_transaction::kafka_transaction(const kafka_client& beside)
+    : impl_(std::make_unique<impl>(beside.impl_->addresses)) {
+  check(rd_kafka_init_transactions(impl_->producer.get(), timeout_ms), "init transactions");
+  check(rd_kafka_begin_transaction(impl_->producer.get()), "begin a transaction");
+}
+kafka_transaction::~kafka_transaction() = default;
+
+void kafka_transaction::produce(const std::string& topic, std::int32_t partition,
+                                const std::vector<kafka_client::message>& what) {
+  produce_all(impl_->producer.get(), topic, partition, what);
+}
+
+void kafka_transaction::commit() {
+  check(rd_kafka_commit_transaction(impl_->producer.get(), timeout_ms), "commit a transaction");
+}
+
+void kafka_transaction::abort() {
+  check(rd_kafka_abort_transaction(impl_->producer.get(), timeout_ms), "abort a transaction");
 }
 
 std::vector<kafka_client::message> kafka_client::read(const std::string& topic) const {
