@@ -11,6 +11,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/percent.hpp"
 #include "everseen/core/hash/digest.hpp"
+#include "everseen/redis/wire/random_name.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/file/file_sink.hpp"
 #include "everseen/stream/file/file_source.hpp"
@@ -61,8 +62,8 @@ redis::redis_url server_of(const redis_stream_url& stream, const stream_argument
 stream_source open_kafka_source(const stream_arguments& given) {
   must_be_a_file(given);
   kafka_url url = parse_kafka_url(*given.from);
-  if (given.dry_run) {  // a member of the real group would take partitions from its workers
-    url.group = "everseen-dry-run-" + percent_encoded(job_of(given));
+  if (given.dry_run) {  // in a group with others it would have a part of the partitions, and take theirs
+    url.group = "everseen-dry-run-" + percent_encoded(job_of(given)) + '-' + redis::random_name();
     url.until_end = true;
   }
   // Members of one group share the partitions, so each filter and each job has its own group.

@@ -1,6 +1,7 @@
 #include "everseen/stream/kafka/kafka_lanes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace everseen {
@@ -63,7 +64,10 @@ void kafka_lanes::abandon(const source_batch& batch) {
     const std::lock_guard lock(mutex_);
     const auto found = lanes_.find(batch.lane);
     if (found == lanes_.end() || found->second.generation != batch.generation) return;
-    std::erase(found->second.under_way, batch.next);
+    // Of two batches with one end, such as one that only ends a lane, the later is not claimed.
+    std::deque<std::uint64_t>& ends = found->second.under_way;
+    if (const auto last = std::find(ends.rbegin(), ends.rend(), batch.next); last != ends.rend())
+      ends.erase(std::next(last).base());
   }
   changed_.notify_all();
 }

@@ -77,7 +77,7 @@ void copy(std::span<rd_kafka_message_t* const> all, std::uint64_t from, source_b
 
 class kafka_source::impl {
  public:
-  impl(const kafka_url& where, const std::string& group) : where_(where), member_(where, group) {}
+  impl(const kafka_url& where, const std::string& group) : member_(where, group) {}
 
   rdkafka::member& as_member() noexcept { return member_; }
 
@@ -86,7 +86,7 @@ class kafka_source::impl {
     for (;;) {
       member_.serve();
       if (take_from_any(into)) return state::records;
-      if (is_at_end()) return state::ended;
+      if (member_.is_at_end()) return state::ended;
       const auto now = clock::now();
       if (now >= end) return state::nothing_yet;
       member_.wait(std::chrono::ceil<std::chrono::milliseconds>(end - now));
@@ -95,8 +95,10 @@ class kafka_source::impl {
 
   void settled(std::span<const checkpoint> put_down) {
     for (const checkpoint& each : put_down) member_.lanes().settle(each.source, each.position);
+    const bool ends = std::ranges::any_of(
+        put_down, [this](const checkpoint& each) { return member_.ends_at(each.source, each.position); });
     const auto now = clock::now();
-    if (now - committed_ < commit_interval) return;
+    if (now - committed_ < commit_interval && !ends) return;
     committed_ = now;
     member_.commit(rdkafka::member::commit_mode::soon);
   }
@@ -119,7 +121,8 @@ class kafka_source::impl {
     if (got <= 0) return false;
     const std::span all(taken_.data(), static_cast<std::size_t>(got));
     into.records.clear();
-    copy(all, lane.next, into);
+    const std::uint64_t before = lane.next;
+    copy(all, before, into);
     if (!into.records.empty()) {
       member_.heard();
       lane.at_end = false;
@@ -136,21 +139,18 @@ class kafka_source::impl {
       throw;
     }
     ends();
-    if (into.records.empty()) return false;
+    // Without a batch for the marks of transactions and for skipped gaps, the settled offset would stay
+    // before the end of a lane.
+    if (into.records.empty() && lane.next == before) return false;
     into.lane = lane.lane;
     into.next = lane.next;
+    into.ends = member_.ends_at(lane.lane, lane.next);
     const auto given = member_.lanes().give(lane.lane, into.next);
     into.generation = given.number;
     into.begins = given.begins;
     return true;
   }
 
-  [[nodiscard]] bool is_at_end() {
-    const auto& lanes = member_.partitions_of_ours();
-    return where_.until_end && !lanes.empty() && std::ranges::all_of(lanes, &rdkafka::assigned::at_end);
-  }
-
-  kafka_url where_;
   rdkafka::member member_;
   messages taken_{};
   std::size_t current_ = 0;

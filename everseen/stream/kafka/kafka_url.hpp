@@ -16,9 +16,9 @@ namespace everseen {
 ///     kafka://host:port/topic?...                                a sink
 ///
 /// Options, separated by &: group (the consumer group of a source); start (earliest or latest: where a group
-/// without offsets begins); until (end: a source ends when it has read what was there); gap (fail or skip:
-/// what to do if the topic has deleted events before they were read); retry_for (how long brokers may be
-/// unavailable, as in 30s); config (a file with a `property=value` a line, for what must not be visible on
+/// without offsets begins); until (end: a source ends when its group has read what was there); gap (fail or
+/// skip: what to do if the topic has deleted events before they were read); retry_for (how long brokers may
+/// be unavailable, as in 30s); config (a file with a `property=value` a line, for what must not be visible on
 /// the command line). Every other option with a dot in its name is a property of librdkafka and is passed on
 /// unchanged: security.protocol=ssl, sasl.mechanism, ssl.ca.location, fetch.max.bytes. `property.NAME=VALUE`
 /// passes on properties without a dot. Bytes may be written as %XX.

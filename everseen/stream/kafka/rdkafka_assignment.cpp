@@ -42,18 +42,21 @@ void member::gain(rd_kafka_topic_partition_list_t& gained) {
   for (int i = 0; i < gained.cnt; ++i) {
     rd_kafka_topic_partition_t& each = gained.elems[i];
     begun_at.push_back(each.offset > 0 ? kafka_lanes::origin::group : kafka_lanes::origin::job);
-    const bool is_new = each.offset < 0 && !reached_.contains(lane_name(each.topic, each.partition));
-    each.offset = static_cast<std::int64_t>(start_of(each));
-    if (is_new)
+    const std::string lane = lane_name(each.topic, each.partition);
+    const bool is_new = each.offset < 0 && !reached_.contains(lane);
+    const std::int64_t committed = std::exchange(each.offset, static_cast<std::int64_t>(start_of(each)));
+    // Of a lane without events up to its end, nothing else would be committed, and others may wait for that.
+    if ((is_new && where_.start == kafka_url::start_at::latest) ||
+        (committed < each.offset && ends_at(lane, static_cast<std::uint64_t>(each.offset))))
       rd_kafka_topic_partition_list_add(starts.get(), each.topic, each.partition)->offset = each.offset;
   }
   has_gained_ = has_gained_ || gained.cnt > 0;
-  if (where_.start == kafka_url::start_at::latest) commit_starts(*starts);
+  commit_starts(*starts);
   for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], begun_at[static_cast<std::size_t>(i)]);
 }
 
-/// Commits where lanes begin, before anything of them is read: after a crash or a pause the end of a
-/// partition has moved, and the messages in between would be skipped.
+/// Commits where lanes begin, before anything of them is read. With start=latest: after a crash or a pause
+/// the end of a partition has moved, and the messages in between would be skipped.
 void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
   if (starts.cnt == 0) return;
   const auto error = rd_kafka_commit(client_.get(), &starts, 0);
@@ -124,11 +127,13 @@ void member::go_on_after_gap(assigned& lane) {
   const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
   if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
   lane.next = start;
+  lane.at_end = false;
 }
 
 void member::take_error(assigned& from, const rd_kafka_message_t& told) {
   if (told.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     from.at_end = true;
+    from.next = std::max(from.next, static_cast<std::uint64_t>(told.offset));
   } else if (told.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     go_on_after_gap(from);

@@ -47,7 +47,7 @@ configuration member_configuration(const kafka_url& where, const std::string& gr
                     {"auto.offset.reset", "error"},
                     {"isolation.level", "read_committed"},
                     {"partition.assignment.strategy", "cooperative-sticky"},
-                    {"enable.partition.eof", where.until_end ? "true" : "false"}});
+                    {"enable.partition.eof", "true"}});
 }
 
 }  // namespace
@@ -104,6 +104,7 @@ void member::join(const reached_positions& reached) {
     if (std::ranges::find(where_.topics, lane_parts(lane).first) != where_.topics.end()) must_be_of(known);
   for (const std::string& topic : where_.topics)
     partitions_[topic] = partitions_of(client_.get(), where_, topic);
+  if (where_.until_end) note_ends();
   const partition_list topics = partition_list_of(static_cast<int>(where_.topics.size()));
   for (const std::string& topic : where_.topics)
     rd_kafka_topic_partition_list_add(topics.get(), topic.c_str(), RD_KAFKA_PARTITION_UA);

@@ -5,7 +5,9 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/store/port/ledger.hpp"
@@ -20,7 +22,7 @@ struct assigned {
   std::string topic;
   std::int32_t partition = -1;
   std::uint64_t next = 0;  ///< offset of the next message
-  bool at_end = false;     ///< as last reported
+  bool at_end = false;     ///< as last reported; `next` is past all marks of transactions then
   queue_handle messages{};
 };
 
@@ -51,6 +53,12 @@ class member {
   [[nodiscard]] std::vector<assigned>& partitions_of_ours() noexcept { return ours_; }
   [[nodiscard]] kafka_lanes& lanes() noexcept { return lanes_; }
   [[nodiscard]] const kafka_lanes& lanes() const noexcept { return lanes_; }
+
+  /// With until=end: whether everything that the topics had when this member joined is settled by the group,
+  /// or read by this member.    @throws  as serve()
+  [[nodiscard]] bool is_at_end();
+  /// Whether the lane has no more than that from here on.    Threads: any, once join() has returned.
+  [[nodiscard]] bool ends_at(std::string_view lane, std::uint64_t position) const;
 
   /// Handles an event of a partition's queue that is not a message.
   void take_error(assigned& from, const rd_kafka_message_t& told);
@@ -87,6 +95,10 @@ class member {
   static void on_commit(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
   void take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets);
 
+  void note_ends();
+  [[nodiscard]] bool is_read(const assigned& lane) const;
+  [[nodiscard]] partition_list left_to_others() const;
+
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
   void open_queue(const rd_kafka_topic_partition_t& of, kafka_lanes::origin begun_at);
@@ -103,6 +115,10 @@ class member {
   reached_positions reached_{};
   std::string cluster_{};
   std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when it joined the group
+  /// With until=end: where the lanes ended when it joined the group, unless they had nothing to read.
+  std::map<std::string, std::uint64_t, std::less<>> ends_{};
+  std::set<std::string, std::less<>> done_{};  // of these, lanes that the group has committed to their end
+  clock::time_point asked_{};
   std::exception_ptr failure_{};
   std::optional<clock::time_point> away_since_{};  // or suspected so
   clock::time_point probed_{};

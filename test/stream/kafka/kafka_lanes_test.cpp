@@ -75,6 +75,16 @@ TEST(KafkaLanes, IsIdleWhenAllIsSettledOrAbandoned) {
   other.join();
 }
 
+TEST(KafkaLanes, WaitsForAClaimedBatchThoughAnAbandonedOneHasTheSameEnd) {
+  kafka_lanes lanes;
+  lanes.begin("t/0", 0);
+  lanes.give("t/0", 10);
+  lanes.abandon({.lane = "t/0", .next = 10, .generation = lanes.give("t/0", 10).number});
+  EXPECT_FALSE(lanes.wait_until_idle(the_lane, 0ms));
+  lanes.settle("t/0", 10);
+  EXPECT_TRUE(lanes.wait_until_idle(the_lane, 0ms));
+}
+
 TEST(KafkaLanes, RemainsOfAnEarlierAssignmentDoNotMoveItBack) {
   kafka_lanes lanes;
   lanes.begin("t/0", 50);

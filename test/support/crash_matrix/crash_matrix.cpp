@@ -222,15 +222,9 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
     return ended;
   };
   for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // ends a truncated line
-  program_result last = run({}, on.last_worker);
-  const auto fault = [&] { return to.fault(world, printed + last.out) + fault_of_late_events(world); };
-  if (last.exit_code == 0 && from.grace && !fault().empty()) {
-    std::this_thread::sleep_for(from.grace(world));
-    printed += last.out + '\n';
-    last = run({}, on.last_worker);
-  }
+  const program_result last = run({}, on.last_worker);
   if (last.exit_code == 0)
-    outcome.fault += fault();
+    outcome.fault += to.fault(world, printed + last.out) + fault_of_late_events(world);
   else
     outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
   return outcome;

@@ -62,9 +62,6 @@ struct matrix_source {
   /// @param worker  0, or 1 for the second of two workers
   std::function<std::vector<std::string>(const matrix_world&, int worker)> words;
   bool on_standard_input = false;
-  /// For how long a dead worker keeps its lanes, so that one that reads to the end may not get them; null: it
-  /// does not.
-  std::function<std::chrono::milliseconds(const matrix_world&)> grace{};
 };
 
 /// The destination of its fresh events.

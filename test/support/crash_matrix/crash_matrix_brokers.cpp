@@ -94,10 +94,7 @@ matrix_source from_kafka(kafka_way kafka) {
       [kafka](const matrix_world& world, int) {
         return std::vector<std::string>{"--from", kafka.gate.url("clicks-" + world.job, quick_group(world))};
       },
-      false,
-      [](const matrix_world& world) {
-        return std::chrono::milliseconds(limits_of(world.on).session * 3 / 2);
-      }};
+      false};
 }
 
 namespace {
