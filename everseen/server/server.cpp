@@ -145,7 +145,6 @@ class filter_server::runtime {
     wait_for_clients();
     for (const auto& each : loops_) each->close_all();
     all_.stats().give_up();
-    all_.gate().open_for_good();
     all_.workers().finish();
     all_.batches().finish();
     all_.asides().finish();

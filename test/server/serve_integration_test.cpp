@@ -427,13 +427,11 @@ TEST(Serve, SpeaksTlsAndRequiresACertificateWhereConfigured) {
   EXPECT_EQ(run_program(unknown).out, "");
 }
 
-TEST(Serve, ListsItsClientsAndDisconnectsThem) {
+TEST(Serve, ListsItsClients) {
   serving server;
-  raw_client victim(server.path());
-  EXPECT_EQ(victim.ask("CLIENT SETNAME bob\r\n", 5), "+OK\r\n");
+  raw_client bob(server.path());
+  EXPECT_EQ(bob.ask("CLIENT SETNAME bob\r\n", 5), "+OK\r\n");
   EXPECT_THAT(server.cli({"CLIENT", "LIST"}), HasSubstr("name=bob"));
-  EXPECT_EQ(server.cli({"CLIENT", "KILL", "ID", "1"}), "1");
-  EXPECT_EQ(victim.receive_all(), "");
 }
 
 TEST(Serve, AnswersRunningRequestsWhenItIsStopped) {

@@ -74,15 +74,10 @@ struct command {
     int last = 0;
     int step = 0;
   } keys{};
-  std::string_view group;    ///< as in COMMAND DOCS
-  std::string_view summary;  ///< one sentence without a full stop
-  std::string_view usage;    ///< the arguments
   void (*run)(call&) = nullptr;
   /// The keys of a request that may be batched; empty if the request must run by itself. Null: never.
   std::optional<batched_keys> (*batched)(word_list) = nullptr;
   bool in_transaction_at_once = false;  ///< not queued after MULTI
-  bool runs_alone = false;              ///< no other command about filters runs concurrently
-  bool without_database = false;        ///< also runs after a SELECT that was refused
   std::span<const command> subcommands{};
 
   [[nodiscard]] bool takes(std::size_t count) const noexcept {
@@ -101,21 +96,11 @@ inline constexpr command::key_positions every_word{1, -1, 1};
 [[nodiscard]] const command* find_command(std::string_view name);
 
 /// The command of a request; of one with subcommands, the one that is asked for.
-/// @throws refusal  unknown, or not offered    @pre there is a word
+/// @throws refusal  unknown    @pre there is a word
 [[nodiscard]] const command& command_of(word_list request);
-
-/// The positions of the keys among the words of a request of this length.
-[[nodiscard]] std::vector<std::size_t> key_positions_of(const command& what, std::size_t words);
-
-/// Lists the usage of the subcommands of the command of a call.
-void write_help(call& c);
 
 /// In small letters.
 [[nodiscard]] std::string lower(std::string_view name);
-
-/// Why everseen serve has no command of this name, which Redis has; empty: the reason is not known.
-/// @param name  in any case, a subcommand with its full name
-[[nodiscard]] std::string_view why_not_offered(std::string_view name);
 
 /// Whether two words are equal, ignoring case.
 [[nodiscard]] bool is_word(std::string_view word, std::string_view capitals) noexcept;
@@ -132,15 +117,13 @@ void write_help(call& c);
 [[nodiscard]] std::span<const command> store_commands();
 [[nodiscard]] std::span<const command> key_commands();
 [[nodiscard]] std::span<const command> listing_commands();
-[[nodiscard]] std::span<const command> object_commands();
+[[nodiscard]] std::span<const command> memory_commands();
 [[nodiscard]] std::span<const command> expiry_commands();
 [[nodiscard]] std::span<const command> connection_commands();
 [[nodiscard]] std::span<const command> client_commands();
-[[nodiscard]] std::span<const command> acl_commands();
 [[nodiscard]] std::span<const command> transaction_commands();
 [[nodiscard]] std::span<const command> server_commands();
 [[nodiscard]] std::span<const command> command_commands();
 [[nodiscard]] std::span<const command> config_commands();
-[[nodiscard]] std::span<const command> standalone_commands();
 
 }  // namespace everseen::server

@@ -98,30 +98,14 @@ std::optional<batched_keys> many_to_insert(word_list w) {
 
 std::span<const command> bloom_commands() {
   static constexpr command commands[] = {
-      {"BF.ADD", 3, right::write, runs::on_worker, first_word, "bloom",
-       "Adds a key to a filter, creates the filter if necessary, and returns whether the key was fresh",
-       "key item", bloom_add, one_to_add},
-      {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, "bloom",
-       "Returns whether a key was probably added to a filter", "key item", bloom_check, one_to_check},
-      {"BF.INSERT", -4, right::write, runs::on_worker, first_word, "bloom",
-       "Adds keys to a filter, and creates it with the given options if necessary",
-       "key [CAPACITY capacity] [ERROR error] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item "
-       "...]",
-       insert, many_to_insert},
-      {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, "bloom",
-       "Creates a filter from the chunks that SCANDUMP returned; it exists with the last of them",
-       "key iterator data", load_chunk},
-      {"BF.MADD", -3, right::write, runs::on_worker, first_word, "bloom",
-       "Adds keys to a filter, creates the filter if necessary, and returns for each key whether it was "
-       "fresh",
-       "key item [item ...]", bloom_add, many_to_add},
-      {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, "bloom",
-       "Returns for each key whether it was probably added to a filter", "key item [item ...]", bloom_check,
-       many_to_check},
-      {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, "bloom", "Creates a filter",
-       "key error_rate capacity [EXPANSION expansion] [NONSCALING]", bloom_reserve},
-      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, "bloom", "Returns a filter chunk by chunk",
-       "key iterator", scan_dump},
+      {"BF.ADD", 3, right::write, runs::on_worker, first_word, bloom_add, one_to_add},
+      {"BF.EXISTS", 3, right::read, runs::on_worker, first_word, bloom_check, one_to_check},
+      {"BF.INSERT", -4, right::write, runs::on_worker, first_word, insert, many_to_insert},
+      {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, load_chunk},
+      {"BF.MADD", -3, right::write, runs::on_worker, first_word, bloom_add, many_to_add},
+      {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, bloom_check, many_to_check},
+      {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, bloom_reserve},
+      {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, scan_dump},
   };
   return commands;
 }

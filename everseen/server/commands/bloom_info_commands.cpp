@@ -133,13 +133,9 @@ void debug(call& c) {
 
 std::span<const command> bloom_info_commands() {
   static constexpr command commands[] = {
-      {"BF.CARD", 2, right::read, runs::on_worker, first_word, "bloom",
-       "Returns the number of keys added to a filter", "key", card},
-      {"BF.DEBUG", 2, right::read, runs::on_worker, first_word, "bloom",
-       "Describes the layers of a filter, a line each", "key", debug},
-      {"BF.INFO", -2, right::read, runs::on_worker, first_word, "bloom",
-       "Returns the properties and the fill of a filter",
-       "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", bloom_info},
+      {"BF.CARD", 2, right::read, runs::on_worker, first_word, card},
+      {"BF.DEBUG", 2, right::read, runs::on_worker, first_word, debug},
+      {"BF.INFO", -2, right::read, runs::on_worker, first_word, bloom_info},
   };
   return commands;
 }

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "everseen/core/base/nearest.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
@@ -21,10 +19,10 @@ constexpr char capital(char c) noexcept {
 
 std::vector<command> gather() {
   std::vector<command> all;
-  for (const auto family : {bloom_commands(), bloom_info_commands(), everseen_commands(), store_commands(),
-                            key_commands(), listing_commands(), object_commands(), expiry_commands(),
-                            connection_commands(), client_commands(), acl_commands(), transaction_commands(),
-                            server_commands(), command_commands(), config_commands(), standalone_commands()})
+  for (const auto family :
+       {bloom_commands(), bloom_info_commands(), everseen_commands(), store_commands(), key_commands(),
+        listing_commands(), memory_commands(), expiry_commands(), connection_commands(), client_commands(),
+        transaction_commands(), server_commands(), command_commands(), config_commands()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const command& a, const command& b) { return a.name < b.name; });
   return all;
@@ -44,35 +42,20 @@ const command* find_subcommand(const command& of, std::string_view word) noexcep
   return found != of.subcommands.end() ? &*found : nullptr;
 }
 
-refusal not_offered(std::string_view name, std::string_view why) {
-  return {
-      fmt::format("ERR unknown command '{}'{}: {}", name.substr(0, longest_shown), wire::unknown_here, why)};
-}
-
-/// The command that was probably meant.
-std::string_view meant_command(std::string_view word) {
-  std::string capitals(word.substr(0, longest_name));
-  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  std::vector<std::string_view> names;
-  for (const command& each : all_commands()) names.push_back(each.name);
-  return nearest(capitals, names);
-}
-
-/// Clients know the error by its beginning, which is that of Redis.
+/// In the words of Redis, which clients know; by the rest, clients of everseen recognise this server.
 refusal unknown_command(word_list request) {
-  if (const auto why = why_not_offered(request[0]); !why.empty()) return not_offered(request[0], why);
-  const std::string_view meant = meant_command(request[0]);
-  return not_offered(
-      request[0], meant.empty() ? "keys here are Bloom filters, for BF.ADD and BF.EXISTS; COMMAND LIST "
-                                  "returns all commands"
-                                : fmt::format("did you mean {}? COMMAND LIST returns all commands", meant));
+  std::string text =
+      fmt::format("ERR unknown command '{}', with args beginning with:", request[0].substr(0, longest_shown));
+  for (const std::string_view word : request.subspan(1)) {
+    const std::size_t room = longest_shown - std::min(longest_shown, text.size());
+    if (room == 0) break;
+    text += fmt::format(" '{}'", word.substr(0, room));
+  }
+  return {text + std::string(wire::unknown_here)};
 }
 
-refusal unknown_subcommand(const command& of, std::string_view word) {
-  const std::string_view shown = word.substr(0, longest_shown);
-  if (const auto why = why_not_offered(fmt::format("{}|{}", of.name, shown)); !why.empty())
-    return {fmt::format("ERR unknown subcommand '{}': {}", shown, why)};
-  return {fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown, of.name)};
+refusal unknown_subcommand(std::string_view word) {
+  return {fmt::format("ERR unknown subcommand '{}'.", word.substr(0, longest_shown))};
 }
 
 }  // namespace
@@ -103,25 +86,7 @@ const command& command_of(word_list request) {
   if (what == nullptr) throw unknown_command(request);
   if (what->subcommands.empty() || request.size() == 1) return *what;
   if (const command* const part = find_subcommand(*what, request[1])) return *part;
-  throw unknown_subcommand(*what, request[1]);
-}
-
-std::vector<std::size_t> key_positions_of(const command& what, std::size_t words) {
-  std::vector<std::size_t> found;
-  if (what.keys.first == 0) return found;
-  const auto count = static_cast<int>(words);
-  const int last = what.keys.last < 0 ? count + what.keys.last : std::min(what.keys.last, count - 1);
-  for (int i = what.keys.first; i <= last; i += what.keys.step) found.push_back(static_cast<std::size_t>(i));
-  return found;
-}
-
-void write_help(call& c) {
-  const command& of = *find_command(c.words[0]);
-  c.reply.array(1 + of.subcommands.size());
-  c.reply.status(fmt::format("{} <subcommand> [<arg> ...]. Subcommands are:", of.name));
-  for (const command& each : of.subcommands)
-    c.reply.status(fmt::format("{}{}{}: {}", second_word(each), each.usage.empty() ? "" : " ", each.usage,
-                               each.summary));
+  throw unknown_subcommand(request[1]);
 }
 
 bool is_word(std::string_view word, std::string_view capitals) noexcept {

@@ -9,7 +9,6 @@
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/glob.hpp"
-#include "everseen/server/registry/databases.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// CONFIG: the settings of the server that clients of Redis ask for.
@@ -27,7 +26,7 @@ struct setting {
 
 constexpr setting settings[] = {
     {"appendonly", [](service&) { return std::string("no"); }},
-    {"databases", [](service&) { return std::to_string(database_count); }},
+    {"databases", [](service&) { return std::string("1"); }},
     {"maxclients", [](service& all) { return std::to_string(all.tunable.max_connections.load()); },
      [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
     {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },
@@ -88,26 +87,15 @@ void set_settings(call& c) {
   c.reply.ok();
 }
 
-/// Counters of the server are never reset; clients that ask for it compare with what they read before.
-void reset_counters(call& c) {
-  c.reply.ok();
-}
-
 }  // namespace
 
 std::span<const command> config_commands() {
   static constexpr command subcommands[] = {
-      {"CONFIG|GET", -3, right::admin, runs::at_once, no_keys, "server", "Returns settings",
-       "pattern [pattern ...]", get_settings},
-      {"CONFIG|HELP", 2, right::admin, runs::at_once, no_keys, "server", "Returns this list", "", write_help},
-      {"CONFIG|RESETSTAT", 2, right::admin, runs::at_once, no_keys, "server", "Changes nothing", "",
-       reset_counters},
-      {"CONFIG|SET", -4, right::admin, runs::at_once, no_keys, "server", "Changes settings",
-       "parameter value [parameter value ...]", set_settings},
+      {"CONFIG|GET", -3, right::admin, runs::at_once, no_keys, get_settings},
+      {"CONFIG|SET", -4, right::admin, runs::at_once, no_keys, set_settings},
   };
   static constexpr command commands[] = {
-      {"CONFIG", -2, right::admin, runs::at_once, no_keys, "server", "Reads and changes settings",
-       "subcommand", nullptr, nullptr, false, false, false, subcommands},
+      {"CONFIG", -2, right::admin, runs::at_once, no_keys, nullptr, nullptr, false, subcommands},
   };
   return commands;
 }

@@ -90,9 +90,16 @@ void echo(call& c) {
   c.reply.bulk(c.words[1]);
 }
 
+/// Clients select database 0 by themselves.
 void select(call& c) {
-  c.from.select_database(read_integer(c.words[1]));
+  const auto index = read_integer(c.words[1]);
+  if (!index) throw refusal{"ERR value is not an integer or out of range"};
+  if (*index != 0) throw refusal{"ERR DB index is out of range"};
   c.reply.ok();
+}
+
+void who_am_i(call& c) {
+  c.reply.bulk(c.from.self().user());
 }
 
 void quit(call& c) {
@@ -121,21 +128,18 @@ void name_client(call& c, std::string_view name) {
 }
 
 std::span<const command> connection_commands() {
+  static constexpr command of_acl[] = {
+      {"ACL|WHOAMI", 2, right::read, runs::at_once, no_keys, who_am_i},
+  };
   static constexpr command commands[] = {
-      {"AUTH", -2, right::nothing, runs::at_once, no_keys, "connection", "Authenticates the client",
-       "[username] password", auth, nullptr, true, false, true},
-      {"ECHO", 2, right::read, runs::at_once, no_keys, "connection", "Returns its argument", "message", echo},
-      {"HELLO", -1, right::nothing, runs::at_once, no_keys, "connection",
-       "Selects the version of the protocol", "[protover [AUTH username password] [SETNAME clientname]]",
-       connection_hello, nullptr, true, false, true},
-      {"PING", -1, right::read, runs::at_once, no_keys, "connection", "Answers PONG", "[message]", ping,
-       nullptr, false, false, true},
-      {"QUIT", -1, right::nothing, runs::at_once, no_keys, "connection", "Closes the connection", "", quit,
-       nullptr, true, false, true},
-      {"RESET", 1, right::nothing, runs::at_once, no_keys, "connection",
-       "Resets the connection to its initial state", "", connection_reset, nullptr, true, false, true},
-      {"SELECT", 2, right::read, runs::at_once, no_keys, "connection", "Selects a database, 0 to 15", "index",
-       select, nullptr, false, false, true},
+      {"ACL", -2, right::read, runs::at_once, no_keys, nullptr, nullptr, false, of_acl},
+      {"AUTH", -2, right::nothing, runs::at_once, no_keys, auth, nullptr, true},
+      {"ECHO", 2, right::read, runs::at_once, no_keys, echo},
+      {"HELLO", -1, right::nothing, runs::at_once, no_keys, connection_hello, nullptr, true},
+      {"PING", -1, right::read, runs::at_once, no_keys, ping},
+      {"QUIT", -1, right::nothing, runs::at_once, no_keys, quit, nullptr, true},
+      {"RESET", 1, right::nothing, runs::at_once, no_keys, connection_reset, nullptr, true},
+      {"SELECT", 2, right::read, runs::at_once, no_keys, select},
   };
   return commands;
 }

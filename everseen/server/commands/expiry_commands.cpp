@@ -123,26 +123,15 @@ void persist(call& c) {
 
 std::span<const command> expiry_commands() {
   static constexpr command commands[] = {
-      {"EXPIRE", -3, right::write, runs::on_worker, first_word, "generic",
-       "Sets the time to live of a filter, in seconds", "key seconds [NX | XX | GT | LT]", expire},
-      {"EXPIREAT", -3, right::write, runs::on_worker, first_word, "generic",
-       "Sets the expiry time of a filter, in seconds since 1970", "key unix-time-seconds [NX | XX | GT | LT]",
-       expireat},
-      {"EXPIRETIME", 2, right::read, runs::on_worker, first_word, "generic",
-       "Returns the expiry time of a filter, in seconds since 1970", "key", expiretime},
-      {"PERSIST", 2, right::write, runs::on_worker, first_word, "generic",
-       "Removes the expiry time of a filter", "key", persist},
-      {"PEXPIRE", -3, right::write, runs::on_worker, first_word, "generic",
-       "Sets the time to live of a filter, in milliseconds", "key milliseconds [NX | XX | GT | LT]", pexpire},
-      {"PEXPIREAT", -3, right::write, runs::on_worker, first_word, "generic",
-       "Sets the expiry time of a filter, in milliseconds since 1970",
-       "key unix-time-milliseconds [NX | XX | GT | LT]", pexpireat},
-      {"PEXPIRETIME", 2, right::read, runs::on_worker, first_word, "generic",
-       "Returns the expiry time of a filter, in milliseconds since 1970", "key", pexpiretime},
-      {"PTTL", 2, right::read, runs::on_worker, first_word, "generic",
-       "Returns the time to live of a filter, in milliseconds", "key", pttl},
-      {"TTL", 2, right::read, runs::on_worker, first_word, "generic",
-       "Returns the time to live of a filter, in seconds", "key", ttl},
+      {"EXPIRE", -3, right::write, runs::on_worker, first_word, expire},
+      {"EXPIREAT", -3, right::write, runs::on_worker, first_word, expireat},
+      {"EXPIRETIME", 2, right::read, runs::on_worker, first_word, expiretime},
+      {"PERSIST", 2, right::write, runs::on_worker, first_word, persist},
+      {"PEXPIRE", -3, right::write, runs::on_worker, first_word, pexpire},
+      {"PEXPIREAT", -3, right::write, runs::on_worker, first_word, pexpireat},
+      {"PEXPIRETIME", 2, right::read, runs::on_worker, first_word, pexpiretime},
+      {"PTTL", 2, right::read, runs::on_worker, first_word, pttl},
+      {"TTL", 2, right::read, runs::on_worker, first_word, ttl},
   };
   return commands;
 }

@@ -29,10 +29,7 @@ void type(call& c) {
   c.reply.status(c.all.filters().exists(c.words[1]) ? type_name : "none");
 }
 
-enum class databases : bool { this_one, all };
-
 /// A filter that cannot be dropped now does not stop the others.
-template <databases Which>
 void flush(call& c) {
   const word_list how = c.words.subspan(1);
   if (how.size() > 1 || (how.size() == 1 && !is_word(how[0], "ASYNC") && !is_word(how[0], "SYNC")))
@@ -41,8 +38,7 @@ void flush(call& c) {
   std::string why;
   c.all.loads().forget_all();
   for (const std::string& name : c.all.filters().keys()) try {
-      if (Which == databases::all || database_key_of(name).database == c.from.database())
-        c.all.filters().drop(name);
+      c.all.filters().drop(name);
     } catch (const no_filter&) {
       // Another client has dropped it.
     } catch (const error& fault) {
@@ -74,48 +70,20 @@ void rename_if_free(call& c) {
   c.reply.integer(rename(c, store::namesake::refuse) ? 1 : 0);
 }
 
-/// MOVE key db
-void move(call& c) {
-  const auto to = read_integer(c.words[2]);
-  if (!to) throw refusal{"ERR value is not an integer or out of range"};
-  if (*to < 0 || *to >= database_count) throw refusal{"ERR DB index is out of range"};
-  const auto database = static_cast<database_index>(*to);
-  if (database == c.from.database()) throw refusal{"ERR source and destination objects are the same"};
-  const std::string name = in_database(database, database_key_of(c.words[1]).key);
-  try {
-    c.all.filters().rename(c.words[1], name, store::namesake::refuse);
-    c.reply.integer(1);
-  } catch (const name_taken&) {
-    c.reply.integer(0);
-  } catch (const no_filter&) {
-    c.reply.integer(0);
-  }
-}
-
 constexpr command::key_positions first_two{1, 2, 1};
 
 }  // namespace
 
 std::span<const command> key_commands() {
   static constexpr command commands[] = {
-      {"DEL", -2, right::write, runs::on_worker, every_word, "generic", "Removes filters", "key [key ...]",
-       del},
-      {"EXISTS", -2, right::read, runs::on_worker, every_word, "generic",
-       "Returns how many of these filters exist", "key [key ...]", exists},
-      {"FLUSHALL", -1, right::admin, runs::on_worker, no_keys, "server",
-       "Removes all filters of all databases", "[ASYNC | SYNC]", flush<databases::all>},
-      {"FLUSHDB", -1, right::admin, runs::on_worker, no_keys, "server",
-       "Removes all filters of the selected database", "[ASYNC | SYNC]", flush<databases::this_one>},
-      {"MOVE", 3, right::write, runs::on_worker, first_word, "generic", "Moves a filter to another database",
-       "key db", move},
-      {"RENAME", 3, right::write, runs::on_worker, first_two, "generic",
-       "Renames a filter; replaces a filter that has the new key", "key newkey", rename_over},
-      {"RENAMENX", 3, right::write, runs::on_worker, first_two, "generic",
-       "Renames a filter, unless the new key exists", "key newkey", rename_if_free},
-      {"TYPE", 2, right::read, runs::on_worker, first_word, "generic", "Returns the type of a key", "key",
-       type},
-      {"UNLINK", -2, right::write, runs::on_worker, every_word, "generic", "Removes filters", "key [key ...]",
-       del},
+      {"DEL", -2, right::write, runs::on_worker, every_word, del},
+      {"EXISTS", -2, right::read, runs::on_worker, every_word, exists},
+      {"FLUSHALL", -1, right::admin, runs::on_worker, no_keys, flush},
+      {"FLUSHDB", -1, right::admin, runs::on_worker, no_keys, flush},
+      {"RENAME", 3, right::write, runs::on_worker, first_two, rename_over},
+      {"RENAMENX", 3, right::write, runs::on_worker, first_two, rename_if_free},
+      {"TYPE", 2, right::read, runs::on_worker, first_word, type},
+      {"UNLINK", -2, right::write, runs::on_worker, every_word, del},
   };
   return commands;
 }

@@ -15,22 +15,13 @@ namespace everseen::server {
 
 namespace {
 
-/// The keys of the client's database.
-std::vector<std::string> own_keys(call& c) {
-  std::vector<std::string> keys;
-  for (const std::string& name : c.all.filters().keys())
-    if (const database_key k = database_key_of(name); k.database == c.from.database())
-      keys.emplace_back(k.key);
-  return keys;
-}
-
 void dbsize(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(own_keys(c).size()));
+  c.reply.integer(static_cast<std::int64_t>(c.all.filters().keys().size()));
 }
 
 void keys(call& c) {
   std::vector<std::string> found;
-  for (std::string& key : own_keys(c))
+  for (std::string& key : c.all.filters().keys())
     if (matches(c.words[1], key)) found.push_back(std::move(key));
   c.reply.array(found.size());
   for (const std::string& key : found) c.reply.bulk(key);
@@ -79,7 +70,7 @@ void scan(call& c) {
   if (!cursor || *cursor < 0) throw refusal{"ERR invalid cursor"};
   const scan_request r = parse_scan(c.words);
   std::vector<std::pair<std::int64_t, std::string>> left;
-  for (std::string& key : own_keys(c))
+  for (std::string& key : c.all.filters().keys())
     if (const std::int64_t place = place_of(key); place >= *cursor) left.emplace_back(place, std::move(key));
   std::sort(left.begin(), left.end());
   std::size_t count = std::min(left.size(), static_cast<std::size_t>(r.count));
@@ -97,12 +88,9 @@ void scan(call& c) {
 
 std::span<const command> listing_commands() {
   static constexpr command commands[] = {
-      {"DBSIZE", 1, right::read, runs::on_worker, no_keys, "server", "Returns the number of filters", "",
-       dbsize},
-      {"KEYS", 2, right::read, runs::on_worker, no_keys, "generic", "Lists the filters that match a pattern",
-       "pattern", keys},
-      {"SCAN", -2, right::read, runs::on_worker, no_keys, "generic", "Lists filters in pages",
-       "cursor [MATCH pattern] [COUNT count] [TYPE type]", scan},
+      {"DBSIZE", 1, right::read, runs::on_worker, no_keys, dbsize},
+      {"KEYS", 2, right::read, runs::on_worker, no_keys, keys},
+      {"SCAN", -2, right::read, runs::on_worker, no_keys, scan},
   };
   return commands;
 }

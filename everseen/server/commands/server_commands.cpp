@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -17,14 +16,8 @@ namespace everseen::server {
 
 namespace {
 
-/// A line for each database that has keys; one for database 0 in any case.
 std::string keyspace_of(filter_registry& filters) {
-  std::array<std::size_t, database_count> keys{};
-  for (const std::string& name : filters.keys()) ++keys[database_key_of(name).database];
-  std::string text = "# Keyspace\r\n";
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    if (i == 0 || keys[i] > 0) text += fmt::format("db{}:keys={},expires=0,avg_ttl=0\r\n", i, keys[i]);
-  return text;
+  return fmt::format("# Keyspace\r\ndb0:keys={},expires=0,avg_ttl=0\r\n", filters.keys().size());
 }
 
 std::int64_t seconds_now() {
@@ -117,35 +110,15 @@ void shut_down(call& c) {
   c.from.end();  // Redis does not answer either
 }
 
-void time(call& c) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  c.reply.array(2);
-  c.reply.bulk(std::to_string(us / 1'000'000));
-  c.reply.bulk(std::to_string(us % 1'000'000));
-}
-
-void refuse_debug(call&) {
-  throw refusal{"ERR DEBUG is not for servers that others use"};
-}
-
 }  // namespace
 
 std::span<const command> server_commands() {
   static constexpr command commands[] = {
-      {"BGSAVE", -1, right::write, runs::at_once, no_keys, "server",
-       "Starts to write acknowledged changes to the disk", "[SCHEDULE]", save_in_background},
-      {"DEBUG", -2, right::admin, runs::at_once, no_keys, "server", "Refused", "", refuse_debug},
-      {"INFO", -1, right::read, runs::on_worker, no_keys, "server", "Returns the state of the server",
-       "[section ...]", server_info},
-      {"LASTSAVE", 1, right::read, runs::at_once, no_keys, "server",
-       "Returns when the last SAVE ended, in seconds since 1970", "", last_save},
-      {"SAVE", 1, right::write, runs::on_worker, no_keys, "server", "Writes acknowledged changes to the disk",
-       "", save},
-      {"SHUTDOWN", -1, right::admin, runs::at_once, no_keys, "server",
-       "Answers pending requests, saves, and stops the server", "[NOSAVE | SAVE] [NOW] [FORCE] | ABORT",
-       shut_down},
-      {"TIME", 1, right::read, runs::at_once, no_keys, "server", "Returns the server's time", "", time},
+      {"BGSAVE", -1, right::write, runs::at_once, no_keys, save_in_background},
+      {"INFO", -1, right::read, runs::on_worker, no_keys, server_info},
+      {"LASTSAVE", 1, right::read, runs::at_once, no_keys, last_save},
+      {"SAVE", 1, right::write, runs::on_worker, no_keys, save},
+      {"SHUTDOWN", -1, right::admin, runs::at_once, no_keys, shut_down},
   };
   return commands;
 }

@@ -157,17 +157,9 @@ class http_connection final : public client_connection<Stream> {
     if (admitted_->route->place == runs::at_once)
       return answer(all(), *admitted_, head_, [this](const http_response& r) { reply(r, keeps_alive()); });
     base::suspend();
-    if (admitted_->route->place == runs::aside) return run_on(all().asides(), nullptr);
-    exec_gate::counter& counter = all().gate().counter_of_this_thread();
-    const auto run_inside = [this, &counter] { run_on(all().workers(), &counter); };
-    if (all().gate().enter(counter, this, run_inside)) run_inside();
-  }
-
-  /// @param entered  the counter in which it entered the gate, to leave it again; may be null
-  void run_on(worker_pool& pool, exec_gate::counter* entered) {
-    pool.submit([this, entered] {
-      answer(all(), *admitted_, head_, [this, entered](http_response r) noexcept {
-        if (entered != nullptr) all().gate().leave(*entered);
+    worker_pool& pool = admitted_->route->place == runs::aside ? all().asides() : all().workers();
+    pool.submit([this] {
+      answer(all(), *admitted_, head_, [this](http_response r) noexcept {
         base::resume([this, r = std::move(r)] { reply(r, keeps_alive()); });
       });
     });

@@ -31,11 +31,6 @@ class client_connection : public connection, public std::enable_shared_from_this
   /// @pre a shared pointer owns it
   void begin() {
     home_.add(this->shared_from_this());
-    client_->end = [home = &home_, weak = this->weak_from_this()] {
-      boost::asio::post(home->context(), [weak] {
-        if (const auto self = weak.lock()) self->close();
-      });
-    };
     all_.clients().add(client_);
     if constexpr (is_encrypted<Stream>)
       stream_.async_handshake(boost::asio::ssl::stream_base::server,

@@ -189,22 +189,10 @@ void everseen_info(call& c) {
 
 std::span<const command> everseen_commands() {
   static constexpr command commands[] = {
-      {"EVERSEEN.ADD", -4, right::write, runs::on_worker, first_word, "everseen",
-       "Adds keys and returns for each, in order, whether it was fresh, seen, late or unknown",
-       "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [SESSION id number] [DIGITS] ITEMS "
-       "item [item ...]",
-       add, plain_to_add},
-      {"EVERSEEN.CHECK", -4, right::read, runs::on_worker, first_word, "everseen",
-       "Returns for each key whether it is fresh, seen, late or unknown, and changes nothing",
-       "key [TIME unix-time-milliseconds | TIMES bytes] [OF fingerprint] [DIGITS] ITEMS item [item ...]",
-       check, plain_to_check},
-      {"EVERSEEN.INFO", 2, right::read, runs::on_worker, first_word, "everseen",
-       "Returns all properties of a filter", "key", everseen_info},
-      {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, "everseen",
-       "Creates a filter, optionally with a time window or an expiry time",
-       "key error_rate capacity [WINDOW milliseconds] [SLICES count] [NONSCALING] [SIPHASH | XXH3] "
-       "[PX milliseconds]",
-       reserve},
+      {"EVERSEEN.ADD", -4, right::write, runs::on_worker, first_word, add, plain_to_add},
+      {"EVERSEEN.CHECK", -4, right::read, runs::on_worker, first_word, check, plain_to_check},
+      {"EVERSEEN.INFO", 2, right::read, runs::on_worker, first_word, everseen_info},
+      {"EVERSEEN.RESERVE", -4, right::write, runs::on_worker, first_word, reserve},
   };
   return commands;
 }

@@ -116,22 +116,12 @@ void reset(call& c) {
 
 std::span<const command> store_commands() {
   static constexpr command commands[] = {
-      {"EVERSEEN.CREATE", -3, right::write, runs::on_worker, first_word, "everseen",
-       "Creates a filter of an encoded spec", "key spec [PX milliseconds]", create},
-      {"EVERSEEN.DUMP", 6, right::read, runs::on_worker, first_word, "everseen",
-       "Returns bits of a partition and the iterator of the next ones",
-       "key fingerprint partition iterator bytes", dump},
-      {"EVERSEEN.HELLO", 2, right::read, runs::at_once, no_keys, "everseen",
-       "Checks that the client and the server speak the same version of everseen's own commands", "version",
-       hello},
-      {"EVERSEEN.RESET", 2, right::write, runs::on_worker, first_word, "everseen",
-       "Removes all keys of a filter; its properties stay", "key", reset},
-      {"EVERSEEN.SESSION", 2, right::write, runs::at_once, no_keys, "everseen",
-       "Begins a session of numbered batches, each of which is added once however often it is sent", "id",
-       begin_session},
-      {"EVERSEEN.STATE", 3, right::read, runs::on_worker, first_word, "everseen",
-       "Returns the encoded spec and the layers of a partition, the filter's fingerprint and expiry time",
-       "key partition", state},
+      {"EVERSEEN.CREATE", -3, right::write, runs::on_worker, first_word, create},
+      {"EVERSEEN.DUMP", 6, right::read, runs::on_worker, first_word, dump},
+      {"EVERSEEN.HELLO", 2, right::read, runs::at_once, no_keys, hello},
+      {"EVERSEEN.RESET", 2, right::write, runs::on_worker, first_word, reset},
+      {"EVERSEEN.SESSION", 2, right::write, runs::at_once, no_keys, begin_session},
+      {"EVERSEEN.STATE", 3, right::read, runs::on_worker, first_word, state},
   };
   return commands;
 }

@@ -126,7 +126,6 @@ class resp_connection final : public client_connection<Stream> {
       if (p.is == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
-    session_.leave();  // it may have entered and not run
     if (!is_writing() && is_ending_) finish();
   }
 

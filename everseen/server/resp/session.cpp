@@ -32,20 +32,14 @@ session::session(service& all, std::shared_ptr<client> who, std::function<void()
       wake_(std::move(wake)),
       parser_(all.asks_for_password() ? wire::stranger_limits : all.settings().request),
       words_(all_.requests()),
-      rights_(all.asks_for_password() ? right::nothing : right::admin),
-      watched_bytes_(all_.requests()) {
+      rights_(all.asks_for_password() ? right::nothing : right::admin) {
   set_version(wire::protocol::resp2);
 }
 
-session::~session() {
-  all_.gate().withdraw(this);
-  leave();
-}
+session::~session() = default;
 
 session::progress session::run(std::string_view unread) {
   const progress p = answer(unread);
-  // A suspended session stays inside until its work is done: its requests have begun.
-  if (!is_suspended_) leave();
   // Added together, not one by one: all threads share the counter, and the filter's reference count.
   all_.count.commands.fetch_add(std::exchange(answered_, 0), std::memory_order_relaxed);
   held_filter_.reset();
@@ -87,13 +81,11 @@ session::progress session::answer(std::string_view unread) {
 /// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.
 session::next session::serve(word_list request, progress& p) {
   if (is_stopping_) {
-    answer_if_wanted([&] { reply_.error(being_stopped); });
+    reply_.error(being_stopped);
     p.used += parser_.size();
     return next::go_on;
   }
   const command* const what = known_command(request);
-  const bool asks_filters = what != nullptr && what->place == runs::on_worker && !what->runs_alone;
-  if (asks_filters && !transaction_ && !enter()) return next::stop;
   if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
     p.used += parser_.size();
     // The words of an inline command live in the parser until the next one.
@@ -109,29 +101,24 @@ session::next session::serve(word_list request, progress& p) {
   const auto size = parser_.size();
   ++answered_;
   if (const auto why = why_not(what, request)) {
-    answer_if_wanted([&] { refuse(*why); });
+    refuse(*why);
   } else if (transaction_ && !what->in_transaction_at_once) {
-    answer_if_wanted([&] { write_down(request); });
+    write_down(request);
   } else if (what->place == runs::on_worker) {
     used_by_worker_ = size;
-    what->runs_alone ? run_alone(*what, request) : run_on_worker(*what, request);
+    run_on_worker(*what, request);
     return next::stop;
   } else {
-    answer_if_wanted([&] { run_request(*what, request); });
+    run_request(*what, request);
   }
   p.used += size;
   return next::go_on;
 }
 
 bool session::batch(const command& what, word_list request) {
-  if (!has_database_ || what.needs > rights_ || !what.takes(request.size()) || replies_ != replies::on)
-    return false;
+  if (what.needs > rights_ || !what.takes(request.size())) return false;
   const auto keys = what.batched(request);
-  if (!keys) return false;
-  if (database() == 0 && database_key_of(request[1]).database != 0) return false;
-  const bool is_held =
-      database() == 0 ? hold_filter(request[1]) : hold_filter(in_database(database(), request[1]));
-  if (!is_held || !gathered_.put(held_filter_, *keys)) return false;
+  if (!keys || !hold_filter(request[1]) || !gathered_.put(held_filter_, *keys)) return false;
   ++answered_;
   client_->last_command.store(what.name.data(), std::memory_order_relaxed);
   return true;
@@ -157,7 +144,7 @@ bool session::flush() {
     return true;
   }
   is_suspended_ = true;
-  gathered_.send([this] { wake_up(); });
+  gathered_.send([this] { wake_(); });
   return false;
 }
 
@@ -225,40 +212,15 @@ session::transaction session::end_transaction(std::string_view command) {
   return ended;
 }
 
-void session::watch(std::string_view key, filter_revision seen) {
-  constexpr std::size_t beside_the_key = 128;
-  if (!watched_bytes_.hold(watched_bytes_.held() + beside_the_key + key.size()))
-    throw refusal{std::string(no_room_for_requests)};
-  watched_.emplace(key, std::move(seen));
-  client_->watched = static_cast<int>(watched_.size());
-}
-
-void session::unwatch() noexcept {
-  watched_.clear();
-  client_->watched = 0;
-  watched_bytes_.give_back();
-}
-
 void session::reset() {
   transaction_.reset();
   client_->queued = -1;
-  unwatch();
-  replies_ = replies::on;
-  has_database_ = true;
-  client_->database = 0;
   set_version(wire::protocol::resp2);
   client_->set_name({});
   client_->set_user("default");
   if (!all_.asks_for_password()) return;
   rights_ = right::nothing;
   parser_.set_limits(wire::stranger_limits);
-}
-
-void session::select_database(std::optional<std::int64_t> index) {
-  has_database_ = index && *index >= 0 && *index < database_count;
-  if (!index) throw refusal{"ERR value is not an integer or out of range"};
-  if (!has_database_) throw refusal{"ERR DB index is out of range"};
-  client_->database = static_cast<database_index>(*index);
 }
 
 bool session::log_in(std::string_view user, std::string_view password) {

@@ -67,14 +67,14 @@ std::string describe(const client& c, std::int64_t now_ms) {
   // All fields of Redis up to 8.0, as clients look for each. Memory is not counted by client, and there are
   // no channels and no threads of its own for a client.
   return fmt::format(
-      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 multi={} "
-      "watch={} qbuf=0 "
+      "id={} addr={} laddr={} fd=-1 name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 multi={} "
+      "watch=0 qbuf=0 "
       "qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user={} "
       "redir=-1 resp={} lib-name={} lib-ver={} io-thread=0",
       c.id, c.address, c.local_address, c.name(), (now_ms - c.since_ms) / 1000,
-      (now_ms - c.last_request_ms) / 1000, queued < 0 ? "N" : "x", c.database.load(), queued,
-      c.watched.load(), last.empty() ? "NULL" : last, c.user(), c.protocol.load(),
-      c.library(client::library_word::name), c.library(client::library_word::version));
+      (now_ms - c.last_request_ms) / 1000, queued < 0 ? "N" : "x", queued, last.empty() ? "NULL" : last,
+      c.user(), c.protocol.load(), c.library(client::library_word::name),
+      c.library(client::library_word::version));
 }
 
 }  // namespace everseen::server

@@ -2,18 +2,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "everseen/server/registry/databases.hpp"
-
 namespace everseen::server {
 
-/// The part of a client that other clients can see and change.
+/// The part of a client that other clients can see.
 struct client {
   std::uint64_t id = 0;
   std::string address{};        ///< of the client
@@ -22,11 +19,8 @@ struct client {
   std::int64_t since_ms = 0;    ///< ms since 1970
   std::atomic<std::int64_t> last_request_ms = 0;
   std::atomic<const char*> last_command = "";
-  std::atomic<database_index> database = 0;
   std::atomic<int> protocol = 0;  ///< version of the Redis protocol; 0: HTTP
   std::atomic<int> queued = -1;   ///< requests since MULTI; -1: there was none
-  std::atomic<int> watched = 0;   ///< filters
-  std::function<void()> end{};    ///< closes its connection, from any thread
 
   void set_name(std::string name);
   [[nodiscard]] std::string name() const;

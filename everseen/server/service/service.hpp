@@ -22,7 +22,6 @@
 #include "everseen/server/service/bounded_retry_policy.hpp"
 #include "everseen/server/service/chunk_loads.hpp"
 #include "everseen/server/service/client_list.hpp"
-#include "everseen/server/service/exec_gate.hpp"
 #include "everseen/server/service/guess_limit.hpp"
 #include "everseen/server/service/store_health.hpp"
 
@@ -59,7 +58,6 @@ class service {
   /// For work that does not wait for the store, even while all workers do.
   [[nodiscard]] worker_pool& asides() noexcept { return asides_; }
   /// The gate for everything that reads or changes filters.
-  [[nodiscard]] exec_gate& gate() noexcept { return gate_; }
   [[nodiscard]] store_health& health() noexcept { return health_; }
   [[nodiscard]] bounded_retry_policy& outages() noexcept { return *retry_policy_; }
 
@@ -131,7 +129,6 @@ class service {
   filter_registry filters_;
   chunk_loads loads_{};
   batch_sessions sessions_{};
-  exec_gate gate_{};
   store_health health_;
   // Destroyed first: their work uses all the others.
   worker_pool asides_{2};

@@ -472,21 +472,8 @@ TEST_F(Transcript, JudgesInWindowsByTheGivenTime) {
 )");
 }
 
-TEST_F(Transcript, ExplainsWhyItRefusesUnsupportedRequests) {
-  EXPECT_EQ(server_.cli({"GET", "a"}),
-            "ERR unknown command 'GET' (this is everseen serve): keys here are Bloom filters, for BF.ADD and "
-            "BF.EXISTS; COMMAND LIST returns all commands");
-  EXPECT_EQ(
-      server_.cli({"bf.exist", "a", "b"}),
-      "ERR unknown command 'bf.exist' (this is everseen serve): did you mean BF.EXISTS? COMMAND LIST returns "
-      "all commands");
-  plays(R"(> SELECT 16
--ERR DB index is out of range
-> SELECT 0
-+OK
-> DEBUG SLEEP 10
--ERR DEBUG is not for servers that others use
-> AUTH x
+TEST_F(Transcript, AnswersWhatClientsSendByThemselves) {
+  plays(R"(> AUTH x
 -ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?
 > PING
 +PONG

@@ -1,4 +1,4 @@
-// Words that Redis refuses, replies with the requested parts, and databases that the server does not have.
+// Words that Redis refuses, and replies with the requested parts.
 
 #include <ctime>
 #include <string>
@@ -91,32 +91,18 @@ TEST_F(Words, RefusesWordsThatRedisRefuses) {
 -ERR syntax error
 > BGSAVE SCHEDULE
 +Background saving started
-> CONFIG RESETSTAT nonsense
--ERR wrong number of arguments for 'config|resetstat' command
 > CONFIG SET timeout 5 timeout 6
 -ERR CONFIG SET failed (possibly related to argument 'timeout') - duplicate parameter
 > COMMAND COUNT nonsense
 -ERR wrong number of arguments for 'command|count' command
-> COMMAND LIST nonsense
--ERR syntax error
-> MODULE LIST nonsense
--ERR wrong number of arguments for 'module|list' command
 > CLIENT LIST nonsense
 -ERR syntax error
-> CLIENT NO-EVICT nonsense
--ERR syntax error
-> CLIENT NO-EVICT on
-+OK
-> CLIENT NO-TOUCH off
-+OK
 > CLIENT SETINFO nonsense 1
 -ERR Unrecognized option 'nonsense'
 > CLIENT SETINFO lib-name "two words"
 -ERR lib-name cannot contain spaces, newlines or special characters.
 > CLIENT SETINFO LIB-VER 1.2
 +OK
-> CLIENT KILL ID nonsense
--ERR client-id should be greater than 0
 > CLIENT LIST TYPE nonsense
 -ERR Unknown client type 'nonsense'
 > CLIENT LIST TYPE pubsub
@@ -191,115 +177,14 @@ TEST_F(Words, AuthLogsInTheDefaultUserOfAServerWithoutUsersLikeHello) {
 )");
 }
 
-// Promise: a client that asked for another database does not use database 0 (operations, Bloom commands).
-TEST_F(Words, RequestsInAnUnselectedDatabaseGetNoAnswerFromIt) {
-  const std::string refused =
-      "-ERR this connection has no database, as SELECT was refused: there are 0 to 15; SELECT one of them "
-      "to continue\n";
-  plays("> BF.ADD a x\n:1\n> SELECT 16\n-ERR DB index is out of range\n");
-  for (const char* request : {"BF.ADD a y", "BF.EXISTS a x", "BF.MADD b x y", "EXISTS a", "MULTI", "FLUSHALL",
-                              "CLIENT ID", "INFO", "SELECT 99"})
-    plays("> " + std::string(request) + "\n" +
-          (std::string_view(request) == "SELECT 99" ? "-ERR DB index is out of range\n" : refused));
-  plays(R"(> PING
-+PONG
-> AUTH default x
+// Promise: there is one database, and a client that asks for another is refused (operations, Bloom commands).
+TEST_F(Words, RefusesOtherDatabasesThanTheFirst) {
+  plays(R"(> SELECT 0
 +OK
-> SELECT 0
-+OK
-> BF.MEXISTS a x y
-*2
-:1
-:0
-> EXISTS a b
-:1
+> SELECT 1
+-ERR DB index is out of range
 > SELECT x
 -ERR value is not an integer or out of range
-)");
-  plays("> BF.EXISTS a x\n" + refused + "> RESET\n+RESET\n> BF.EXISTS a x\n:1\n");
-  EXPECT_EQ(raw_client(server_.path()).ask("SELECT -1\r\nQUIT\r\n", 40),
-            "-ERR DB index is out of range\r\n+OK\r\n");
-}
-
-TEST_F(Words, PipelinesAndTransactionsLeaveTheOtherDatabaseAlone) {
-  const std::string refused =
-      "-ERR this connection has no database, as SELECT was refused: there are 0 to 15; SELECT one of them "
-      "to continue\n";
-  plays(
-      "> MULTI\n+OK\n> BF.ADD a x\n+QUEUED\n> SELECT 16\n+QUEUED\n> BF.ADD a y\n+QUEUED\n> SELECT "
-      "0\n+QUEUED\n"
-      "> BF.ADD a z\n+QUEUED\n> EXEC\n*5\n:1\n-ERR DB index is out of range\n" +
-      refused + "+OK\n:1\n> BF.EXISTS a y\n:0\n");
-  raw_client(server_.path()).ask("BF.ADD a p\r\nSELECT 16\r\nBF.ADD a q\r\nQUIT\r\n", 4'096);
-  plays("> BF.MEXISTS a p q\n*2\n:1\n:0\n");
-}
-
-// Promise: databases are apart, as in Redis (operations, Bloom commands).
-TEST_F(Words, DatabasesKeepTheirFiltersApart) {
-  plays(R"(> BF.ADD a x
-:1
-> SELECT 3
-+OK
-> BF.EXISTS a x
-:0
-> BF.MADD a y z
-*2
-:1
-:1
-> BF.ADD b y
-:1
-> KEYS *
-*2
-$1
-a
-$1
-b
-> DBSIZE
-:2
-> EXISTS a b @3:a
-:2
-> SELECT 0
-+OK
-> KEYS *
-*1
-$1
-a
-> BF.MEXISTS a x y
-*2
-:1
-:0
-> BF.ADD @3:a x
--ERR keys that begin with '@3:' belong to database 3; SELECT it, and leave that beginning out
-> BF.EXISTS @3:a y
--ERR keys that begin with '@3:' belong to database 3; SELECT it, and leave that beginning out
-> MOVE a 3
-:0
-> RENAME a c
-+OK
-> MOVE c 3
-:1
-> SELECT 3
-+OK
-> BF.EXISTS c x
-:1
-> FLUSHDB
-+OK
-> DBSIZE
-:0
-> SELECT 0
-+OK
-> BF.ADD d x
-:1
-> SELECT 15
-+OK
-> BF.ADD d x
-:1
-> FLUSHALL
-+OK
-> SELECT 0
-+OK
-> DBSIZE
-:0
 )");
 }
 
@@ -314,12 +199,6 @@ TEST_F(Words, RefusesNamesOfClientsThatAreTooLong) {
         << given;
   }
   EXPECT_EQ(ask(client_, "CLIENT GETNAME").text, longest);
-}
-
-TEST_F(Words, TransactionRunsInTheDatabasesThatItSelects) {
-  plays(
-      "> MULTI\n+OK\n> BF.ADD a x\n+QUEUED\n> SELECT 1\n+QUEUED\n> BF.ADD a y\n+QUEUED\n> EXEC\n"
-      "*3\n:1\n+OK\n:1\n> BF.MEXISTS a x y\n*2\n:0\n:1\n> SELECT 0\n+OK\n> BF.MEXISTS a x y\n*2\n:1\n:0\n");
 }
 
 }  // namespace
