@@ -100,7 +100,7 @@ inline void begin() {
   api::create_data_type = [](api::context*, const char* name, int, api::type_methods* methods) {
     return reinterpret_cast<api::data_type*>(&(types()[name] = *methods));
   };
-  (void)declare_filter_types(nullptr);
+  (void)declare_filter_types(nullptr, true);
 }
 
 /// Adds keys, as far as that takes little memory, and aborts if one is not found.
@@ -109,13 +109,16 @@ inline void use(filter_value& filter) {
   std::vector<digest> digests(keys.size());
   filter.hash()(keys, digests);
   std::vector<verdict> verdicts(keys.size());
-  const std::vector<std::uint64_t> layers = filter.layers_for(digests);
+  // Values with a window: of the newest slice, or of the first one that there is.
+  const auto& slices = filter.state().slices;
+  const window::slice_index slice = slices.empty() ? 0 : slices.back().index;
+  const std::vector<std::uint64_t> layers = filter.layers_for({digests, verdicts, slice, {}});
   for (const std::uint64_t bytes : layers)
     if (bytes > most_bytes) return;
   filter.prepare(layers);
-  filter.add(digests, verdicts);
+  (void)filter.add({digests, verdicts, slice, {}});
   std::vector<verdict> found(keys.size());
-  filter.check(digests, found);
+  filter.check({digests, found, slice, {}});
   for (std::size_t i = 0; i < keys.size(); ++i)
     if (verdicts[i] != verdict::unknown && found[i] != verdict::seen) std::abort();
 }

@@ -43,7 +43,12 @@ bool introduce_values(api::context* ctx) {
     const called nothing(api::call(ctx, c.name, ""));
     return errno != ENOENT;
   };
-  if (std::ranges::any_of(bloom_commands(), is_taken) || !declare_filter_types(ctx)) {
+  const bool has_bloom = std::ranges::any_of(bloom_commands(), is_taken);
+  if (!declare_filter_types(ctx, !has_bloom)) {
+    api::log(ctx, "warning", "everseen cannot have its type of values, since another module has it");
+    return false;
+  }
+  if (has_bloom) {
     api::log(ctx, "warning", "everseen does not answer BF.*, since another module of this server does");
     return true;
   }

@@ -91,6 +91,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   announced_filter one{f.get_spec()};
   one.copy = image::copy_of(one.spec);
+  one.partition = partition;
   append_segments(f, partition, one.segments);
   for (announced_filter::segment& each : one.segments) {
     const std::uint64_t unit = length_unit(each.layer.shape.layout);

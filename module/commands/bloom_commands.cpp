@@ -15,11 +15,10 @@
 
 #include "module/commands/bloom_replies.hpp"
 #include "module/commands/command.hpp"
+#include "module/commands/filter_key.hpp"
 #include "module/server/counters.hpp"
-#include "module/server/free_memory.hpp"
 #include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"
-#include "module/value/filter_type.hpp"
 
 /// The way of a batch: words become digests, the layers that it may need are allocated or the whole call is
 /// refused, core/partition judges, and the words go to replicas and the AOF as they came. A replica judges
@@ -28,95 +27,6 @@
 namespace everseen::redis_module {
 
 namespace {
-
-/// The words of a command.
-class word_texts {
- public:
-  explicit word_texts(std::span<api::string*> words) {
-    all_.reserve(words.size());
-    for (const api::string* word : words) all_.push_back(text_of(word));
-  }
-  [[nodiscard]] std::span<const std::string_view> all() const noexcept { return all_; }
-
- private:
-  std::vector<std::string_view> all_;
-};
-
-/// A key that is to hold a filter.
-class filter_key {
- public:
-  /// @throws bad_word  it holds something else
-  filter_key(api::context* ctx, api::string* name, int mode)
-      : name_(name), key_(std::in_place, ctx, name, mode) {
-    const bool exists = key_->get() != nullptr && key_->type() != api::type_empty;
-    filter_ = filter_of(key_->get());
-    if (exists && filter_ == nullptr) throw bad_word{api::wrong_type};
-  }
-  [[nodiscard]] filter_value* get() const noexcept { return filter_; }
-  /// @throws bad_word  there is none
-  [[nodiscard]] filter_value& need() const {
-    if (filter_ == nullptr) throw bad_word{"ERR not found"};
-    return *filter_;
-  }
-  filter_value& make(api::context* ctx, std::unique_ptr<filter_value> made) {
-    filter_ = &put(key_->get(), std::move(made));
-    // Its seed must be the same on every replica.
-    const value_chunk header = chunk_after(*filter_, 0, 0);
-    api::replicate(ctx, "BF.LOADCHUNK", "slb", name_, 1LL, reinterpret_cast<const char*>(header.bytes.data()),
-                   header.bytes.size());
-    is_new_ = true;
-    return *filter_;
-  }
-  /// Tells listeners what happened. One of them may be a module that deletes the key, so this comes last, and
-  /// the key is closed before.
-  /// @param event  null: nothing but that the filter is new, if it is
-  void end(api::context* ctx, const char* event) {
-    key_.reset();
-    filter_ = nullptr;
-    if (is_new_) (void)api::notify_keyspace_event(ctx, api::notify_module, "bf.reserve", name_);
-    if (event != nullptr) (void)api::notify_keyspace_event(ctx, api::notify_module, event, name_);
-  }
-
- private:
-  api::string* name_;
-  std::optional<open_key> key_;
-  filter_value* filter_ = nullptr;
-  bool is_new_ = false;
-};
-
-constexpr const char* too_little_memory =
-    "OOM the filter needs another layer, for which the server's maxmemory leaves no room; no key was added";
-constexpr const char* too_large =
-    "ERR the filter would be larger than this server's MAX_SIZE allows; no key was added";
-
-/// Takes layers from what is left, if they are not more than that.
-bool take(std::uint64_t& left, std::span<const std::uint64_t> layers) noexcept {
-  return std::ranges::all_of(layers, [&](std::uint64_t bytes) {
-    if (bytes > left) return false;
-    left -= bytes;
-    return true;
-  });
-}
-
-/// @throws bad_word  a filter would be larger than it may be
-void must_be_allowed(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
-  std::uint64_t left = settings().most_bytes - std::min(settings().most_bytes, bytes_before);
-  if (!take(left, layers) && !repeats_a_decision(ctx)) throw bad_word{too_large};
-}
-
-/// @throws bad_word  also: maxmemory leaves no room for these layers
-void must_fit(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
-  must_be_allowed(ctx, bytes_before, layers);
-  if (repeats_a_decision(ctx)) return;
-  std::uint64_t left = bytes_left(ctx);
-  if (!take(left, layers)) throw bad_word{too_little_memory};
-}
-
-std::vector<digest> digests_of(const hasher& hash, std::span<const std::string_view> keys) {
-  std::vector<digest> digests(keys.size());
-  hash(keys, digests);
-  return digests;
-}
 
 /// A filter in one partition: one key of Redis.
 /// @throws bad_word  there is no room for it
@@ -146,15 +56,14 @@ void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* 
   if (key.get() == nullptr) made = made_for(ctx, *create);
   filter_value* filter = made ? made.get() : key.get();
   const std::vector<digest> digests = digests_of(filter->hash(), items);
-  if (const auto layers = filter->layers_for(digests); !layers.empty()) {
-    must_fit(ctx, filter->bit_bytes(), layers);
-    filter->prepare(layers);
-  }
-  if (made) filter = &key.make(ctx, std::move(made));
   std::vector<verdict> verdicts(items.size());
-  filter->add(digests, verdicts);
+  const slice_batch keys{digests, verdicts};
+  must_accept(*filter);
+  must_be_plain(*filter);
+  prepare(ctx, *filter, keys);
+  if (made) filter = &key.make(ctx, std::move(made));
+  const bool has_changed = filter->add(keys);
   counters::all().note_added(verdicts);
-  const bool has_changed = std::ranges::find(verdicts, verdict::fresh) != verdicts.end();
   if (has_changed) api::replicate_verbatim(ctx);
   reply_with_added(ctx, verdicts, filter->get_spec().growth, shape);
   key.end(ctx, has_changed ? "bf.add" : nullptr);
@@ -224,7 +133,8 @@ int check_items(api::context* ctx, api::string** words, int count, answer_shape 
     const filter_key key(ctx, words[1], api::read_key);
     std::vector<verdict> verdicts(items.size(), verdict::fresh);
     if (const filter_value* const filter = key.get()) {
-      filter->check(digests_of(filter->hash(), items), verdicts);
+      must_be_plain(*filter);
+      filter->check({digests_of(filter->hash(), items), verdicts});
       counters::all().note_checked(verdicts);
     }
     reply_with_found(ctx, verdicts, shape);
@@ -294,6 +204,7 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
     } else {
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};
       const announced_filter announced = announced_by(bytes);
+      must_be_plain(announced.spec);
       const std::uint64_t bytes = announced.bit_bytes();
       must_fit(ctx, 0, {&bytes, 1});
       key.make(ctx, std::make_unique<filter_value>(announced));

@@ -6,6 +6,7 @@
 
 #include "everseen/core/base/digits.hpp"
 
+#include "module/server/counters.hpp"
 #include "module/server/permission.hpp"
 #include "module/server/values.hpp"
 
@@ -15,6 +16,11 @@ namespace everseen::redis_module {
 /// An invalid argument of a command; nothing was changed.
 struct bad_word {
   const char* message;
+};
+
+/// An error whose first word says why a call was refused; nothing was changed.
+struct refused_reply {
+  std::string message;
 };
 
 /// @throws bad_word
@@ -60,6 +66,9 @@ int guarded(api::context* ctx, Command command) noexcept {
     return command();
   } catch (const bad_word& e) {
     return api::reply_with_error(ctx, e.message);
+  } catch (const refused_reply& e) {
+    ++counters::all().refusals;
+    return api::reply_with_error(ctx, e.message.c_str());
   } catch (const std::exception& e) {
     return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
   }

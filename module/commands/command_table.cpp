@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "module/commands/claim_command.hpp"
+#include "module/commands/filter_key.hpp"
 #include "module/commands/packed_commands.hpp"
 #include "module/commands/plain_commands.hpp"
+#include "module/commands/string_claim_command.hpp"
+#include "module/commands/string_commands.hpp"
+#include "module/commands/value_commands.hpp"
 
 namespace everseen::redis_module {
 
@@ -35,7 +38,54 @@ constexpr std::array explain_words = {key_argument("filter"), text_argument("key
 
 constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
 
+constexpr std::array add_packed_words = {key_argument("key"),
+                                         key_argument("token", 1),
+                                         number_argument("slice"),
+                                         text_argument("sequence"),
+                                         number_argument("life"),
+                                         text_argument("digests"),
+                                         text_argument("offsets", api::argument_optional)};
+constexpr std::array check_packed_words = {key_argument("key"), number_argument("slice"),
+                                           text_argument("digests"),
+                                           text_argument("offsets", api::argument_optional)};
+constexpr std::array key_word = {key_argument("key")};
+constexpr std::array chunk_words = {key_argument("key"), number_argument("iterator"), text_argument("data")};
+constexpr std::array read_words = {key_argument("key"), number_argument("slice"), number_argument("layer"),
+                                   number_argument("offset"), number_argument("bytes")};
+constexpr std::array seal_words = {key_argument("key"), text_argument("successor")};
+constexpr std::array clear_words = {key_argument("key"), text_argument("copy")};
+constexpr std::array extend_words = {key_argument("key"), number_argument("slice")};
+
+/// Whether a command that takes both is about a value.
+bool is_value(api::context* ctx, api::string** words, int count) {
+  return count > 1 && filter_of(open_key(ctx, words[1], api::read_key).get()) != nullptr;
+}
+int show_either(api::context* ctx, api::string** words, int count) {
+  return is_value(ctx, words, count) ? show_value(ctx, words, count) : show_info(ctx, words, count);
+}
+int explain_either(api::context* ctx, api::string** words, int count) {
+  return is_value(ctx, words, count) ? explain_item(ctx, words, count) : explain(ctx, words, count);
+}
+
 constexpr std::array commands = {
+    described_command{"everseen.addpacked", &add_packed, "write deny-oom", "write slow", -7, 2,
+                      "Judges packed digests and adds the fresh ones to a filter", each_key,
+                      add_packed_words},
+    described_command{"everseen.checkpacked", &check_packed, "readonly", "read slow", -4, 1,
+                      "Judges packed digests", each_key, check_packed_words},
+    described_command{"everseen.loadchunk", &load_value, "write deny-oom", "write slow", 4, 1,
+                      "Makes a filter of its chunks", "O(N) for N bytes", chunk_words},
+    described_command{"everseen.state", &show_state, "readonly", "read slow", 2, 1,
+                      "Returns the header of a filter's chunks, its successor and its copy",
+                      "O(S) for S segments", key_word},
+    described_command{"everseen.read", &read_bits, "readonly", "read slow", 6, 1, "Returns bits of a segment",
+                      "O(N) for N bytes", read_words},
+    described_command{"everseen.seal", &seal_value, "write", "write fast", 3, 1,
+                      "Ends the adding of keys to a filter that has a successor", "O(1)", seal_words},
+    described_command{"everseen.clear", &clear_value, "write", "write slow", 3, 1,
+                      "Removes every key of a filter", "O(S) for S segments", clear_words},
+    described_command{"everseen.extend", &extend_value, "write deny-oom", "write slow", 3, 1,
+                      "Moves the window of a filter", "O(S) for S segments", extend_words},
     described_command{"everseen.add", &add_digests, "write deny-oom", "write slow", -8, 2,
                       "Judges a batch of packed digests and adds the fresh ones", each_key, add_words},
     described_command{"everseen.check", &check_digests, "readonly", "read slow", 5, 1,
@@ -47,9 +97,9 @@ constexpr std::array commands = {
                       "Adds keys to a filter; 1 for each that is fresh", each_key, keys_words},
     described_command{"everseen.checkkeys", &check_keys, "readonly", "read slow", -3, 1,
                       "Looks keys up in a filter; 1 for each that was probably added", each_key, keys_words},
-    described_command{"everseen.info", &show_info, "readonly", "read slow", 2, 1,
+    described_command{"everseen.info", &show_either, "readonly", "read slow", 2, 1,
                       "Shows the properties and the fill of a filter", "O(P) for P partitions", info_words},
-    described_command{"everseen.explain", &explain, "readonly", "read slow", 3, 1,
+    described_command{"everseen.explain", &explain_either, "readonly", "read slow", 3, 1,
                       "Shows the bits of a key in a filter, and whether they are set",
                       "O(S) for S segments of a partition", explain_words},
 };

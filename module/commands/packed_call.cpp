@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "module/commands/command.hpp"
-#include "module/partition/slices.hpp"
 #include "module/server/counters.hpp"
+#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 

@@ -18,11 +18,6 @@ namespace everseen::redis_module {
 
 namespace {
 
-/// Ends INFO or EXPLAIN with an error: its first word is the code, the rest its text.
-struct refused_reply {
-  std::string message;
-};
-
 record record_of(api::context* ctx, const named_filter& f, std::uint32_t number) {
   const value state(ctx, f.state(number));
   if (!user_permissions::of(ctx).on(state.get(), false))
@@ -36,17 +31,6 @@ named_filter shown_filter(api::context* ctx, api::string* name) {
   auto f = find_filter(ctx, name);
   if (!f) throw refused_reply{message_of(f.error())};
   return *std::move(f);
-}
-
-template <typename Command>
-int shown(api::context* ctx, Command command) noexcept {
-  return guarded(ctx, [&]() -> int {
-    try {
-      return command();
-    } catch (const refused_reply& e) {
-      return api::reply_with_error(ctx, e.message.c_str());
-    }
-  });
 }
 
 std::string shortest(double number) {
@@ -94,7 +78,7 @@ void reply_with_segment(api::context* ctx, const named_filter& f, const segment_
 
 int show_info(api::context* ctx, api::string** words, int count) {
   if (count != 2) return api::wrong_arity(ctx);
-  return shown(ctx, [&]() -> int {
+  return guarded(ctx, [&]() -> int {
     const named_filter f = shown_filter(ctx, words[1]);
     std::uint64_t keys = 0, bytes = 0, segments = 0;
     const std::uint32_t first = f.partition.value_or(0);
@@ -121,7 +105,7 @@ int show_info(api::context* ctx, api::string** words, int count) {
 
 int explain(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
-  return shown(ctx, [&]() -> int {
+  return guarded(ctx, [&]() -> int {
     const named_filter f = shown_filter(ctx, words[1]);
     const digest d = f.made->hash(text_of(words[2]));
     const std::uint32_t number = partition_of(d, f.spec().partitions);

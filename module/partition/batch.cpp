@@ -10,10 +10,10 @@
 
 #include "module/partition/effects.hpp"
 #include "module/partition/growth.hpp"
-#include "module/partition/slices.hpp"
 #include "module/partition/strings.hpp"
 #include "module/server/counters.hpp"
 #include "module/server/followers.hpp"
+#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 

@@ -178,6 +178,9 @@ inline int (*key_type)(key*);
 inline std::size_t (*value_length)(key*);
 inline char* (*string_dma)(key*, std::size_t* size, int mode);
 inline int (*hash_get)(key*, int flags, ...);
+inline int (*hash_set)(key*, int flags, ...);
+inline int (*set_string)(key*, string*);
+inline int (*set_expiry)(key*, long long milliseconds);
 
 inline data_type* (*create_data_type)(context*, const char* name, int encoding_version, type_methods*);
 inline data_type* (*type_of_value)(key*);

@@ -25,6 +25,42 @@ value_chunk header_of(const filter_value& filter) {
   return {1, image::encode_chunk_header(filter.announced())};
 }
 
+void add_bits(std::span<std::byte> to, std::span<const std::byte> bits) noexcept {
+  for (std::size_t i = 0; i < bits.size(); ++i) to[i] |= bits[i];
+}
+
+/// RedisBloom's chunks show their place by the iterator alone.
+std::uint64_t load_theirs(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
+  const image::chunk_place at = image::place_of_chunk(filter.announced().segments, iterator, bytes.size());
+  std::vector<std::byte> reversed(bytes.size());
+  compat::reverse_bits_of_bytes(bytes, reversed);
+  add_bits(filter.bits(at.segment).subspan(at.offset), reversed);
+  return bytes.size();
+}
+
+/// Ours name their segment. The iterator would not do: while they are loaded, keys may be added, and slices
+/// with them.
+std::uint64_t load_ours(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
+  const auto refuse = [&](const char* why) {
+    throw format_error("not the chunks of a filter: chunk " + std::to_string(iterator) + why);
+  };
+  const image::chunk_bits chunk = image::decode_chunk(bytes);
+  if (chunk.copy != filter.copy())
+    throw other_copy("a chunk is of another filter, or of another copy that was begun under the same name");
+  if (chunk.bits.empty() || iterator <= static_cast<std::int64_t>(chunk.bits.size())) refuse(" has no bits");
+  if (chunk.id.partition != filter.number()) refuse(" is of another partition");
+  const auto& slices = filter.state().slices;
+  if (filter.get_spec().window && !slices.empty() &&
+      chunk.id.slice < window::oldest_live(*filter.get_spec().window, slices.back().index))
+    return 0;
+  const std::span<std::byte> segment = filter.bits_of(chunk.id);
+  if (segment.empty()) refuse(" is of no segment that its header announced");
+  if (chunk.offset > segment.size() || chunk.bits.size() > segment.size() - chunk.offset)
+    refuse(" does not end with its segment");
+  add_bits(segment.subspan(chunk.offset), chunk.bits);
+  return chunk.bits.size();
+}
+
 }  // namespace
 
 value_chunk chunk_after(const filter_value& filter, std::int64_t iterator, std::uint64_t most_bytes) {
@@ -53,22 +89,7 @@ announced_filter announced_by(std::span<const std::byte> header) {
 }
 
 std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
-  const announced_filter all = filter.announced();
-  const bool theirs = is_redisbloom(filter);
-  if (!theirs && bytes.size() <= image::chunk_trailer_bytes)
-    throw format_error("not the chunks of a filter: chunk " + std::to_string(iterator) + " is cut off");
-  const std::uint64_t count = theirs ? bytes.size() : bytes.size() - image::chunk_trailer_bytes;
-  const image::chunk_place at = image::place_of_chunk(all.segments, iterator, count);
-  announced_filter::segment of = all.segments[at.segment];
-  of.layer.keys =
-      0;  // keys that were added here meanwhile make no difference: another filter has another copy
-  std::vector<std::byte> reversed(theirs ? bytes.size() : 0);
-  if (theirs) compat::reverse_bits_of_bytes(bytes, reversed);
-  const auto bits = theirs ? std::span<const std::byte>(reversed)
-                           : image::without_chunk_trailer(bytes, all.copy, of, at.offset);
-  const auto to = filter.bits(at.segment).subspan(at.offset, count);
-  for (std::size_t i = 0; i < bits.size(); ++i) to[i] |= bits[i];
-  return count;
+  return is_redisbloom(filter) ? load_theirs(filter, iterator, bytes) : load_ours(filter, iterator, bytes);
 }
 
 }  // namespace everseen::redis_module

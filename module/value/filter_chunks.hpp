@@ -4,14 +4,21 @@
 #include <span>
 #include <vector>
 
+#include "everseen/core/base/error.hpp"
+
 #include "module/value/filter_value.hpp"
 
 /// A filter as BF.SCANDUMP returns it and BF.LOADCHUNK takes it: pairs of an iterator and bytes.
 ///
 /// RedisBloom's chunks for a filter of its layout, else our own (doc/format.md, "Chunks"). They are the only
 /// image of a value: an RDB has them in a row, an AOF as commands, and a new filter goes to replicas as its
-/// header.
+/// header. Ours also carry the number of the partition and the successor of a sealed value.
 namespace everseen::redis_module {
+
+/// A chunk of another copy than the value's.
+struct other_copy : format_error {
+  using format_error::format_error;
+};
 
 struct value_chunk {
   std::int64_t iterator = 0;  ///< 0: the end
@@ -28,8 +35,9 @@ struct value_chunk {
 
 /// Adds the bits of a chunk after the header to those that are set. So no key is lost that was added
 /// meanwhile.
-/// @return how many bytes of bits
-/// @throws format_error  the chunk is damaged, or not of this filter; nothing has changed
+/// @return how many bytes of bits; 0: of a slice that the window has left meanwhile, so nothing has changed
+/// @throws other_copy  the chunk is of another copy    @throws format_error  it is damaged, or not of this
+///         filter; nothing has changed
 std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes);
 
 }  // namespace everseen::redis_module

@@ -42,7 +42,9 @@ std::unique_ptr<filter_value> load(api::rdb* from) {
     const loaded_bytes chunk(from);
     const std::size_t size = chunk.get().size();
     iterator += static_cast<std::int64_t>(size - std::min(size, image::chunk_trailer_bytes));
-    left -= load_chunk(*made, iterator, chunk.get());  // which refuses more than there is
+    const std::uint64_t loaded = load_chunk(*made, iterator, chunk.get());
+    if (loaded == 0 || loaded > left) throw format_error("the data of a filter has too many chunks");
+    left -= loaded;
   }
   return made;
 }
@@ -95,8 +97,8 @@ void save_their_rdb(api::rdb* to, void* value) noexcept {
 
 void rewrite_aof(api::rdb* to, api::string* key, void* value) noexcept {
   for_each_chunk(of(value), [&](const auto& each) {
-    api::emit_aof(to, "BF.LOADCHUNK", "slb", key, static_cast<long long>(each.iterator), text(each.bytes),
-                  each.bytes.size());
+    api::emit_aof(to, load_command(of(value)), "slb", key, static_cast<long long>(each.iterator),
+                  text(each.bytes), each.bytes.size());
   });
 }
 
@@ -135,7 +137,11 @@ int defragment(api::defrag_state* state, api::string* /*key*/, void** value) noe
 
 }  // namespace
 
-bool declare_filter_types(api::context* ctx) {
+const char* load_command(const filter_value& filter) noexcept {
+  return filter.get_spec().layout == layout_kind::redisbloom ? "BF.LOADCHUNK" : "EVERSEEN.LOADCHUNK";
+}
+
+bool declare_filter_types(api::context* ctx, bool with_redisbloom) {
   api::type_methods methods;
   methods.rdb_load = load_rdb;
   methods.rdb_save = save_rdb;
@@ -148,16 +154,17 @@ bool declare_filter_types(api::context* ctx) {
   if (api::defragment != nullptr) methods.defrag = defragment;
   api::set_module_options(ctx, api::handle_io_errors);
   types.own = api::create_data_type(ctx, "everseen1", own_encoding, &methods);
+  if (types.own == nullptr || !with_redisbloom) return types.own != nullptr;
   methods.rdb_load = load_their_rdb;
   methods.rdb_save = save_their_rdb;
   types.redisbloom = api::create_data_type(ctx, "MBbloom--", redisbloom_encoding, &methods);
-  return types.own != nullptr && types.redisbloom != nullptr;
+  return types.redisbloom != nullptr;
 }
 
 filter_value* filter_of(api::key* key) noexcept {
   if (key == nullptr || api::key_type(key) != api::type_module) return nullptr;
   const api::data_type* const type = api::type_of_value(key);
-  if (type != types.own && type != types.redisbloom) return nullptr;
+  if (type == nullptr || (type != types.own && type != types.redisbloom)) return nullptr;
   return static_cast<filter_value*>(api::value_of(key));
 }
 

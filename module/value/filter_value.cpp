@@ -1,6 +1,7 @@
 #include "module/value/filter_value.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -10,6 +11,9 @@
 #include "everseen/core/format/chunk_places.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
+
+#include "module/server/counters.hpp"
+#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 
@@ -58,10 +62,10 @@ partition_state state_in(const announced_filter& header) {
   const auto refuse = [](const char* why) {
     throw format_error(std::string("not a filter of one key: it has ") + why);
   };
-  if (header.spec.partitions != 1) refuse("several partitions");
+  if (header.partition >= header.spec.partitions) refuse("no such partition");
   partition_state state;
   for (const auto& [id, layer] : header.segments) {
-    if (id.partition != 0) refuse("a segment of another partition");
+    if (id.partition != header.partition) refuse("a segment of another partition");
     if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
     std::vector<layer_state>& layers = state.slices.back().layers;
     if (id.layer != layers.size()) refuse("a layer too few or too many");
@@ -72,23 +76,31 @@ partition_state state_in(const announced_filter& header) {
       refuse("a layer of a size that its capacity and rate do not lead to");
     layers.push_back(layer);
   }
-  if (header.spec.window) refuse("a window");  // a replica would judge by another clock
-  if (state.slices.size() > 1) refuse("slices");
+  if (!header.spec.window || state.slices.empty()) return state;
+  const window_spec& w = *header.spec.window;
+  const window::slice_index oldest = state.slices.front().index, newest = state.slices.back().index;
+  if (!has_time(w, oldest) || !has_time(w, newest)) refuse("a slice without any time");
+  if (oldest < window::oldest_live(w, newest)) refuse("a slice that its window has left");
   return state;
 }
 
 }  // namespace
 
 filter_value::filter_value(const spec& s)
-    : spec_(s), hash_(s.hash, s.seed, s.foreign.funnel), copy_(image::copy_of(s)), judge_(spec_, 0, *this) {
+    : spec_(s),
+      hash_(s.hash, s.seed, s.foreign.funnel),
+      copy_(image::copy_of(s)),
+      judge_(spec_, number_, *this) {
   EVERSEEN_ASSERT(s.partitions == 1);
 }
 
 filter_value::filter_value(const announced_filter& header)
     : spec_(header.spec),
       hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
+      number_(header.partition),
+      successor_(header.successor),
       copy_(header.copy),
-      judge_(spec_, 0, *this, state_in(header)) {
+      judge_(spec_, number_, *this, state_in(header)) {
   for (const auto& [id, layer] : header.segments)
     parts_.push_back({id, layer.shape.bytes, server_memory(layer.shape.bytes)});
 }
@@ -96,8 +108,10 @@ filter_value::filter_value(const announced_filter& header)
 filter_value::filter_value(const announced_filter& header, std::vector<server_memory> bits)
     : spec_(header.spec),
       hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
+      number_(header.partition),
+      successor_(header.successor),
       copy_(header.copy),
-      judge_(spec_, 0, *this, state_in(header)) {
+      judge_(spec_, number_, *this, state_in(header)) {
   EVERSEEN_ASSERT(bits.size() == header.segments.size());
   for (std::size_t i = 0; i < bits.size(); ++i)
     parts_.push_back({header.segments[i].id, header.segments[i].layer.shape.bytes, std::move(bits[i])});
@@ -114,64 +128,170 @@ std::size_t filter_value::memory() const noexcept {
          static_cast<std::size_t>(bit_bytes());
 }
 
-std::vector<std::uint64_t> filter_value::layers_for(std::span<const digest> keys) const {
-  std::span<const layer_state> layers;
-  if (!state().slices.empty()) layers = state().slices.front().layers;
-  std::uint64_t room = 0, wanted = keys.size();
-  if (!layers.empty()) {
-    if (spec_.growth != growth_kind::grow) return {};
-    const layer_state& newest = layers.back();
-    room = newest.capacity - std::min(newest.capacity, newest.keys);
-    if (wanted <= room) return {};
-    std::vector<verdict> verdicts(keys.size());  // most keys of a batch have often been seen
-    check(keys, verdicts);
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> fresh;  // a key may occur several times
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (verdicts[i] == verdict::fresh) fresh.emplace_back(keys[i].low, keys[i].high);
-    std::ranges::sort(fresh);
-    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    wanted = fresh.size();
-  }
-  std::vector<std::uint64_t> sizes;
-  for (auto index = static_cast<unsigned>(layers.size()); wanted > room; ++index) {
-    if (index > 0 && spec_.growth != growth_kind::grow) break;
+namespace {
+
+constexpr std::size_t offsets_of_a_byte = 256;
+
+std::size_t offset_of(const slice_batch& keys, std::size_t index) noexcept {
+  return keys.offsets.empty() ? 0 : static_cast<unsigned char>(keys.offsets[index]);
+}
+
+/// The keys of one slice of a batch that are not seen, each once: the most that its layers can get.
+std::size_t fresh_in(const slice_batch& keys, std::span<const verdict> verdicts, std::size_t offset) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> fresh;
+  for (std::size_t i = 0; i < keys.digests.size(); ++i)
+    if (offset_of(keys, i) == offset && verdicts[i] != verdict::seen)
+      fresh.emplace_back(keys.digests[i].low, keys.digests[i].high);
+  std::ranges::sort(fresh);
+  return static_cast<std::size_t>(std::unique(fresh.begin(), fresh.end()) - fresh.begin());
+}
+
+/// Appends the layers that `keys` more keys begin in a slice with these ones.
+void append_layers(const spec& s, std::span<const layer_state> layers, std::uint64_t keys,
+                   std::vector<std::uint64_t>& sizes) {
+  std::uint64_t room = 0;
+  if (!layers.empty()) room = layers.back().capacity - std::min(layers.back().capacity, layers.back().keys);
+  for (auto index = static_cast<unsigned>(layers.size()); index == 0 || keys > room; ++index) {
+    if (index > 0 && s.growth != growth_kind::grow) return;
     try {
-      const growth::layer_plan plan = growth::plan_layer(spec_, index);
+      const growth::layer_plan plan = growth::plan_layer(s, index);
       sizes.push_back(plan.shape.bytes);
       room += plan.capacity;
     } catch (const full_error&) {  // add() leaves the rest without a verdict
-      break;
+      return;
     }
+  }
+}
+
+}  // namespace
+
+/// A batch names at most 256 slices. Of new ones, no more are counted than can be live at a time and one: for
+/// each further one, the window drops a slice, whose memory is then free.
+std::vector<std::uint64_t> filter_value::layers_for(const slice_batch& keys) const {
+  std::array<std::uint32_t, offsets_of_a_byte> counts{};
+  if (keys.offsets.empty()) counts[0] = static_cast<std::uint32_t>(keys.digests.size());
+  for (const char offset : keys.offsets) ++counts[static_cast<unsigned char>(offset)];
+  const std::vector<slice_state>& slices = state().slices;
+  std::vector<std::uint64_t> sizes;
+  std::vector<verdict> verdicts;  // most keys of a batch have often been seen; empty: not looked up
+  bool moves = slices.empty();    // keys that are seen now may be fresh once the batch has moved the window
+  std::size_t new_slices = spec_.window ? window::live_slices(*spec_.window) + 1 : 1;
+  for (std::size_t offset = offsets_of_a_byte; offset-- > 0;) {
+    if (counts[offset] == 0) continue;
+    const window::slice_index slice = keys.slice + static_cast<window::slice_index>(offset);
+    if (spec_.window && !slices.empty() && slice < window::oldest_live(*spec_.window, slices.back().index))
+      continue;
+    moves = moves || slice > slices.back().index;
+    const auto found = std::ranges::lower_bound(slices, slice, {}, &slice_state::index);
+    const bool exists = found != slices.end() && found->index == slice;
+    if (!exists && new_slices-- == 0) return sizes;
+    const std::span<const layer_state> layers = exists ? found->layers : std::span<const layer_state>();
+    if (exists && spec_.growth != growth_kind::grow) continue;
+    const std::size_t begun = sizes.size();
+    append_layers(spec_, layers, counts[offset], sizes);
+    if (sizes.size() == begun + (exists ? 0 : 1)) continue;  // that many fit in any case
+    if (verdicts.empty()) {
+      verdicts.resize(keys.digests.size());
+      if (!moves) check({keys.digests, verdicts, keys.slice, keys.offsets});
+    }
+    sizes.resize(begun);
+    append_layers(spec_, layers, fresh_in(keys, verdicts, offset), sizes);
   }
   return sizes;
 }
 
+std::vector<std::uint64_t> filter_value::layers_to_extend(window::slice_index slice) const {
+  const std::vector<slice_state>& slices = state().slices;
+  std::vector<std::uint64_t> sizes;
+  if (!slices.empty() && slice < window::oldest_live(*spec_.window, slices.back().index)) return sizes;
+  if (std::ranges::find(slices, slice, &slice_state::index) == slices.end())
+    append_layers(spec_, {}, 0, sizes);
+  return sizes;
+}
+
 void filter_value::prepare(std::span<const std::uint64_t> layers) {
-  std::vector<server_memory> made;
-  for (const std::uint64_t bytes : layers) made.emplace_back(bytes);
+  std::vector<prepared> made;
+  for (const std::uint64_t bytes : layers) made.push_back({bytes, server_memory(bytes)});
   parts_.reserve(parts_.size() + layers.size());
   prepared_ = std::move(made);
 }
 
-void filter_value::add(std::span<const digest> keys, std::span<verdict> out) {
-  const auto done = judge_.add({0, keys, {}, out});
-  prepared_.clear();
-  if (done || done.error().why == batch_failure::cause::full) return;
-  // Not even a few bytes were left, after bits had changed. The server ends where it has no memory, too; with
-  // an error instead, its replicas and its AOF would lack these keys.
-  std::terminate();
+namespace {
+
+/// A time in the slice of each key, or one for all; valid until the next call.
+std::span<const event_time> times_of(const spec& s, const slice_batch& keys) {
+  static std::vector<event_time> times;
+  if (!s.window) return {};
+  if (keys.offsets.empty()) {
+    times.assign(1, beginning_of(*s.window, keys.slice));
+    return times;
+  }
+  times.resize(keys.digests.size());
+  const event_time first = beginning_of(*s.window, keys.slice);
+  // The first slice begins before the first time that there is, and a later one is asked for by itself.
+  const bool is_regular = first != event_time::min();
+  const std::chrono::milliseconds width = s.window->slice_width();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto offset = static_cast<window::slice_index>(offset_of(keys, i));
+    times[i] = is_regular ? first + offset * width : beginning_of(*s.window, keys.slice + offset);
+  }
+  return times;
 }
 
-void filter_value::check(std::span<const digest> keys, std::span<verdict> out) const {
-  (void)judge_.check({0, keys, {}, out});
+/// Not even a few bytes were left, after something had changed. The server ends where it has no memory, too;
+/// with an error instead, its replicas and its AOF would lack these keys.
+void must_be_done(const batch_result& result) {
+  if (!result && result.error().why != batch_failure::cause::full) std::terminate();
+}
+
+}  // namespace
+
+bool filter_value::add(const slice_batch& keys, no_room then) {
+  const std::uint64_t before = changes_;
+  const std::span<const event_time> times = times_of(spec_, keys);
+  // Where one slice is full, another one may have room. In one slice, nothing is added after a key without.
+  const bool by_slices = then == no_room::ends && spec_.growth == growth_kind::refuse && times.size() > 1;
+  std::ranges::fill(keys.out, verdict::unknown);
+  std::uint64_t fresh = 0;
+  for (std::size_t from = 0; from < keys.digests.size();) {
+    std::size_t count = keys.digests.size() - from;
+    if (by_slices) count = keys.offsets.find_first_not_of(keys.offsets[from], from);
+    if (by_slices) count = std::min(count, keys.digests.size()) - from;
+    const batch_result done =
+        judge_.add({number_, keys.digests.subspan(from, count),
+                    times.size() > 1 ? times.subspan(from, count) : times, keys.out.subspan(from, count)});
+    must_be_done(done);
+    fresh += (done ? *done : done.error().done).fresh;
+    from = done ? from + count : keys.digests.size();
+  }
+  prepared_.clear();
+  return changes_ != before || fresh > 0;
+}
+
+void filter_value::check(const slice_batch& keys) const {
+  (void)judge_.check({number_, keys.digests, times_of(spec_, keys), keys.out});
+}
+
+bool filter_value::extend(window::slice_index slice) {
+  const std::uint64_t before = changes_;
+  judge_.move_window(beginning_of(*spec_.window, slice));
+  prepared_.clear();
+  return changes_ != before;
+}
+
+void filter_value::clear(copy_id copy) {
+  judge_.forget();
+  copy_ = copy;
 }
 
 announced_filter filter_value::announced() const {
   announced_filter f{spec_};
   f.copy = copy_;
+  f.partition = number_;
+  f.successor = successor_;
   for (const slice_state& slice : state().slices)
     for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
-      f.segments.push_back({{0, slice.index, i}, slice.layers[i]});
+      f.segments.push_back({{number_, slice.index, i}, slice.layers[i]});
   return f;
 }
 
@@ -180,6 +300,12 @@ std::span<std::byte> filter_value::bits(std::size_t index) noexcept {
 }
 std::span<const std::byte> filter_value::bits(std::size_t index) const noexcept {
   return {parts_[index].bits.data(), parts_[index].bytes};
+}
+
+std::span<std::byte> filter_value::bits_of(const segment_id& id) noexcept {
+  const auto found = std::ranges::lower_bound(parts_, id, {}, &part::id);
+  if (found == parts_.end() || found->id != id) return {};
+  return {found->bits.data(), found->bytes};
 }
 
 void filter_value::move_with(api::defrag_state* state) noexcept {
@@ -194,13 +320,17 @@ std::byte* filter_value::at(const segment_id& id) const noexcept {
 
 /// From the layers that were prepared.
 void filter_value::create(const segment_id& id, const geometry& shape, std::uint64_t /*capacity*/) {
-  server_memory bits = prepared_.empty() ? server_memory(shape.bytes) : std::move(prepared_.front());
-  if (!prepared_.empty()) prepared_.erase(prepared_.begin());
+  const auto found = std::ranges::find(prepared_, shape.bytes, &prepared::bytes);
+  server_memory bits = found == prepared_.end() ? server_memory(shape.bytes) : std::move(found->bits);
+  if (found != prepared_.end()) prepared_.erase(found);
   parts_.insert(std::ranges::lower_bound(parts_, id, {}, &part::id), {id, shape.bytes, std::move(bits)});
+  ++changes_;
+  ++counters::all().growths;
 }
 
 void filter_value::drop_before(std::uint32_t /*partition*/, window::slice_index oldest) {
   std::erase_if(parts_, [&](const part& each) { return each.id.slice < oldest; });
+  ++changes_;
 }
 
 /// Counts are in the state.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/format/announced_filter.hpp"
@@ -35,17 +38,28 @@ class server_memory {
   std::byte* data_ = nullptr;
 };
 
-/// A filter as one value of a Redis key: what it was created with, how full it is, and its bits.
+/// Keys of a call, with their slices.
+struct slice_batch {
+  std::span<const digest> digests;
+  std::span<verdict> out;                        ///< as many as digests; `unknown`: no room
+  window::slice_index slice = window::timeless;  ///< of all keys, if there are no offsets
+  std::string_view offsets{};                    ///< a byte per key: its slice minus `slice`
+};
+
+using successor_id = std::array<std::uint8_t, 16>;
+
+/// A filter, or one partition of a large one, as the value of a Redis key: what it was created with, how full
+/// it is, and its bits.
 ///
-/// A partition without a window, in the server's memory. All that a call does follows from the value and the
-/// keys, so a server replicates calls as they came, and a replica gets the same bits.
+/// All that a call does follows from the value and the arguments, so a server replicates calls as they came,
+/// and a replica gets the same bits.
 /// Threads: the server's main thread; children that the server forks read; any thread may free it.
 class filter_value : private segments {
  public:
-  /// @pre s.partitions == 1, and there is no window    @throws parameter_error  as validate(spec)
+  /// A filter of one partition.    @pre s.partitions == 1
   explicit filter_value(const spec& s);
   /// The announced segments, with zeroed bits: chunks follow.
-  /// @throws format_error  it has several partitions, or segments that its spec excludes
+  /// @throws format_error  it has segments of other partitions, or that its spec excludes
   /// @throws storage_error  memory is short
   explicit filter_value(const announced_filter& header);
   /// The announced segments with these bits.    @pre as many, of these sizes
@@ -59,35 +73,62 @@ class filter_value : private segments {
   [[nodiscard]] const spec& get_spec() const noexcept { return spec_; }
   [[nodiscard]] const partition_state& state() const noexcept { return judge_.state(); }
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  [[nodiscard]] copy_id copy() const noexcept { return copy_; }
+  /// Set once the value accepts no more keys.
+  [[nodiscard]] const std::optional<successor_id>& successor() const noexcept { return successor_; }
+  /// Whether it is a whole filter without a window, as RedisBloom's are.
+  [[nodiscard]] bool is_plain() const noexcept { return spec_.partitions == 1 && !spec_.window; }
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept { return state().bytes(); }
   /// Everything of it in memory.
   [[nodiscard]] std::size_t memory() const noexcept;
   [[nodiscard]] std::size_t allocations() const noexcept { return parts_.size() + 1; }
 
-  /// The sizes of the layers that adding these keys would begin, if all that are not seen are fresh.
-  /// Cost: a look-up of the keys, where fewer have room in the newest layer.
-  [[nodiscard]] std::vector<std::uint64_t> layers_for(std::span<const digest> keys) const;
-  /// Allocates them, so that the next add() cannot fail for want of memory.
+  /// The sizes of the layers that adding these keys would begin, if all that are not seen are fresh; no
+  /// fewer. Cost: a look-up of the keys, where fewer have room in the newest layer of a slice.
+  [[nodiscard]] std::vector<std::uint64_t> layers_for(const slice_batch& keys) const;
+  /// The same of extend().
+  [[nodiscard]] std::vector<std::uint64_t> layers_to_extend(window::slice_index slice) const;
+  /// Allocates them, so that the next add() or extend() cannot fail for want of memory.
   /// @throws storage_error  memory is short; nothing has changed
   void prepare(std::span<const std::uint64_t> layers);
 
+  /// What happens to the keys after one without room.
+  enum class no_room : std::uint8_t {
+    skips,  ///< they are judged
+    ends,   ///< none of them is added; they may be `seen` or `unknown`
+  };
   /// Judges the keys and adds the fresh ones. Keys without room stay `unknown`. Ends the server if it has not
   /// a few bytes.
-  /// @pre prepare() got their layers_for()    @pre out.size() == keys.size()
-  void add(std::span<const digest> keys, std::span<verdict> out);
-  void check(std::span<const digest> keys, std::span<verdict> out) const;
+  /// @pre prepare() got their layers_for(), unless that was empty    @pre times fall into the slices
+  /// @return whether anything changed
+  bool add(const slice_batch& keys, no_room then = no_room::skips);
+  void check(const slice_batch& keys) const;
+  /// Moves the window as keys of this slice would. A late slice moves nothing.    @pre as add()
+  /// @return whether anything changed
+  bool extend(window::slice_index slice);
+  /// Ends the adding of keys.
+  void seal(const successor_id& successor) noexcept { successor_ = successor; }
+  /// Removes every key. The value is another copy from then on, so that chunks of the old one are refused.
+  void clear(copy_id copy);
 
   /// Its segments, ascending, and the number that the chunks of a copy share.
   [[nodiscard]] announced_filter announced() const;
   /// The bits of a segment.    @param index  in announced()
   [[nodiscard]] std::span<std::byte> bits(std::size_t index) noexcept;
   [[nodiscard]] std::span<const std::byte> bits(std::size_t index) const noexcept;
+  /// Of a segment by its id; empty: there is none.
+  [[nodiscard]] std::span<std::byte> bits_of(const segment_id& id) noexcept;
 
   void move_with(api::defrag_state* state) noexcept;
 
  private:
   struct part {
     segment_id id;
+    std::uint64_t bytes;
+    server_memory bits;
+  };
+  struct prepared {
     std::uint64_t bytes;
     server_memory bits;
   };
@@ -99,9 +140,12 @@ class filter_value : private segments {
 
   const spec spec_;
   const hasher hash_;
+  const std::uint32_t number_ = 0;
+  std::optional<successor_id> successor_{};
   copy_id copy_{};
-  std::vector<part> parts_{};              // ascending by id
-  std::vector<server_memory> prepared_{};  // for the next layers, in order
+  std::vector<part> parts_{};         // ascending by id
+  std::vector<prepared> prepared_{};  // for the next layers
+  std::uint64_t changes_ = 0;         // of the list of segments
   partition judge_;
 };
 

@@ -9,18 +9,11 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/redis_store.hpp"
 
+#include "test/module/server_facts.hpp"
 #include "test/support/random_digests.hpp"
-#include "test/support/redis_server.hpp"
 #include "test/support/stored_keys.hpp"
 
 namespace everseen::redis_module {
-
-using test::redis_server;
-
-inline std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 /// A filter whose batches the module judges, and nothing else.
 inline std::shared_ptr<stored_filter> filter_at(const redis_server& server, const std::string& name,
@@ -43,29 +36,6 @@ inline redis::filter_keys keys_of(const redis_server& server, const std::string&
 /// Of a filter's only partition, or of its partition 0.
 inline std::string state_of(const redis_server& server, const std::string& name) {
   return keys_of(server, name).state(0);
-}
-
-/// The whole contents of a server, as a number.
-inline std::string content(const redis_server& server) {
-  return server.run({"DEBUG", "DIGEST"});
-}
-
-inline std::string field_of(const redis_server& server, const std::string& section,
-                            const std::string& field) {
-  const std::string info = server.run({"INFO", section});
-  const std::size_t at = info.find("\n" + field + ":");
-  if (at == std::string::npos) return "";
-  const std::size_t from = at + field.size() + 2;
-  return info.substr(from, info.find('\r', from) - from);
-}
-
-inline std::string calls_of(const redis_server& server, const std::string& command) {
-  const std::string stats = server.run({"INFO", "commandstats"});
-  const std::string beginning = "cmdstat_" + command + ":calls=";
-  const std::size_t at = stats.find(beginning);
-  if (at == std::string::npos) return "0";
-  const std::size_t from = at + beginning.size();
-  return stats.substr(from, stats.find(',', from) - from);
 }
 
 }  // namespace everseen::redis_module

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "everseen/core/partition/partition_state.hpp"
@@ -21,6 +23,10 @@ struct announced_filter {
   };
   std::vector<segment> segments{};  ///< ascending by id
   copy_id copy{};
+  /// Whose segments these are, if they are of one partition alone; 0 for a whole filter.
+  std::uint32_t partition = 0;
+  /// The id of the generation that replaces this one, which accepts no more keys.
+  std::optional<std::array<std::uint8_t, 16>> successor{};
   bool is_redisbloom = false;  ///< its chunks hold only bits, in RedisBloom's order
 
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept {

@@ -15,6 +15,8 @@ namespace everseen::image {
 namespace {
 
 constexpr std::string_view magic = "evschunk";
+constexpr std::array<std::uint8_t, 16> no_successor{};
+constexpr std::size_t partition_bytes = 8 + no_successor.size();  // the partition and the successor
 
 [[noreturn]] void refuse(const std::string& why) {
   throw format_error("not the chunks of a filter: " + why);
@@ -45,7 +47,7 @@ std::uint64_t place_of(const segment_id& id) noexcept {
 
 }  // namespace
 
-/// magic, copy, length of the manifest, manifest, keys of each segment, checksum
+/// magic, copy, length of the manifest, manifest, keys of each segment, partition, successor, checksum
 std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   manifest m;
   m.spec = f.spec;
@@ -58,6 +60,9 @@ std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   append(header, list.size());
   append(header, list);
   for (const auto& [id, layer] : f.segments) append(header, layer.keys);
+  append(header, std::uint64_t{f.partition});
+  const auto& successor = f.successor ? *f.successor : no_successor;
+  append(header, std::as_bytes(std::span(successor)));
   append(header, checksum(header));
   return header;
 }
@@ -76,9 +81,17 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   if (length > rest.size()) refuse("the header is cut off");
   const manifest m = decode_manifest(rest.first(length));
   rest = rest.subspan(length);
-  if (rest.size() != 8 * m.segments.size()) refuse("the header has no count for each segment");
+  if (rest.size() != 8 * m.segments.size() + partition_bytes)
+    refuse("the header has no count for each segment");
   announced_filter f{m.spec};
   f.copy = copy;
+  const std::byte* const end = rest.data() + 8 * m.segments.size();
+  if (load_le64(end) >= m.spec.partitions)
+    refuse("the header is of a partition that the filter does not have");
+  f.partition = static_cast<std::uint32_t>(load_le64(end));
+  std::array<std::uint8_t, 16> successor;
+  std::memcpy(successor.data(), end + 8, successor.size());
+  if (successor != no_successor) f.successor = successor;
   for (std::size_t i = 0; i < m.segments.size(); ++i) {
     const manifest::entry& e = m.segments[i];
     f.segments.push_back({e.id, {e.shape, e.capacity, load_le64(rest.data() + 8 * i)}});
@@ -96,18 +109,28 @@ void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const anno
   append(bits, checksum(bits));
 }
 
-std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
-                                                 const announced_filter::segment& of, std::uint64_t offset) {
+chunk_bits decode_chunk(std::span<const std::byte> chunk) {
   if (chunk.size() < chunk_trailer_bytes) refuse("a chunk is cut off");
   const auto content = checked(chunk, "a chunk");
-  const std::byte* const trailer = content.data() + content.size() - (chunk_trailer_bytes - 8);
-  if (copy_id{load_le64(trailer)} != copy)
+  const std::size_t bits = chunk.size() - chunk_trailer_bytes;
+  const auto field = [&](std::size_t index) { return load_le64(content.data() + bits + 8 * index); };
+  constexpr unsigned half = 32;
+  return {copy_id{field(0)},
+          {static_cast<std::uint32_t>(field(1) >> half), static_cast<window::slice_index>(field(2)),
+           static_cast<std::uint32_t>(field(1))},
+          field(3),
+          field(4),
+          content.first(bits)};
+}
+
+std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
+                                                 const announced_filter::segment& of, std::uint64_t offset) {
+  const chunk_bits read = decode_chunk(chunk);
+  if (read.copy != copy)
     refuse("a chunk is of another filter, or of another copy that was begun under the same name");
-  if (load_le64(trailer + 8) != place_of(of.id) ||
-      load_le64(trailer + 16) != static_cast<std::uint64_t>(of.id.slice) ||
-      load_le64(trailer + 24) != offset || load_le64(trailer + 32) < of.layer.keys)
+  if (read.id != of.id || read.offset != offset || read.keys < of.layer.keys)
     refuse("the filter grew or was emptied while it was copied; copy it again");
-  return content.first(content.size() - (chunk_trailer_bytes - 8));
+  return read.bits;
 }
 
 }  // namespace everseen::image

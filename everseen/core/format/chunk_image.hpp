@@ -26,6 +26,17 @@ inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 40
 /// number of keys. The trailer reveals that a filter was emptied or grew while it was copied.
 void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const announced_filter::segment& of,
                           std::uint64_t offset);
+
+/// A chunk of bits, read by itself.
+struct chunk_bits {
+  copy_id copy{};
+  segment_id id;
+  std::uint64_t offset = 0;  ///< of the first byte in the segment
+  std::uint64_t keys = 0;    ///< of the segment when the chunk was made
+  std::span<const std::byte> bits;
+};
+/// @throws format_error  the chunk is damaged
+[[nodiscard]] chunk_bits decode_chunk(std::span<const std::byte> chunk);
 /// @return the bits    @throws format_error  the chunk is damaged, or holds other bits
 [[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
                                                                const announced_filter::segment& of,

@@ -1,4 +1,4 @@
-#include "module/commands/claim_command.hpp"
+#include "module/commands/string_claim_command.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,0 +1,246 @@
+#include "module/commands/value_commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/digits.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/layout/layout.hpp"
+
+#include "module/commands/command.hpp"
+#include "module/commands/filter_key.hpp"
+#include "module/commands/packed_batch.hpp"
+#include "module/value/filter_chunks.hpp"
+
+namespace everseen::redis_module {
+
+namespace {
+
+constexpr std::size_t copy_bytes = sizeof(std::uint64_t);
+constexpr std::uint64_t most_bytes_read = std::uint64_t{4} << 20;
+
+/// Bytes of an argument of a fixed length.    @throws bad_word
+template <std::size_t Size>
+std::array<std::uint8_t, Size> bytes_of(const api::string* word, const char* message) {
+  const std::string_view text = text_of(word);
+  std::array<std::uint8_t, Size> bytes{};
+  if (text.size() != Size) throw bad_word{message};
+  std::memcpy(bytes.data(), text.data(), Size);
+  return bytes;
+}
+
+/// RedisBloom's type has no place for what only ours has.    @throws bad_word
+void must_be_ours(const filter_value& filter) {
+  if (filter.get_spec().layout == layout_kind::redisbloom)
+    throw bad_word{"ERR the filter is RedisBloom's, which can be neither sealed nor cleared"};
+}
+
+int reply_with_bytes(api::context* ctx, std::span<const std::byte> bytes) {
+  return reply_with(ctx, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+std::string shortest_form(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.12g", number))};
+}
+
+/// One segment of EXPLAIN: its name, and the bits of a key.
+void reply_with_bits(api::context* ctx, const announced_filter::segment& segment,
+                     std::span<const std::byte> bytes, const digest& item) {
+  std::array<std::uint64_t, max_probes> positions{};
+  const std::size_t count = bit_positions(segment.layer.shape, item, positions);
+  api::reply_with_array(ctx, static_cast<long>(1 + count));
+  reply_with(ctx, std::to_string(segment.id.slice) + '.' + std::to_string(segment.id.layer));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t p = positions[i];
+    const bool is_set = (std::to_integer<unsigned>(bytes[p / 8]) & (0x80U >> (p % 8))) != 0;
+    reply_with(ctx, "bit " + std::to_string(p) + (is_set ? ": 1" : ": 0"));
+  }
+}
+
+/// Loads the header of chunks. A repeated one, whose first reply was lost, changes nothing.
+/// @return whether something changed
+bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header) {
+  const announced_filter announced = announced_by(header);
+  if (const filter_value* const there = key.get()) {
+    if (!image::is_chunk_header(header) || there->copy() != announced.copy)
+      throw refused_reply{"COPIED there is another filter, or another copy, at this key"};
+    return false;
+  }
+  const std::uint64_t bytes = announced.bit_bytes();
+  must_fit(ctx, 0, {&bytes, 1});
+  key.make(ctx, std::make_unique<filter_value>(announced));
+  return true;
+}
+
+}  // namespace
+
+int load_value(api::context* ctx, api::string** words, int count) {
+  if (count != 4) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const auto iterator = number_of<long long>(words[2], "ERR the iterator is not a number");
+    const std::string_view data = text_of(words[3]);
+    const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    bool has_changed = false;
+    if (iterator == 1) {
+      has_changed = load_header(ctx, key, bytes);
+    } else {
+      try {
+        has_changed = load_chunk(key.present(), iterator, bytes) > 0;
+      } catch (const other_copy& e) {
+        throw refused_reply{std::string("COPIED ") + e.what()};
+      }
+      if (has_changed) api::replicate_verbatim(ctx);
+    }
+    key.end(ctx, has_changed ? "everseen.loadchunk" : nullptr);
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+int show_state(api::context* ctx, api::string** words, int count) {
+  if (count != 2) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const filter_key key(ctx, words[1], api::read_key);
+    const filter_value& filter = key.present();
+    std::array<std::byte, copy_bytes> copy;
+    store_le(copy.data(), static_cast<std::uint64_t>(filter.copy()));
+    api::reply_with_array(ctx, 3);
+    reply_with_bytes(ctx, image::encode_chunk_header(filter.announced()));
+    reply_with_bytes(ctx, filter.successor() ? std::as_bytes(std::span(*filter.successor()))
+                                             : std::span<const std::byte>());
+    return reply_with_bytes(ctx, copy);
+  });
+}
+
+int read_bits(api::context* ctx, api::string** words, int count) {
+  if (count != 6) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const auto slice = number_of<window::slice_index>(words[2], "ERR the slice is not a number");
+    const auto layer = number_of<std::uint32_t>(words[3], "ERR the layer is not a number");
+    const auto offset = number_of<std::uint64_t>(words[4], "ERR the offset is not a number");
+    const auto bytes = number_of<std::uint64_t>(words[5], "ERR the bytes are not a number");
+    if (bytes > most_bytes_read) throw bad_word{"ERR more than 4 MiB in a call"};
+    const filter_key key(ctx, words[1], api::read_key);
+    filter_value& filter = key.present();
+    const std::span<const std::byte> segment = filter.bits_of({filter.number(), slice, layer});
+    if (segment.empty()) throw refused_reply{"NOSEGMENT the filter has no such segment"};
+    const std::uint64_t begin = std::min<std::uint64_t>(offset, segment.size());
+    return reply_with_bytes(ctx,
+                            segment.subspan(begin, std::min<std::uint64_t>(bytes, segment.size() - begin)));
+  });
+}
+
+int seal_value(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const auto successor =
+        bytes_of<sizeof(successor_id)>(words[2], "ERR a successor is the 16 bytes of a filter's id");
+    if (successor == successor_id{}) throw bad_word{"ERR a successor is the 16 bytes of a filter's id"};
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    filter_value& filter = key.present();
+    must_be_ours(filter);
+    if (filter.successor() != successor) must_accept(filter);
+    filter.seal(successor);
+    api::replicate_verbatim(ctx);
+    key.end(ctx, "everseen.seal");
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+int clear_value(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const auto bytes = bytes_of<copy_bytes>(words[2], "ERR a copy is 8 bytes");
+    const copy_id copy{load_le64(std::as_bytes(std::span(bytes)).data())};
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    filter_value& filter = key.present();
+    must_be_ours(filter);
+    const bool is_done = filter.copy() == copy;
+    if (!is_done) {
+      must_accept(filter);
+      filter.clear(copy);
+    }
+    // A repeated call also writes, so that a WAIT after it waits for the first one.
+    api::replicate_verbatim(ctx);
+    key.end(ctx, is_done ? nullptr : "everseen.clear");
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+int extend_value(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const auto slice = number_of<window::slice_index>(words[2], "ERR the slice is not a number");
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    filter_value& filter = key.present();
+    must_accept(filter);
+    if (!filter.get_spec().window) throw bad_word{"ERR the filter has no window"};
+    must_fit_window(ctx, filter.get_spec(), {.digests = {}, .out = {}, .slice = slice});
+    const std::vector<std::uint64_t> layers = filter.layers_to_extend(slice);
+    if (!layers.empty()) must_fit(ctx, filter.bit_bytes(), layers);
+    filter.prepare(layers);
+    const bool has_changed = filter.extend(slice);
+    if (has_changed) api::replicate_verbatim(ctx);
+    key.end(ctx, has_changed ? "everseen.extend" : nullptr);
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+int show_value(api::context* ctx, api::string** words, int count) {
+  if (count != 2) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const filter_key key(ctx, words[1], api::read_key);
+    const filter_value& filter = key.present();
+    const spec& s = filter.get_spec();
+    const std::vector<std::pair<const char*, std::string>> fields = {
+        {"capacity", std::to_string(s.capacity)},
+        {"error_rate", shortest_form(s.error_rate)},
+        {"layout", std::string(to_string(s.layout))},
+        {"probes", std::to_string(s.probes)},
+        {"hash", std::string(to_string(s.hash))},
+        {"growth", std::string(to_string(s.growth))},
+        {"window_ms", std::to_string(s.window ? s.window->width.count() : 0)},
+        {"slices", std::to_string(s.window ? s.window->slices : 0)},
+        {"partitions", std::to_string(s.partitions)},
+        {"partition", std::to_string(filter.number())},
+        {"successor", filter.successor() ? hex_of(*filter.successor()) : ""},
+        {"keys", std::to_string(filter.state().keys())},
+        {"bytes", std::to_string(filter.bit_bytes())},
+        {"segments", std::to_string(filter.allocations() - 1)}};
+    api::reply_with_array(ctx, static_cast<long>(2 * fields.size()));
+    for (const auto& [field, its_value] : fields) {
+      reply_with(ctx, std::string_view(field));
+      reply_with(ctx, std::string_view(its_value));
+    }
+    return api::ok;
+  });
+}
+
+int explain_item(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    const filter_key key(ctx, words[1], api::read_key);
+    filter_value& filter = key.present();
+    const digest item = filter.hash()(text_of(words[2]));
+    if (partition_of(item, filter.get_spec().partitions) != filter.number())
+      throw refused_reply{"CROSSPARTITION the key belongs to another partition"};
+    const announced_filter all = filter.announced();
+    api::reply_with_array(ctx, static_cast<long>(all.segments.size()));
+    for (std::size_t i = 0; i < all.segments.size(); ++i)
+      reply_with_bits(ctx, all.segments[i], filter.bits(i), item);
+    return api::ok;
+  });
+}
+
+}  // namespace everseen::redis_module
