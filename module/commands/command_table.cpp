@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "module/commands/claim_command.hpp"
 #include "module/commands/filter_key.hpp"
 #include "module/commands/packed_commands.hpp"
 #include "module/commands/plain_commands.hpp"
@@ -48,6 +49,13 @@ constexpr std::array add_packed_words = {key_argument("key"),
 constexpr std::array check_packed_words = {key_argument("key"), number_argument("slice"),
                                            text_argument("digests"),
                                            text_argument("offsets", api::argument_optional)};
+constexpr std::array claim_packed_words = {
+    key_argument("key"),          key_argument("records", 1),
+    text_argument("lane"),        text_argument("head"),
+    number_argument("forgotten"), number_argument("slice"),
+    text_argument("digests"),     text_argument("offsets"),
+    text_argument("positions"),   number_argument("counters"),
+    text_argument("places"),      text_argument("name", api::argument_repeats | api::argument_optional)};
 constexpr std::array key_word = {key_argument("key")};
 constexpr std::array chunk_words = {key_argument("key"), number_argument("iterator"), text_argument("data")};
 constexpr std::array read_words = {key_argument("key"), number_argument("slice"), number_argument("layer"),
@@ -73,6 +81,9 @@ constexpr std::array commands = {
                       add_packed_words},
     described_command{"everseen.checkpacked", &check_packed, "readonly", "read slow", -4, 1,
                       "Judges packed digests", each_key, check_packed_words},
+    described_command{"everseen.claimpacked", &claim_packed, "write deny-oom", "write slow", -12, 2,
+                      "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
+                      "O(N) for N events, fresh ones not settled, and counters", claim_packed_words},
     described_command{"everseen.loadchunk", &load_value, "write deny-oom", "write slow", 4, 1,
                       "Makes a filter of its chunks", "O(N) for N bytes", chunk_words},
     described_command{"everseen.state", &show_state, "readonly", "read slow", 2, 1,
