@@ -1,5 +1,3 @@
-#include "module/commands/claim_command.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "module/commands/command.hpp"
 #include "module/commands/filter_key.hpp"
 #include "module/commands/packed_batch.hpp"
+#include "module/commands/packed_commands.hpp"
 #include "module/server/counters.hpp"
 
 namespace everseen::redis_module {

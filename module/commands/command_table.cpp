@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "module/commands/claim_command.hpp"
 #include "module/commands/filter_key.hpp"
 #include "module/commands/packed_commands.hpp"
 #include "module/commands/plain_commands.hpp"
-#include "module/commands/string_claim_command.hpp"
 #include "module/commands/string_commands.hpp"
 #include "module/commands/value_commands.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "module/commands/command.hpp"
 #include "module/server/free_memory.hpp"
-#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 
@@ -56,11 +55,11 @@ void must_fit_window(api::context* ctx, const spec& s, const slice_batch& keys) 
       throw bad_word{"ERR the filter has no window"};
     return;
   }
-  if (!has_time(*s.window, keys.slice) || !has_time(*s.window, last))
+  if (!window::has_time(*s.window, keys.slice) || !window::has_time(*s.window, last))
     throw bad_word{"ERR no time falls into the slice"};
   if (repeats_a_decision(ctx)) return;
   const event_time clock(std::chrono::milliseconds(api::milliseconds()));
-  if (beginning_of(*s.window, last) > window::latest_accepted(*s.window, clock))
+  if (window::start_of(*s.window, last) > window::latest_accepted(*s.window, clock))
     throw bad_word{
         "ERR the time is too far ahead of the clock of this server: a filter takes times up to one "
         "window from now, since a later one would make the keys of today late"};

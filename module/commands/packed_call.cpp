@@ -8,7 +8,6 @@
 
 #include "module/commands/command.hpp"
 #include "module/server/counters.hpp"
-#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 
@@ -44,9 +43,9 @@ std::span<const window::slice_index> read_slices(window::slice_index first, std:
 void check_slice(const everseen::spec& s, window::slice_index slice) {
   if (!s.window && slice != window::timeless) throw bad_word{"ERR the filter has no window"};
   if (!s.window) return;
-  if (!has_time(*s.window, slice)) throw bad_word{"ERR no time falls into the slice"};
+  if (!window::has_time(*s.window, slice)) throw bad_word{"ERR no time falls into the slice"};
   const event_time clock(std::chrono::milliseconds(api::milliseconds()));
-  if (beginning_of(*s.window, slice) > window::latest_accepted(*s.window, clock))
+  if (window::start_of(*s.window, slice) > window::latest_accepted(*s.window, clock))
     throw bad_word{
         "ERR the time is too far ahead of the clock of this server: a filter takes times up to one "
         "window from now, since a later one would make the keys of today late"};

@@ -13,7 +13,6 @@
 #include "module/partition/strings.hpp"
 #include "module/server/counters.hpp"
 #include "module/server/followers.hpp"
-#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 
@@ -28,10 +27,11 @@ const slice_state* find(const partition_state& in, window::slice_index slice) {
 std::span<const event_time> times_of(const spec& s, const batch& b) {
   static std::vector<event_time> times;
   if (!s.window) return {};
-  times.assign(1, beginning_of(*s.window, b.slice));
+  times.assign(1, window::start_of(*s.window, b.slice));
   if (b.slices.empty()) return times;
   times.resize(b.slices.size());
-  std::ranges::transform(b.slices, times.begin(), [&](auto slice) { return beginning_of(*s.window, slice); });
+  std::ranges::transform(b.slices, times.begin(),
+                         [&](auto slice) { return window::start_of(*s.window, slice); });
   return times;
 }
 

@@ -13,7 +13,6 @@
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/server/counters.hpp"
-#include "module/value/slices.hpp"
 
 namespace everseen::redis_module {
 
@@ -79,7 +78,7 @@ partition_state state_in(const announced_filter& header) {
   if (!header.spec.window || state.slices.empty()) return state;
   const window_spec& w = *header.spec.window;
   const window::slice_index oldest = state.slices.front().index, newest = state.slices.back().index;
-  if (!has_time(w, oldest) || !has_time(w, newest)) refuse("a slice without any time");
+  if (!window::has_time(w, oldest) || !window::has_time(w, newest)) refuse("a slice without any time");
   if (oldest < window::oldest_live(w, newest)) refuse("a slice that its window has left");
   return state;
 }
@@ -223,17 +222,17 @@ std::span<const event_time> times_of(const spec& s, const slice_batch& keys) {
   static std::vector<event_time> times;
   if (!s.window) return {};
   if (keys.offsets.empty()) {
-    times.assign(1, beginning_of(*s.window, keys.slice));
+    times.assign(1, window::start_of(*s.window, keys.slice));
     return times;
   }
   times.resize(keys.digests.size());
-  const event_time first = beginning_of(*s.window, keys.slice);
+  const event_time first = window::start_of(*s.window, keys.slice);
   // The first slice begins before the first time that there is, and a later one is asked for by itself.
   const bool is_regular = first != event_time::min();
   const std::chrono::milliseconds width = s.window->slice_width();
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto offset = static_cast<window::slice_index>(offset_of(keys, i));
-    times[i] = is_regular ? first + offset * width : beginning_of(*s.window, keys.slice + offset);
+    times[i] = is_regular ? first + offset * width : window::start_of(*s.window, keys.slice + offset);
   }
   return times;
 }
@@ -274,7 +273,7 @@ void filter_value::check(const slice_batch& keys) const {
 
 bool filter_value::extend(window::slice_index slice) {
   const std::uint64_t before = changes_;
-  judge_.move_window(beginning_of(*spec_.window, slice));
+  judge_.move_window(window::start_of(*spec_.window, slice));
   prepared_.clear();
   return changes_ != before;
 }

@@ -204,6 +204,8 @@ TEST_F(PackedClaim, ThatWasRefusedLetsWaitWaitForTheFirst) {
   const redis_server replica(
       joined(test::with_module(), {"--replicaof", "127.0.0.1", std::to_string(server_.port())}));
   begin({.capacity = 300});
+  const std::string made = content(server_);
+  test::wait_until([&] { return content(replica) == made; }, "the replica is in step");
   const events e{{random_.take(50)}, 0};
   ASSERT_EQ(claim(e), std::string(50, '0'));
   const auto offset = [&] { return std::stoll(field_of(server_, "replication", "master_repl_offset")); };

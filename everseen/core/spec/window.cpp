@@ -16,6 +16,10 @@ slice_index slice_at(const window_spec& w, event_time t) noexcept {
   return quotient - (ms % step < 0 ? 1 : 0);  // rounds down also before 1970
 }
 
+bool has_time(const window_spec& w, slice_index slice) noexcept {
+  return slice >= slice_at(w, event_time::min()) && slice <= slice_at(w, event_time::max());
+}
+
 event_time start_of(const window_spec& w, slice_index slice) noexcept {
   const std::int64_t step = w.slice_width().count();
   constexpr std::int64_t first = std::numeric_limits<std::int64_t>::min();

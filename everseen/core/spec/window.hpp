@@ -19,7 +19,10 @@ inline constexpr slice_index timeless = 0;
 
 [[nodiscard]] slice_index slice_at(const window_spec& w, event_time t) noexcept;
 
-/// The start of a slice.
+/// Whether any time is in this slice: there are more slice numbers than slices.
+[[nodiscard]] bool has_time(const window_spec& w, slice_index slice) noexcept;
+
+/// The start of a slice; of the first one, the first time that there is.
 [[nodiscard]] event_time start_of(const window_spec& w, slice_index slice) noexcept;
 
 /// The oldest live slice when `newest` is the newest.
