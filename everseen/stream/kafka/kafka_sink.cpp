@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace everseen {
 namespace {
 
 constexpr std::string_view id_property = "transactional.id";
+/// How long to wait for news of the group, which is sharing out its partitions.
+constexpr std::chrono::milliseconds pause_of_group{20};
 
 /// A unique id. The group's generation already fences off workers that were left behind, and two workers
 /// with one id would end each other's transactions.
@@ -152,15 +155,33 @@ class kafka_sink::impl {
     const auto end = std::chrono::steady_clock::now() + producer_.where().retry_for;
     begin_if_needed();
     if (!membership_) membership_.reset(from_->membership());
-    while (!producer_.commit(*offsets, membership_)) {
+    using result = rdkafka::producer::result;
+    for (;;) {
+      const result came = producer_.commit(*offsets, membership_);
+      if (came == result::committed) break;
       abort_if_open();
       if (std::chrono::steady_clock::now() >= end)
         throw backend_error(to_string(producer_.where()) +
                             ": Kafka aborts every transaction: " + producer_.why());
+      if (came == result::left_behind) follow_group();
       begin_if_needed();
     }
     open_ = false;
     membership_.reset();
+  }
+
+  /// Any worker that joins or leaves gives the group a new generation, and Kafka refuses offsets of the one
+  /// before. The lanes are mostly still this worker's. It learns of the new generation only after it has
+  /// given up the lanes that it lost: so the lanes that it has then are its own in that generation.
+  void follow_group() {
+    std::this_thread::sleep_for(pause_of_group);
+    membership_.reset(from_->membership());
+    for (const auto& [lane, generation] : generations_)
+      if (from_->ownership_of(lane, generation) == source::ownership::gone)
+        throw backend_error(to_string(producer_.where()) +
+                            ": the consumer group has given this worker's partitions to others in the "
+                            "meantime; nothing is lost: start it again (" +
+                            producer_.why() + ")");
   }
 
   kafka_source* from_;

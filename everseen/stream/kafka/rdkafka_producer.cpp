@@ -24,8 +24,8 @@ configuration producer_configuration(const kafka_url& where, const std::string& 
   return conf;
 }
 
-/// The group continued without this worker: another worker puts its records.
-bool left_behind(rd_kafka_resp_err_t error) noexcept {
+/// The group has a later generation. Another worker may have this one's partitions.
+bool is_left_behind(rd_kafka_resp_err_t error) noexcept {
   return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
 }
 
@@ -74,8 +74,8 @@ void producer::begin() {
     check();
   });
   if (!transactional_) return;
-  if (try_step([this] { return rd_kafka_init_transactions(client_.get(), transaction_timeout_ms); }) ==
-      outcome::aborted)
+  if (try_step([this] { return rd_kafka_init_transactions(client_.get(), transaction_timeout_ms); }) !=
+      outcome::done)
     throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
 }
 
@@ -124,11 +124,7 @@ producer::outcome producer::judge_step(rd_kafka_error_t* answered) {
   if (!error) return outcome::done;
   const auto code = rd_kafka_error_code(error.get());
   why_ = rd_kafka_error_string(error.get());
-  if (left_behind(code))
-    throw backend_error(to_string(where_) +
-                        ": the consumer group has given this worker's partitions to others in the meantime; "
-                        "nothing is lost: start it again (" +
-                        why_ + ")");
+  if (is_left_behind(code)) return outcome::left_behind;
   if (rd_kafka_error_is_fatal(error.get()) || judge(code) == trouble::lasting) raise(code, why_, where_);
   if (rd_kafka_error_txn_requires_abort(error.get())) {
     rd_kafka_poll(client_.get(), 0);  // the message that failed it
@@ -166,14 +162,17 @@ std::chrono::milliseconds producer::transaction_limit() const {
   return std::chrono::milliseconds(ms);
 }
 
-bool producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {
+producer::result producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {
   const auto send = [&] {
     return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), transaction_timeout_ms);
   };
-  if (offsets.cnt > 0 && try_step(send) != outcome::done) return false;
-  fault_point("half_committed");
-  return try_step([this] { return rd_kafka_commit_transaction(client_.get(), transaction_timeout_ms); }) ==
-         outcome::done;
+  outcome came = offsets.cnt > 0 ? try_step(send) : outcome::done;
+  if (came == outcome::done) {
+    fault_point("half_committed");
+    came = try_step([this] { return rd_kafka_commit_transaction(client_.get(), transaction_timeout_ms); });
+  }
+  if (came == outcome::done) return result::committed;
+  return came == outcome::left_behind ? result::left_behind : result::aborted;
 }
 
 void producer::abort() {

@@ -30,10 +30,14 @@ class producer {
   void flush();
 
   void begin_transaction();
+  enum class result : std::uint8_t {
+    committed,
+    aborted,     ///< it failed: abort it, and put all of it again
+    left_behind  ///< the same; and the group has a later generation than this membership
+  };
   /// Ends the transaction: its messages and these offsets of the group become visible atomically.
-  /// @return false  it failed: abort it, and put all of it again
   /// @throws backend_error  a retry would not help
-  [[nodiscard]] bool commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
+  [[nodiscard]] result commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
   void abort();
 
   /// How long a transaction may be open before Kafka ends it.
@@ -45,7 +49,7 @@ class producer {
 
  private:
   using clock = std::chrono::steady_clock;
-  enum class outcome : std::uint8_t { done, again, aborted };
+  enum class outcome : std::uint8_t { done, again, aborted, left_behind };
 
   static void on_delivery(rd_kafka_t*, const rd_kafka_message_t*, void*);
   static void on_error(rd_kafka_t*, int, const char*, void*);

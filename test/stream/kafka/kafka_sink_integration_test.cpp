@@ -182,13 +182,6 @@ TEST_F(KafkaToKafka, OffsetsOfTheGroupAreLeftToTheTransaction) {
   EXPECT_THAT(kafka.committed("g", "clicks"), IsEmpty());  // the mock forgets those of transactions
 }
 
-TEST_F(KafkaToKafka, EmptyOutputIsATransactionOfOffsetsAlone) {
-  start();
-  kafka.fail_next(request::transaction_offset_commit, {22});
-  EXPECT_THROW(commit(*sink, {"clicks/0", 7}), backend_error);
-  EXPECT_THAT(kafka.read("fresh"), IsEmpty());
-}
-
 TEST_F(KafkaToKafka, TemporaryFailuresAreRetried) {
   start();
   const checkpoint reached = put(100);
@@ -248,19 +241,6 @@ TEST_F(KafkaToKafka, RefusedRecordEndsTheJobWithAdvice) {
     }
     sink.reset();
     from.reset();
-  }
-}
-
-TEST_F(KafkaToKafka, ReassignedPartitionsAreLeftToTheirNewOwners) {
-  start();
-  const checkpoint reached = put(100);
-  kafka.fail_next(request::transaction_offset_commit, {22});  // ILLEGAL_GENERATION
-  try {
-    commit(*sink, reached);
-    FAIL();
-  } catch (const backend_error& e) {
-    EXPECT_THAT(e.what(),
-                AllOf(HasSubstr("given this worker's partitions to others"), HasSubstr("start it again")));
   }
 }
 

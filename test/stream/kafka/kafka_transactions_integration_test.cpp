@@ -37,13 +37,19 @@ struct copying_worker {
       to.put({batch, fresh, before});
       records -= std::min(records, batch.records.size());
       reached = from.reached(batch);
+      generation = batch.generation;
     }
   }
   void commit() { static_cast<void>(to.commit(std::span(&reached, 1))); }
+  void leave_lost() {
+    std::map<std::string, checkpoint, std::less<>> all{{reached.source, reached}};
+    to.leave_lost(all);
+  }
 
   kafka_source from;
   kafka_sink to;
   checkpoint reached{};
+  std::uint64_t generation = 0;
 };
 
 /// Each test has its own topics and group on the broker of all.
@@ -61,12 +67,16 @@ struct KafkaTransactions : ::testing::Test {
   [[nodiscard]] std::string clicks() const { return "clicks-" + name; }
   [[nodiscard]] std::string fresh() const { return "fresh-" + name; }
   [[nodiscard]] std::string group() const { return "group-" + name; }
-  [[nodiscard]] std::string source_words(const std::string& rest = "") const {
-    return "?group=" + group() + "&session.timeout.ms=6000&heartbeat.interval.ms=100&fetch.wait.max.ms=20" +
-           rest;
+  /// @param silence  the longest that the group tolerates
+  [[nodiscard]] std::string source_words(std::chrono::milliseconds silence = 6s,
+                                         const std::string& rest = "") const {
+    const std::string limit = std::to_string(silence.count());
+    return "?group=" + group() + "&session.timeout.ms=" + limit + "&max.poll.interval.ms=" + limit +
+           "&heartbeat.interval.ms=100&fetch.wait.max.ms=20" + rest;
   }
-  [[nodiscard]] copying_worker worker(const std::string& id = "count-1") const {
-    return {kafka_broker::of_all().url(clicks(), source_words()),
+  [[nodiscard]] copying_worker worker(const std::string& id = "count-1",
+                                      std::chrono::milliseconds silence = 6s) const {
+    return {kafka_broker::of_all().url(clicks(), source_words(silence)),
             kafka_broker::of_all().url(fresh(), "?transactional.id=" + id + name)};
   }
   /// One whose network can be lost.
@@ -92,6 +102,16 @@ TEST_F(KafkaTransactions, ShowRecordsAndOffsetsTogether) {
   EXPECT_THAT(committed(), ElementsAre(Pair(0, 100)));
 }
 
+TEST_F(KafkaTransactions, OfNoRecordsCommitOffsetsAlone) {
+  copying_worker w = worker();
+  source_batch batch;
+  while (w.from.next(batch, 50ms) != source::state::records) continue;
+  w.reached = w.from.reached(batch);
+  w.commit();
+  EXPECT_THAT(seen(), IsEmpty());
+  EXPECT_THAT(committed(), ElementsAre(Pair(0, 100)));
+}
+
 TEST_F(KafkaTransactions, LetTheNextWorkerContinueFromTheirOffsets) {
   {
     copying_worker first = worker();
@@ -105,20 +125,37 @@ TEST_F(KafkaTransactions, LetTheNextWorkerContinueFromTheirOffsets) {
   EXPECT_EQ(first_position(take(second, 5)), 100U);
 }
 
-TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
-  copying_worker slow = worker();
-  slow.put(100);
-  std::map<std::string, checkpoint, std::less<>> reached{{slow.reached.source, slow.reached}};
-  slow.to.leave_lost(reached);  // which records the generation
+TEST_F(KafkaTransactions, ArePutAgainInALaterGenerationOfTheGroup) {
+  copying_worker w = worker();
+  w.put(100);
+  w.leave_lost();  // which records the generation
   kafka_source other(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words())), "job");
   other.begin(nothing_reached);
   const auto is_in_a_later_generation = [&] {
     source_batch batch;
-    static_cast<void>(slow.from.next(batch, 10ms));
+    static_cast<void>(w.from.next(batch, 10ms));
     static_cast<void>(other.next(batch, 10ms));
     return kafka().members(group()) == 2;
   };
   wait_until(is_in_a_later_generation, "another generation");
+  w.commit();  // the only partition stays where it is
+  expect_all_once();
+  EXPECT_THAT(committed(), ElementsAre(Pair(0, 100)));
+}
+
+TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
+  copying_worker slow = worker("count-1", 1'500ms);
+  slow.put(100);
+  slow.leave_lost();
+  kafka_source other(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words(1'500ms))), "job");
+  other.begin(nothing_reached);
+  EXPECT_EQ(take(other, 100).size(), 100U) << "the slow one was silent for too long";
+  const auto learns_of_it = [&] {
+    source_batch batch;
+    static_cast<void>(slow.from.next(batch, 10ms));
+    return slow.from.ownership_of(slow.reached.source, slow.generation) == source::ownership::gone;
+  };
+  wait_until(learns_of_it, "the slow one learns of it");
   EXPECT_THROW(slow.commit(), backend_error);
   EXPECT_THAT(seen(), IsEmpty());
   EXPECT_THAT(committed(), IsEmpty());
@@ -163,7 +200,7 @@ TEST_F(KafkaTransactions, OfOthersAreReadOnceTheyAreCommitted) {
   open.produce(clicks(), 0, numbered("open", 10));
   std::vector<std::string> wanted = values(numbered("a", 100));
   for (const std::string& each : values(numbered("committed", 10))) wanted.push_back(each);
-  kafka_source reader(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words("&until=end"))),
+  kafka_source reader(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words(6s, "&until=end"))),
                       "job");
   reader.begin(nothing_reached);
   EXPECT_EQ(values(take(reader, 1'000)), wanted);
