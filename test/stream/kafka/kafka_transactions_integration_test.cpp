@@ -37,7 +37,7 @@ struct copying_worker {
       to.put({batch, fresh, before});
       records -= std::min(records, batch.records.size());
       reached = from.reached(batch);
-      generation = batch.generation;
+      last = batch;
     }
   }
   void commit() { static_cast<void>(to.commit(std::span(&reached, 1))); }
@@ -49,7 +49,7 @@ struct copying_worker {
   kafka_source from;
   kafka_sink to;
   checkpoint reached{};
-  std::uint64_t generation = 0;
+  source_batch last{};
 };
 
 /// Each test has its own topics and group on the broker of all.
@@ -150,10 +150,11 @@ TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
   kafka_source other(parse_kafka_url(kafka_broker::of_all().url(clicks(), source_words(1'500ms))), "job");
   other.begin(nothing_reached);
   EXPECT_EQ(take(other, 100).size(), 100U) << "the slow one was silent for too long";
+  slow.from.abandoned(slow.last);  // or it would wait for its settlement
   const auto learns_of_it = [&] {
     source_batch batch;
     static_cast<void>(slow.from.next(batch, 10ms));
-    return slow.from.ownership_of(slow.reached.source, slow.generation) == source::ownership::gone;
+    return slow.from.ownership_of(slow.last.lane, slow.last.generation) == source::ownership::gone;
   };
   wait_until(learns_of_it, "the slow one learns of it");
   EXPECT_THROW(slow.commit(), backend_error);
