@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -270,7 +271,31 @@ class kafka_transaction::impl {
       : producer(make(RD_KAFKA_PRODUCER,
                       {{"bootstrap.servers", brokers},
                        {"transactional.id", "of-a-test-" + std::to_string(std::random_device()())}})) {}
+
+  /// @param how  commits or aborts
+  template <typename End>
+  void end(End how, const std::string& what) const {
+    std::vector<std::int64_t> before;
+    for (const auto& [topic, partition] : places) before.push_back(end_of(topic, partition));
+    check(how(producer.get(), timeout_ms), what);
+    auto was = before.begin();
+    for (const auto& [topic, partition] : places) {
+      while (end_of(topic, partition) <= *was) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ++was;
+    }
+  }
+
+  std::set<std::pair<std::string, std::int32_t>> places{};
   client producer;
+
+ private:
+  /// For readers of committed messages.
+  [[nodiscard]] std::int64_t end_of(const std::string& topic, std::int32_t partition) const {
+    std::int64_t low = 0, high = 0;
+    check(rd_kafka_query_watermark_offsets(producer.get(), topic.c_str(), partition, &low, &high, timeout_ms),
+          "the end of " + topic);
+    return high;
+  }
 };
 
 kafka_transaction::kafka_transaction(const kafka_client& beside)
@@ -283,14 +308,15 @@ kafka_transaction::~kafka_transaction() = default;
 void kafka_transaction::produce(const std::string& topic, std::int32_t partition,
                                 const std::vector<kafka_client::message>& what) {
   produce_all(impl_->producer.get(), topic, partition, what);
+  impl_->places.emplace(topic, partition);
 }
 
 void kafka_transaction::commit() {
-  check(rd_kafka_commit_transaction(impl_->producer.get(), timeout_ms), "commit a transaction");
+  impl_->end(rd_kafka_commit_transaction, "commit a transaction");
 }
 
 void kafka_transaction::abort() {
-  check(rd_kafka_abort_transaction(impl_->producer.get(), timeout_ms), "abort a transaction");
+  impl_->end(rd_kafka_abort_transaction, "abort a transaction");
 }
 
 std::vector<kafka_client::message> kafka_client::read(const std::string& topic) const {
