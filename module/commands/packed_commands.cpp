@@ -110,7 +110,11 @@ int check_packed(api::context* ctx, api::string** words, int count) {
     must_fit_window(ctx, filter.get_spec(), keys);
     filter.check(keys);
     counters::all().note_checked(keys.out);
-    return reply_with(ctx, packed(keys.out));
+    if (!filter.successor()) return reply_with(ctx, packed(keys.out));
+    // A client learns from any of its calls that the keys of others go elsewhere.
+    std::string reply(packed(keys.out));
+    reply.append(reinterpret_cast<const char*>(filter.successor()->data()), filter.successor()->size());
+    return reply_with(ctx, reply);
   });
 }
 
