@@ -1,5 +1,5 @@
-// Question: how many events a second does a job judge and count through one server, by scripts and by the
-// module?
+// Question: how many events a second does a job judge and count through one server, judged by clients and by
+// the module?
 //
 // A real server over loopback, two lanes on two threads of this process, claims of 20,000 events, settled
 // after every eighth claim. Every event raises two counters: one for each of 50 sites and each minute, and
@@ -151,7 +151,7 @@ void shapes(benchmark::internal::Benchmark* b) {
       ->Arg(100)
       ->Arg(1'000'000);
 }
-BENCHMARK_CAPTURE(claims, script, false)->Apply(shapes);
+BENCHMARK_CAPTURE(claims, clients, false)->Apply(shapes);
 BENCHMARK_CAPTURE(claims, module, true)->Apply(shapes);
 BENCHMARK_CAPTURE(embedded, claims_memory, "mem:", sync_policy::never)->Apply(shapes);
 BENCHMARK_CAPTURE(embedded, claims_file, "file:", sync_policy::interval)->Apply(shapes);

@@ -11,8 +11,7 @@
 // `redis_us` and `client_us` are CPU time an event, which is more meaningful than wall time on a busy
 // machine.
 //
-// `vs_scripts` compares the events a second with those where the server judges, by scripts: the same command,
-// with fewer events, measured beside it. `vs_no_window` and `cpu_vs_no_window` are the time, and the CPU time
+// `vs_no_window` and `cpu_vs_no_window` are the time, and the CPU time
 // of client and server, divided by those of the same lines without a window, alternating with it.
 
 #include <cstdint>
@@ -30,7 +29,6 @@ namespace {
 
 constexpr std::uint64_t events = 1'000'000;
 /// For a server that judges, an event takes 30 times as long.
-constexpr std::uint64_t few_events = 100'000;
 constexpr const char* in_window = "--judge client --window 10m --time-json /time";
 
 /// Rewriting the AOF would affect one run and not another.
@@ -139,10 +137,6 @@ cost dedup(const clicks& in, const std::string& options) {
   return took;
 }
 
-double events_a_second(const cost& of, std::uint64_t count) {
-  return static_cast<double>(count) / of.seconds;
-}
-
 void report(benchmark::State& state, const cost& sum) {
   const double all = static_cast<double>(events) * static_cast<double>(state.iterations());
   state.counters["events/s"] = all / sum.seconds;
@@ -152,8 +146,6 @@ void report(benchmark::State& state, const cost& sum) {
 }
 
 void count_with_every_write_on_disk(benchmark::State& state) {
-  static const clicks few(few_events);
-  const double by_scripts = events_a_second(count(few, "--judge server"), few_events);
   cost sum;
   for (auto _ : state) {
     const cost one = count(all_clicks(), "--judge client");
@@ -161,9 +153,6 @@ void count_with_every_write_on_disk(benchmark::State& state) {
     sum += one;
   }
   report(state, sum);
-  state.counters["scripts/s"] = by_scripts;
-  state.counters["vs_scripts"] =
-      events_a_second(sum, events * static_cast<std::uint64_t>(state.iterations())) / by_scripts;
 }
 
 /// @param work  count or dedup

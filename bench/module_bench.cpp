@@ -1,13 +1,12 @@
 // Question: what does a key cost if the Redis module judges it, end to end and in server time, and how much
-// less is that than with scripts and with SETBIT?
+// less is that than with SETBIT?
 //
 // A real server with the module, over loopback and over its Unix socket. `keys/s` is end to end, through the
 // store, with four threads of this process: some batches are in flight while others are prepared, so the
 // server never waits. `packed/*/MiB:32/partitions:40` is a filter for a billion keys at 1e-2.
 //
-// `server_ns/key` is the server's own CPU time (INFO). `vs_setbit` and `vs_script` compare server time with
-// that of SETBIT ×k, pipelined across keys, and of scripts at 1e-6, measured in this run. Verdicts
-// are checked.
+// `server_ns/key` is the server's own CPU time (INFO). `vs_setbit` compares server time with that of
+// SETBIT ×k, pipelined across keys, measured in this run. Verdicts are checked.
 
 #include <algorithm>
 #include <array>
@@ -64,21 +63,6 @@ double setbit_ns(unsigned probes) {
       keys, [&] { require(server().session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT"); });
   (void)server().session().ask({}, {"UNLINK", "published"});
   return known.at(probes);
-}
-
-double script_ns() {
-  static double known = 0;
-  if (known > 0) return known;
-  constexpr std::size_t keys = 50'000;
-  redis::redis_store store(redis::parse_redis_url(server().url("?commands=script")));
-  const auto filter =
-      store.create("script", store.plan({.capacity = 1'000'000, .error_rate = 1e-6, .partitions = 1}));
-  const auto digests = random_digests(keys, 6);
-  std::vector<verdict> out(keys);
-  const partition_batch batch{0, digests, {}, out};
-  known = server_ns(keys, [&] { require(filter->add(std::span(&batch, 1)).has_value(), "script"); });
-  store.drop("script");
-  return known;
 }
 
 /// A filter with this many partitions of `mib` MiB each, and their segments.
@@ -142,7 +126,6 @@ void packed(benchmark::State& state, bool unix_socket, layout_kind layout, what 
   unsigned probes = 0;
   for (auto _ : state) {
     judged_filter f(unix_socket ? server().unix_url() : server().url(), mib, partitions, layout);
-    require(f.store.open("judged", access::read)->path().text == "redis, script", "an unused handle");
     probes = f.filter->get_spec().probes;
     if (asked != what::add_new) (void)f.run(digests, true);
     require(f.filter->path().text == "redis, module", "not judged by the module");
@@ -161,7 +144,6 @@ void packed(benchmark::State& state, bool unix_socket, layout_kind layout, what 
   state.counters["keys/s"] = static_cast<double>(count * state.iterations()) / wall;
   state.counters["server_ns/key"] = ns;
   state.counters["vs_setbit"] = setbit_ns(probes) / ns;
-  state.counters["vs_script"] = script_ns() / ns;
 }
 
 void shapes(benchmark::internal::Benchmark* b) {

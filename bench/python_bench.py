@@ -223,7 +223,6 @@ def on_servers():
                                                "--loadmodule", redisbloom(), socket=f"{folder}/bloom"))
             rows.append(("redis-py, BF.MADD, RedisBloom", lambda k: by_bloom_commands(bloom, k)))
         rows += [("redis-py, SADD, a set in Redis", lambda k: by_set_in_redis(plain, k)),
-                 ("everseen, Redis, the server judges by scripts", lambda k: by_filter_on_redis(plain, "server", k)),
                  ("everseen, Redis, clients judge", lambda k: by_filter_on_redis(plain, "client", k))]
         measure([(name, work, keys, len(keys)) for name, work in rows], keys)
 

@@ -2,9 +2,9 @@
 //
 // A million clicks as JSON, one in twenty delivered twice, counted by ten minutes, site and country, and by
 // country: two sets of dimensions, two counters an event. The program runs as a separate process against a
-// real server over a Unix socket, with scripts and with the module; the total of the counts is compared with
-// the exact one before anything is printed. `cpu_us` is the program's own CPU time an event, `redis_us` that
-// of the server (INFO): on a busy machine they are more meaningful than wall time.
+// real server over a Unix socket, judged by clients and by the module; the total of the counts is compared
+// with the exact one before anything is printed. `cpu_us` is the program's own CPU time an event, `redis_us`
+// that of the server (INFO): on a busy machine they are more meaningful than wall time.
 //
 // The peer, measured with each row, is the usual hand-written program: for each event one script call that
 // sets the bits of a textbook filter of that rate with SETBIT and, if one was 0, raises both counters with
@@ -118,7 +118,7 @@ std::size_t least_count(std::size_t different, double rate) {
   return different - static_cast<std::size_t>(2 * rate * static_cast<double>(different));
 }
 
-void count_clicks(benchmark::State& state, redis_server& server, const std::string& commands) {
+void count_clicks(benchmark::State& state, redis_server& server) {
   const std::string rate = "1e-" + std::to_string(state.range(0));
   const clicks& in = clicks::instance();
   run_result sum;
@@ -128,7 +128,7 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
   const double peer = by_hand(server, probes).run();
   for (auto _ : state) {
     server.clear();
-    const std::string store = " --store '" + server.unix_url("?commands=" + commands) + "' ";
+    const std::string store = " --store '" + server.unix_url() + "' ";
     const double before = server.cpu_seconds();
     const run_result one = run(EVERSEEN_PROGRAM " stream --from " + in.file() + " --filter clicks" + store +
                                "--error-rate " + rate +
@@ -156,11 +156,11 @@ void count_clicks(benchmark::State& state, redis_server& server, const std::stri
   state.counters["vs_peer"] = all / wall_seconds / peer;
 }
 
-void BM_stream_file_to_counts_by_scripts(benchmark::State& state) {
+void BM_stream_file_to_counts_by_clients(benchmark::State& state) {
   static redis_server one;
-  count_clicks(state, one, "script");
+  count_clicks(state, one);
 }
-BENCHMARK(BM_stream_file_to_counts_by_scripts)
+BENCHMARK(BM_stream_file_to_counts_by_clients)
     ->ArgName("rate_1e-")
     ->Arg(2)
     ->Arg(6)
@@ -171,7 +171,7 @@ BENCHMARK(BM_stream_file_to_counts_by_scripts)
 #ifdef EVERSEEN_MODULE
 void BM_stream_file_to_counts_by_the_module(benchmark::State& state) {
   static redis_server one({"--loadmodule", EVERSEEN_MODULE});
-  count_clicks(state, one, "module");
+  count_clicks(state, one);
 }
 BENCHMARK(BM_stream_file_to_counts_by_the_module)
     ->ArgName("rate_1e-")
