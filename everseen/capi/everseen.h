@@ -98,8 +98,8 @@ typedef enum everseen_hash {
 } everseen_hash;
 
 typedef enum everseen_judge {
-  EVERSEEN_JUDGE_DEFAULT = 0, /* on Redis: the clients, unless all servers have the module */
-  EVERSEEN_JUDGE_SERVER = 1,
+  EVERSEEN_JUDGE_DEFAULT = 0, /* on Redis: the servers if all of them have the module, else the clients */
+  EVERSEEN_JUDGE_SERVER = 1,  /* with the module alone */
   EVERSEEN_JUDGE_CLIENT = 2   /* each process holds the bits, and the server the order of keys */
 } everseen_judge;
 

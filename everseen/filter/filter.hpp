@@ -154,8 +154,8 @@ class filter {
 ///     auto clicks = everseen::create("file:/var/lib/everseen", "clicks", {.capacity = 10'000'000});
 ///     if (clicks.add(event_id) == everseen::verdict::fresh) count(event);
 ///
-/// On servers, `request.judge` is `server` by default, as for `everseen create`. `.judge = std::nullopt` lets
-/// the store choose, as C and Python do by default. The same holds for open_or_create.
+/// On Redis, servers judge if all of them have the everseen module, else clients, unless `request.judge` says
+/// which. The same holds for open_or_create.
 /// @throws parameter_error  the URL, the name or the request is invalid
 /// @throws name_taken       a filter of this name exists    @throws storage_error, backend_error
 [[nodiscard]] filter create(std::string_view store_url, std::string_view name,

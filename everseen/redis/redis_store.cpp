@@ -11,7 +11,7 @@
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/link/linking.hpp"
@@ -22,6 +22,11 @@ namespace {
 
 /// A client that opens many filters looks for expired ones this often.
 constexpr std::chrono::minutes between_sweeps{1};
+
+/// Where nobody has decided: servers that can.
+judge_kind judge_for(session& with) {
+  return have_module(with) ? judge_kind::server : judge_kind::client;
+}
 
 /// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
 /// ask for the time.
@@ -64,23 +69,11 @@ std::optional<server_fleet> redis_store::fleet() const {
 }
 
 spec redis_store::plan(const spec_request& request) const {
-  const auto by_clients = [&] {
-    spec_request asked = request;
-    asked.judge = judge_kind::client;
-    spec s = plan_for_clients(named_->url(), asked);
-    require_that_clients_hold(named_->url(), s);
-    return s;
-  };
-  if (request.judge == judge_kind::client) return by_clients();
-  if (request.layout) return plan_for_redis(named_->url(), request);
-  const bool by_module = has_module();
-  if (!request.judge && !by_module && !named_->url().commands) return by_clients();
-  return plan_for_redis(named_->url(), request, by_module ? judged_by::module : judged_by::commands);
-}
-
-bool redis_store::has_module() const {
-  const std::optional<command_kind> forced = named_->url().commands;
-  return forced ? *forced == command_kind::module : have_module(*named_->take());
+  spec_request decided = request;
+  if (!decided.judge) decided.judge = judge_for(*named_->take());
+  spec s = plan_for_redis(named_->url(), decided);
+  if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
+  return s;
 }
 
 std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const spec& s,
@@ -90,8 +83,7 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
   const auto pool = servers(fleet_use::found);
   const session_pool::lease with = pool->take();
-  if (s.judge == judge_kind::server)
-    (void)choose_commands(*with, pool->url());  // otherwise no client could use it
+  if (s.judge == judge_kind::server) require_module(*with);
   const filter_identity made = directory_.create(*with, name, s, life);
   sweep(*with);
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
@@ -217,8 +209,13 @@ std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name
   return std::make_unique<filter_rebuild>(servers(), directory_, name, s, base);
 }
 
+/// A filter from elsewhere, such as a file, does not say who can judge it here.
 std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name, const spec& s) {
-  return std::make_unique<filter_restore>(servers(fleet_use::found), directory_, name, s);
+  const auto pool = servers(fleet_use::found);
+  spec here = s;
+  if (s.judge == judge_kind::server) here.judge = judge_for(*pool->take());
+  if (here.judge == judge_kind::client) require_that_clients_hold(named_->url(), here);
+  return std::make_unique<filter_restore>(pool, directory_, name, here);
 }
 
 namespace {

@@ -18,27 +18,29 @@
 
 namespace everseen::redis {
 
-/// Filters on plain Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
+/// Filters on Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
 /// A filter is a name in the index, which leads to an id, and the keys of that id: doc/format.md, "In Redis".
-/// Any number of clients may use, fill and grow a filter concurrently; creating, renaming, replacing and
-/// dropping it are atomic for all of them.
+/// Servers with the everseen module judge keys, others leave that to clients. Any number of clients may use,
+/// fill and grow a filter concurrently; creating, renaming, replacing and dropping it are atomic for all of
+/// them.
 class redis_store final : public store {
  public:
   /// Does not connect yet.
   explicit redis_store(redis_url url);
 
-  /// The longest segment is the limit of Redis strings, 512 MiB.
+  /// Where clients judge, a segment is a Redis string, of at most 512 MiB.
   [[nodiscard]] store_traits traits() const override;
   [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
   std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
     return named_->wait_with(std::move(p));
   }
-  /// Asks the servers whether they have the module, unless the request or the URL decides.
+  /// If the request leaves it open: servers judge if all of them have the module, else clients.
   [[nodiscard]] spec plan(const spec_request& request) const override;
   /// The header has the expiry time, by the clock of its server; use does not extend it. What is expired is
   /// removed by the next client that creates a filter or opens one to write, at most once a minute each: see
   /// remove_expired().
+  /// @throws parameter_error  also: servers are to judge it, and one of them lacks the module
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                         std::optional<std::chrono::milliseconds> life = {}) override;
   /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
@@ -71,6 +73,7 @@ class redis_store final : public store {
   void reset(std::string_view name) override;
   std::unique_ptr<rebuild> begin_rebuild(std::string_view name, const spec& s,
                                          std::span<const partition_state> base) override;
+  /// As plan() about who judges: a spec of another store says nothing about that.
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
@@ -78,7 +81,6 @@ class redis_store final : public store {
   [[nodiscard]] bool is_spread() const noexcept;
   [[nodiscard]] std::shared_ptr<session_pool> servers(fleet_use use = fleet_use::look) const;
   [[nodiscard]] std::optional<server_fleet> fleet() const;
-  [[nodiscard]] bool has_module() const;
   std::shared_ptr<stored_filter> open_alone(session& with, std::string_view name, access how);
   std::shared_ptr<stored_filter> open_linked(session& with, std::string_view name, const predecessor& older,
                                              access how);

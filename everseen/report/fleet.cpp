@@ -39,7 +39,7 @@ std::string why(const fleet_plan& plan) {
 std::string command_for(const fleet_request& r, const fleet_design& d) {
   std::string command =
       fmt::format("everseen create NAME --capacity {} --error-rate {}", r.keys, typed_rate(r.error_rate));
-  if (d.name == "client") command += " --judge client";
+  if (d.name != "embedded") command += d.name == "client" ? " --judge client" : " --judge server";
   if (d.partitions_must_be_given) command += fmt::format(" --partitions {}", d.partitions);
   return command;
 }

@@ -38,7 +38,7 @@ struct fleet_load {
 
 /// A server is one redis-server: one core and some memory. Several may share a machine.
 struct fleet_design {
-  std::string_view name;  ///< embedded, client, script or module
+  std::string_view name;  ///< embedded, client or module
   std::uint64_t filter_bytes = 0;
   std::uint32_t partitions = 0;
   /// create would choose another number, or one that does not fit.

@@ -32,18 +32,7 @@ struct fleet_constants {
   double client_call_own_us = 2.9;
   double client_call_bytes = 372;
 
-  // Judged by servers, with scripts.
-  double script_fresh_us = 3.5;
-  double script_repeat_us = 3.5;
-  double script_unit_us = 0.33;
-  double script_own_us = 0.18;
-  double script_in_bytes = 63.6;
-  double script_out_bytes = 1;
-  double script_call_us = 16;
-  double script_call_own_us = 6;
-  double script_call_bytes = 457;
-
-  // Judged by servers, with the module.
+  // Judged by servers, which have the module.
   double module_fresh_us = 0.051;
   double module_repeat_us = 0.065;
   double module_unit_us = 0.03;

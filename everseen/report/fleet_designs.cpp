@@ -17,7 +17,6 @@ namespace everseen {
 namespace {
 
 // At 1e-6, the rate of the costs in fleet_constants.
-constexpr double usual_probes = 7;
 constexpr double usual_lines = 2;
 
 /// Calls per second; each batch makes one call per partition that it has keys of.
@@ -32,10 +31,6 @@ class client_design final : public served_design {
 
  private:
   [[nodiscard]] judge_kind judge() const override { return judge_kind::client; }
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
-    return redis::plan_for_clients(servers, request);
-  }
-
   [[nodiscard]] fleet_load servers_load(const spec& s) const override {
     const fleet_constants& c = constants_;
     const auto bits = static_cast<double>(bytes_of(s));
@@ -93,83 +88,35 @@ class client_design final : public served_design {
   }
 };
 
-/// The cost of a key judged by its server.
-struct server_costs {
-  double fresh_us, repeat_us, own_us, in_bytes, out_bytes;
-  double call_us, call_own_us, call_bytes;
-};
-
-class server_design : public served_design {
+class module_design final : public served_design {
  public:
   using served_design::served_design;
 
  private:
-  [[nodiscard]] virtual server_costs costs(const spec& s) const = 0;
-
   [[nodiscard]] double calls_to_servers(const spec& s) const {
     return calls_of(batches(), constants_.batch_keys, s.partitions);
   }
 
   [[nodiscard]] fleet_load servers_load(const spec& s) const override {
-    const server_costs c = costs(s);
+    const fleet_constants& c = constants_;
     const double calls = calls_to_servers(s);
-    return {.bytes = static_cast<double>(bytes_of(s)) * (1 + constants_.copied_share),
-            .cores = 1e-6 * (rates_.fresh * c.fresh_us + rates_.repeats * c.repeat_us + calls * c.call_us),
-            .in_bytes = rates_.all * c.in_bytes + calls * c.call_bytes,
-            .out_bytes = rates_.all * c.out_bytes};
+    const double more = (static_cast<double>(lines_per_key(s.layout)) - usual_lines) * c.module_unit_us;
+    const double fresh_us = std::max(c.module_fresh_us + more, 0.0);
+    const double repeat_us = std::max(c.module_repeat_us + more, 0.0);
+    return {.bytes = static_cast<double>(bytes_of(s)) * (1 + c.copied_share),
+            .cores = 1e-6 * (rates_.fresh * fresh_us + rates_.repeats * repeat_us + calls * c.module_call_us),
+            .in_bytes = rates_.all * c.module_in_bytes + calls * c.module_call_bytes,
+            .out_bytes = rates_.all * c.module_out_bytes};
   }
 
   [[nodiscard]] fleet_load client_load(const spec& s) const override {
-    const server_costs c = costs(s);
+    const fleet_constants& c = constants_;
     const fleet_load servers = servers_load(s);
     return {.bytes = 0,
-            .cores = 1e-6 * (rates_.all * c.own_us + calls_to_servers(s) * c.call_own_us) / clients_,
+            .cores =
+                1e-6 * (rates_.all * c.module_own_us + calls_to_servers(s) * c.module_call_own_us) / clients_,
             .in_bytes = servers.out_bytes / clients_,
             .out_bytes = servers.in_bytes / clients_};
-  }
-};
-
-class script_design final : public server_design {
- public:
-  using server_design::server_design;
-
- private:
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
-    return redis::plan_for_redis(servers, request);
-  }
-  [[nodiscard]] server_costs costs(const spec& s) const override {
-    const fleet_constants& c = constants_;
-    const double more = (static_cast<double>(s.probes) - usual_probes) * c.script_unit_us;
-    return {std::max(c.script_fresh_us + more, 0.0),
-            std::max(c.script_repeat_us + more, 0.0),
-            c.script_own_us,
-            c.script_in_bytes * static_cast<double>(s.probes) / usual_probes,
-            c.script_out_bytes,
-            c.script_call_us,
-            c.script_call_own_us,
-            c.script_call_bytes};
-  }
-};
-
-class module_design final : public server_design {
- public:
-  using server_design::server_design;
-
- private:
-  [[nodiscard]] spec filter_on(const redis::redis_url& servers, const spec_request& request) const override {
-    return redis::plan_for_redis(servers, request, redis::judged_by::module);
-  }
-  [[nodiscard]] server_costs costs(const spec& s) const override {
-    const fleet_constants& c = constants_;
-    const double more = (static_cast<double>(lines_per_key(s.layout)) - usual_lines) * c.module_unit_us;
-    return {std::max(c.module_fresh_us + more, 0.0),
-            std::max(c.module_repeat_us + more, 0.0),
-            c.module_own_us,
-            c.module_in_bytes,
-            c.module_out_bytes,
-            c.module_call_us,
-            c.module_call_own_us,
-            c.module_call_bytes};
   }
 };
 
@@ -205,7 +152,7 @@ std::uint64_t clients_of(const fleet_request& r, const fleet_constants& c) {
 
 std::vector<fleet_design> designs_of(const fleet_request& request, const fleet_constants& constants) {
   return {embedded(request, constants), client_design(request, constants).plan("client"),
-          script_design(request, constants).plan("script"), module_design(request, constants).plan("module")};
+          module_design(request, constants).plan("module")};
 }
 
 }  // namespace everseen

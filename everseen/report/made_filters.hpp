@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/store/port/store.hpp"
 
-/// The filters that the verbs make on a store, for `everseen plan --store`. They have the store's defaults: a
-/// key costs a server a command per bit, and memory a cache line.
+/// The filters that the verbs make on a store, for `everseen plan --store`. They have the store's defaults.
 namespace everseen {
 
 struct made_filter {
@@ -23,10 +21,9 @@ struct made_filter {
 };
 
 /// On any Redis with one server. Asks none.
-/// @param module  whether the server has the module; nothing: unknown, so both are shown
+/// @param module  all servers have the module; false: unknown, so both judges are shown
 /// @throws parameter_error  the numbers fit no filter
-[[nodiscard]] std::vector<made_filter> filters_made_on_redis(const spec_request& request,
-                                                             std::optional<bool> module);
+[[nodiscard]] std::vector<made_filter> filters_made_on_redis(const spec_request& request, bool module);
 
 /// On this store. Servers are asked whether they have the module.    @throws  as store::plan
 [[nodiscard]] std::vector<made_filter> filters_made_on(const store& place, const spec_request& request);

@@ -8,6 +8,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/growth.hpp"
+#include "everseen/redis/admin/planning.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen {
@@ -16,7 +17,8 @@ namespace {
 
 /// More servers than anyone uses for one filter.
 constexpr std::uint64_t most_servers = 4096;
-/// When the segment is full, one layer of twice the keys still fits a Redis string.
+/// When the first layer is full, one of twice the keys still fits: a journal's segments are Redis strings,
+/// and DUMP and MIGRATE make one of a value.
 constexpr std::uint64_t good_segment_bytes = std::uint64_t{192} << 20;
 
 redis::redis_url url_of(std::uint64_t servers) {
@@ -89,7 +91,7 @@ std::vector<served_design::planned> served_design::filters_on(std::uint64_t serv
   const redis::redis_url url = url_of(servers);
   spec_request request = filter_of(request_, judge());
   try {
-    all.push_back({filter_on(url, request)});
+    all.push_back({redis::plan_for_redis(url, request)});
   } catch (const parameter_error&) {  // the second choice has more partitions
   }
   request.partitions = 1;
@@ -97,7 +99,7 @@ std::vector<served_design::planned> served_design::filters_on(std::uint64_t serv
   const std::uint64_t each = bytes / (servers * good_segment_bytes) + 1;
   request.partitions = static_cast<std::uint32_t>(std::min<std::uint64_t>(servers * each, max_partitions));
   try {
-    all.push_back({filter_on(url, request), true});
+    all.push_back({redis::plan_for_redis(url, request), true});
   } catch (const parameter_error&) {  // the limit of partitions is reached
   }
   return all;

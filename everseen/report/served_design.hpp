@@ -42,9 +42,6 @@ class served_design {
   [[nodiscard]] fleet_design plan(std::string_view name) const;
 
  protected:
-  /// The filter that `create` would make on these servers.
-  [[nodiscard]] virtual spec filter_on(const redis::redis_url& servers,
-                                       const spec_request& request) const = 0;
   /// The total load on all servers.
   [[nodiscard]] virtual fleet_load servers_load(const spec& s) const = 0;
   [[nodiscard]] virtual fleet_load client_load(const spec& s) const = 0;

@@ -90,8 +90,8 @@ def open_or_create(url: str, name: str, *, capacity: Optional[int] = None, error
                     "overfill": accept them with more errors; None: "grow" or any
         hash        "xxh3", or "siphash" for keys from untrusted sources, which may attack the hash; None: "xxh3",
                     through everseen:// "siphash", or any
-        judge       on Redis: "server", or "client" (each process holds the bits; many times faster in batches);
-                    "default": the clients, unless all servers have everseen's module
+        judge       on Redis: "server" (with everseen's module alone), or "client" (each process holds the bits);
+                    "default": the servers if all of them have the module, else the clients
         lifetime    the whole filter expires after this time, used or not; None: never
 
     Raises InvalidError, StorageError, BackendError, DamagedError.

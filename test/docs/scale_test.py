@@ -106,9 +106,9 @@ def repeats():
         row = [f"{100 * float(share_of_fresh):g} %"]
         for events in ("1e6", "1e7"):
             p = plan("--keys", "1e9", "--per-second", events, "--fresh-share", share_of_fresh)
-            row += [servers(d) for d in p["designs"] if d["design"] in ("client", "script")]
+            row += [servers(d) for d in p["designs"] if d["design"] in ("client", "module")]
         body.append(row)
-    return rows(["fresh", "10⁶/s: judged by clients", "by script", "10⁷/s: judged by clients", "by script"], body)
+    return rows(["fresh", "10⁶/s: judged by clients", "by the module", "10⁷/s: judged by clients", "by the module"], body)
 
 
 def most_events(wanted, *options):
@@ -129,9 +129,9 @@ def clients():
         one, _ = most_events(lambda d: d["possible"] and d["servers"] == 1, "--clients", number)
         most, beyond = most_events(lambda d: d["possible"], "--clients", number)
         million = plan("--keys", "1e9", "--per-second", "1e6", "--clients", number)["designs"]
-        by = [servers(d) for d in million if d["design"] in ("client", "script")]
+        by = [servers(d) for d in million if d["design"] in ("client", "module")]
         body.append([number, millions(one), millions(most), limit(beyond), *by])
-    return rows(["clients", "one server does", "any number of servers do", "then ends the", "servers for 10⁶/s", "by script"], body)
+    return rows(["clients", "one server does", "any number of servers do", "then ends the", "servers for 10⁶/s", "by the module"], body)
 
 
 def batches():
@@ -159,7 +159,7 @@ def constants():
                  for name, c in plan("--keys", "1e9", "--per-second", "1e6")["constants"].items()])
 
 
-TABLES = {"picks": picks, "client": lambda: needs("client"), "script": lambda: needs("script"), "module": lambda: needs("module"),
+TABLES = {"picks": picks, "client": lambda: needs("client"), "module": lambda: needs("module"),
           "repeats": repeats, "clients": clients, "batches": batches, "constants": constants}
 
 

@@ -14,20 +14,20 @@
 namespace everseen::any_store {
 namespace {
 
-/// Started on first use.
+/// With the module, started on first use.
 redis_server& instance(std::size_t number) {
   static std::array<std::unique_ptr<redis_server>, 3> all;
-  if (!all[number]) all[number] = std::make_unique<redis_server>();
+  if (!all[number]) all[number] = std::make_unique<redis_server>(test::with_module());
   return *all[number];
 }
 
 redis_cluster& cluster() {
-  static redis_cluster one;
+  static redis_cluster one(redis_cluster::replicas::none, test::with_module());
   return one;
 }
 
-redis_server& in_server() {
-  static redis_server one(test::with_module());
+redis_server& plain() {
+  static redis_server one;
   return one;
 }
 
@@ -52,11 +52,10 @@ const kind kinds[] = {
               "/" + fresh_prefix();
      }},
     {"redis_cluster", [](const auto&) { return cluster().url("/" + fresh_prefix()); }},
-    {"redis_module", [](const auto&) { return in_server().url("/" + fresh_prefix() + "&commands=module"); }},
 };
 
 const kind judged_by_clients[] = {
-    {"redis_clients", [](const auto&) { return instance(0).url("/" + fresh_prefix()); }, judge_kind::client},
+    {"redis_clients", [](const auto&) { return plain().url("/" + fresh_prefix()); }, judge_kind::client},
     {"redis_clients_many",
      [](const auto&) {
        return "redis://" + instance(0).address() + "," + instance(1).address() + "," + instance(2).address() +

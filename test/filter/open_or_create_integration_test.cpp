@@ -42,7 +42,7 @@ std::vector<int> race(const std::string& url, const std::string& name, judge_kin
 // Promise: processes that open or create a filter of one name share one filter (guarantees, Batches and
 // threads).
 TEST(OpenOrCreate, ProcessesThatRaceOnServersShareOneFilter) {
-  test::redis_server server;
+  test::redis_server server(test::with_module());
   for (int round = 0; round < 5; ++round)
     for (const judge_kind judge : {judge_kind::server, judge_kind::client}) {
       const std::string name = std::string(to_string(judge)) + std::to_string(round);

@@ -73,7 +73,7 @@ class Failover : public testing::Test {
         "the replica takes over");
   }
 
-  redis_cluster cluster_{redis_cluster::replicas::one_each};
+  redis_cluster cluster_{redis_cluster::replicas::one_each, test::with_module()};
   const filter_keys keys_ = create();
   random_digests source_{1};
 };

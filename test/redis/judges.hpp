@@ -13,11 +13,11 @@
 
 namespace everseen::redis {
 
-/// The judge of the filters in a test: their clients, or their servers, by scripts or by the module.
-enum class judges : std::uint8_t { clients, scripts, module };
+/// The judge of the filters in a test.
+enum class judges : std::uint8_t { clients, servers };
 
 inline std::string name_of_judges(const testing::TestParamInfo<judges>& one) {
-  constexpr const char* names[] = {"clients", "scripts", "module"};
+  constexpr const char* names[] = {"clients", "servers"};
   return names[static_cast<std::size_t>(one.param)];
 }
 
@@ -35,18 +35,12 @@ class JudgedBy : public testing::TestWithParam<judges> {
 
   /// The configuration of a server for such filters.
   static std::vector<std::string> with_judge(std::vector<std::string> config = {}) {
-    if (GetParam() == judges::module) std::ranges::copy(test::with_module(), std::back_inserter(config));
+    if (GetParam() == judges::servers) std::ranges::copy(test::with_module(), std::back_inserter(config));
     return config;
-  }
-  /// The options that a URL needs for them, after `options`.
-  static std::string rest(std::string options = "") {
-    if (GetParam() == judges::scripts)
-      options += (options.empty() ? "" : "&") + std::string("commands=script");
-    return options.empty() ? "" : "/?" + options;
   }
   /// A store like that of another process.
   std::shared_ptr<redis_store> store(const std::string& options = "") const {
-    return store_at(server_.url(rest(options)));
+    return store_at(server_.url(options.empty() ? "" : "?" + options));
   }
   std::shared_ptr<stored_filter> client(const std::string& name = "clicks",
                                         access how = access::write) const {

@@ -1,5 +1,5 @@
 // A server is killed twice while it writes its AOF: the effect on claims of the half block, which it runs
-// after the restart. By scripts, and by the module.
+// after the restart. The server judges; journal/ has the same where clients do.
 
 #include <functional>
 
@@ -20,7 +20,7 @@ using test::text_of;
 using test::torn_aof;
 using counts = std::map<std::string, std::int64_t>;
 
-class TornAof : public testing::TestWithParam<bool> {
+class TornAof : public testing::Test {
  protected:
   TornAof() {
     spec_ = planned(*store_, {.capacity = 10'000, .error_rate = 1e-12, .partitions = 1});
@@ -54,7 +54,7 @@ class TornAof : public testing::TestWithParam<bool> {
     ASSERT_EQ(claim(*job, "one", torn).size(), torn.size());
     const std::string all = file.bytes();
     const auto cuts = torn_aof::cuts(all, from);
-    ASSERT_GT(cuts.size(), 8u);
+    ASSERT_GE(cuts.size(), 2u);  // one command, whole or cut off
     for (const std::size_t cut : cuts) {
       SCOPED_TRACE("cut " + std::to_string(cut - from) + " bytes behind " + std::to_string(from) + " of " +
                    std::to_string(all.size()));
@@ -64,9 +64,7 @@ class TornAof : public testing::TestWithParam<bool> {
     }
   }
 
-  static std::vector<std::string> config() {
-    return test::with_aof(GetParam() ? test::with_module() : std::vector<std::string>{});
-  }
+  static std::vector<std::string> config() { return test::with_aof(test::with_module()); }
 
   test::redis_server server_{config()};
   std::shared_ptr<redis_store> store_ = store_at(server_.url());
@@ -75,11 +73,8 @@ class TornAof : public testing::TestWithParam<bool> {
   std::vector<event> torn_ = events(3, {5, 1, 6, 7, 5});
 };
 
-INSTANTIATE_TEST_SUITE_P(CommandSets, TornAof, testing::Bool(),
-                         [](const auto& run) { return run.param ? "Module" : "Scripts"; });
-
 // Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
-TEST_P(TornAof, ClaimRetriedBeforeTheSecondCrashCountsOnce) {
+TEST_F(TornAof, ClaimRetriedBeforeTheSecondCrashCountsOnce) {
   at_each_cut(torn_, [&](torn_aof& file) {
     ASSERT_EQ(claim(*open(), "one", torn_), "01001");
     file.crash();
@@ -99,7 +94,7 @@ TEST_P(TornAof, ClaimRetriedBeforeTheSecondCrashCountsOnce) {
 }
 
 // Promise: after a torn AOF, a claim and its retry count once (streams, Crashes of servers and machines).
-TEST_P(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
+TEST_F(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
   at_each_cut(torn_, [&](torn_aof& file) {
     const std::string other = claim(*open(), "two", events(1, {6, 8}));
     const std::string again = claim(*open(), "one", torn_);
@@ -116,7 +111,7 @@ TEST_P(TornAof, KeyThatAnotherLaneClaimsBeforeTheRetryCountsOnce) {
 
 // Promise: a claim that is retried only after the second crash is whole or not there (streams, Crashes of
 // servers and machines).
-TEST_P(TornAof, ClaimRetriedOnlyAfterTheSecondCrashIsCompleteOrAbsent) {
+TEST_F(TornAof, ClaimRetriedOnlyAfterTheSecondCrashIsCompleteOrAbsent) {
   at_each_cut(torn_, [&](torn_aof& file) {
     // Closes the open block, and has nothing to do with the job.
     server_.run({"EVAL", "redis.call('INCR', 'x') redis.call('INCR', 'x')", "0"});

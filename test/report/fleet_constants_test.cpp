@@ -22,9 +22,9 @@ TEST(FleetConstants, EachHasANameADescriptionAndASource) {
 }
 
 TEST(FleetConstants, AreReadFromTheOutputOfBench) {
-  const fleet_constants read = read_fleet_constants(R"({"keys": 5, "constants": {"script_fresh_us": 1.5}})");
-  EXPECT_EQ(read.script_fresh_us, 1.5);
-  EXPECT_EQ(read.script_repeat_us, fleet_constants{}.script_repeat_us) << "not given";
+  const fleet_constants read = read_fleet_constants(R"({"keys": 5, "constants": {"module_fresh_us": 1.5}})");
+  EXPECT_EQ(read.module_fresh_us, 1.5);
+  EXPECT_EQ(read.module_repeat_us, fleet_constants{}.module_repeat_us) << "not given";
 }
 
 TEST(FleetConstants, AreReadFromTheOutputOfPlan) {
@@ -57,7 +57,7 @@ TEST(FleetConstants, AreRefusedWithTheReason) {
   EXPECT_THAT(refusal(R"({"constants": {"copied_share": 2}})"),
               HasSubstr("copied_share must be from 0 to 1"));
   EXPECT_THAT(refusal(R"({"constants": {"batch_keys": 0.5}})"), HasSubstr("batch_keys must be from 1 to"));
-  EXPECT_THAT(refusal(R"({"constants": {"script_fresh_us": 1e300}})"), HasSubstr("script_fresh_us must be"));
+  EXPECT_THAT(refusal(R"({"constants": {"module_fresh_us": 1e300}})"), HasSubstr("module_fresh_us must be"));
 }
 
 TEST(FleetConstants, HaveDefaultsWithinTheirBounds) {

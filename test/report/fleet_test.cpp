@@ -42,23 +42,15 @@ fleet_constants round_constants() {
   c.client_in_bytes = 20;
   c.client_again_in_bytes = 5;
   c.client_another_out_bytes = 30;
-  c.script_fresh_us = 4;
-  c.script_repeat_us = 3;
-  c.script_unit_us = 0.5;
-  c.script_own_us = 0.3;
-  c.script_in_bytes = 70;
-  c.script_out_bytes = 2;
-  c.module_fresh_us = 0.06;
-  c.module_repeat_us = 0.04;
-  c.module_unit_us = 0.02;
-  c.module_own_us = 0.03;
-  c.module_in_bytes = 16;
-  c.module_out_bytes = 1;
+  c.module_fresh_us = 4;
+  c.module_repeat_us = 3;
+  c.module_unit_us = 0.5;
+  c.module_own_us = 0.3;
+  c.module_in_bytes = 70;
+  c.module_out_bytes = 2;
   for (const auto call : {&fleet_constants::client_call_us, &fleet_constants::client_call_own_us,
-                          &fleet_constants::client_call_bytes, &fleet_constants::script_call_us,
-                          &fleet_constants::script_call_own_us, &fleet_constants::script_call_bytes,
-                          &fleet_constants::module_call_us, &fleet_constants::module_call_own_us,
-                          &fleet_constants::module_call_bytes})
+                          &fleet_constants::client_call_bytes, &fleet_constants::module_call_us,
+                          &fleet_constants::module_call_own_us, &fleet_constants::module_call_bytes})
     c.*call = 0;
   c.round_trip_us = 500;
   c.batch_keys = 1000;
@@ -95,8 +87,8 @@ TEST(Fleet, OfJudgingClientsKeepsTheBitsTwicePlusTheCopyOfASnapshot) {
   EXPECT_DOUBLE_EQ(d.server.bytes, 2.5 * bits) << "bits, a journal of the same size, half of the bits copied";
 }
 
-TEST(Fleet, JudgedByScriptHasTheLoadComputedByHand) {
-  const fleet_design d = design_of(plan_fleet(half_fresh(), round_constants()), "script");
+TEST(Fleet, JudgedByTheModuleHasTheLoadComputedByHand) {
+  const fleet_design d = design_of(plan_fleet(half_fresh(), round_constants()), "module");
   EXPECT_EQ(d.servers, 1);
   EXPECT_DOUBLE_EQ(d.server.cores, 0.35);          // 50,000 x 4 us + 50,000 x 3 us
   EXPECT_DOUBLE_EQ(d.server.in_bytes, 7'000'000);  // 100,000 x 70
@@ -108,26 +100,17 @@ TEST(Fleet, JudgedByScriptHasTheLoadComputedByHand) {
   EXPECT_DOUBLE_EQ(d.server.bytes, 1.5 * bits);
 }
 
-TEST(Fleet, JudgedByScriptPaysForEachProbe) {
-  fleet_request r = half_fresh();
-  r.error_rate = 1e-2;  // three probes, four fewer than at 1e-6
-  const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
-  EXPECT_DOUBLE_EQ(d.server.cores, 0.15);          // 50,000 x (4 - 2) us + 50,000 x (3 - 2) us
-  EXPECT_DOUBLE_EQ(d.server.in_bytes, 3'000'000);  // 100,000 x 70 x 3/7
-}
-
 TEST(Fleet, JudgedByTheModulePaysForEachLine) {
   fleet_request r = half_fresh();
-  EXPECT_DOUBLE_EQ(design_of(plan_fleet(r, round_constants()), "module").server.cores, 0.005);
-  r.error_rate = 1e-2;
-  EXPECT_DOUBLE_EQ(design_of(plan_fleet(r, round_constants()), "module").server.cores, 0.003);
+  r.error_rate = 1e-2;  // one line a key, and two at 1e-6
+  EXPECT_DOUBLE_EQ(design_of(plan_fleet(r, round_constants()), "module").server.cores, 0.3);
 }
 
 TEST(Fleet, PaysForEachCallOfAPartition) {
   fleet_constants with_calls = round_constants();
-  with_calls.client_call_us = with_calls.script_call_us = 500;
-  with_calls.client_call_own_us = with_calls.script_call_own_us = 300;
-  with_calls.client_call_bytes = with_calls.script_call_bytes = 1000;
+  with_calls.client_call_us = with_calls.module_call_us = 500;
+  with_calls.client_call_own_us = with_calls.module_call_own_us = 300;
+  with_calls.client_call_bytes = with_calls.module_call_bytes = 1000;
   const fleet_plan free = plan_fleet(half_fresh(), round_constants()),
                    plan = plan_fleet(half_fresh(), with_calls);
   const auto more = [&](std::string_view name) {
@@ -141,22 +124,21 @@ TEST(Fleet, PaysForEachCallOfAPartition) {
   EXPECT_NEAR(more("client")[0], 0.1, 1e-9);
   EXPECT_NEAR(more("client")[1], 0.02, 1e-9) << "shared by three";
   EXPECT_NEAR(more("client")[2], 200'000, 1e-3);
-  // Two partitions; each receives some of the thousand keys of a batch.
-  ASSERT_EQ(design_of(plan, "script").partitions, 2);
-  EXPECT_NEAR(more("script")[0], 0.1, 1e-9);
-  EXPECT_NEAR(more("script")[1], 0.02, 1e-9);
-  EXPECT_NEAR(more("script")[2], 200'000, 1e-3);
+  ASSERT_EQ(design_of(plan, "module").partitions, 1);
+  EXPECT_NEAR(more("module")[0], 0.05, 1e-9);
+  EXPECT_NEAR(more("module")[1], 0.01, 1e-9);
+  EXPECT_NEAR(more("module")[2], 100'000, 1e-3);
 }
 
 TEST(Fleet, PaysNearlyOneCallAKeyWherePartitionsOutnumberTheKeysOfABatch) {
   fleet_constants c = round_constants();
-  c.script_fresh_us = c.script_repeat_us = 0;
-  c.script_call_us = 1;
+  c.module_fresh_us = c.module_repeat_us = 0;
+  c.module_call_us = 1;
   c.batch_keys = 10;
   fleet_request r = half_fresh();
-  r.keys = 1'000'000'000;
+  r.keys = 16'000'000'000;
   r.server_bytes = std::uint64_t{1} << 50;
-  const fleet_design d = design_of(plan_fleet(r, c), "script");
+  const fleet_design d = design_of(plan_fleet(r, c), "module");
   EXPECT_EQ(d.partitions, 2048);
   EXPECT_NEAR(d.server.cores, 0.1, 0.0005) << "100,000 keys, 10 a batch, of which 0.022 meet in a partition";
 }
@@ -164,8 +146,7 @@ TEST(Fleet, PaysNearlyOneCallAKeyWherePartitionsOutnumberTheKeysOfABatch) {
 TEST(Fleet, UsesTheFiltersThatTheConstantsWereMeasuredWith) {
   const redis::redis_url url = redis::parse_redis_url("redis://h");
   const spec_request usual{.capacity = 1'000'000, .error_rate = 1e-6};
-  EXPECT_EQ(redis::plan_for_redis(url, usual).probes, 7);
-  EXPECT_EQ(lines_per_key(redis::plan_for_redis(url, usual, redis::judged_by::module).layout), 2);
+  EXPECT_EQ(lines_per_key(redis::plan_for_redis(url, usual).layout), 2);
 }
 
 TEST(Fleet, OfOneProcessHasNoServer) {
@@ -181,7 +162,7 @@ TEST(Fleet, OfOneProcessHasNoServer) {
 TEST(Fleet, HasAsManyServersAsTheirCpuRequires) {
   fleet_request r = half_fresh();
   r.per_second = 10'000'000;  // 35 cores, of which half is planned for
-  const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
+  const fleet_design d = design_of(plan_fleet(r, round_constants()), "module");
   EXPECT_EQ(d.decided_by, "CPU");
   EXPECT_GE(d.servers, 70);
   EXPECT_LE(d.servers, 75) << "partitions cannot be distributed evenly, but to a sixteenth";
@@ -192,7 +173,7 @@ TEST(Fleet, HasAsManyServersAsTheirMemoryRequires) {
   fleet_request r = half_fresh();
   r.keys = 1'000'000'000;
   r.server_bytes = std::uint64_t{1} << 30;
-  const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
+  const fleet_design d = design_of(plan_fleet(r, round_constants()), "module");
   EXPECT_EQ(d.decided_by, "memory");
   const double all = 1.5 * static_cast<double>(d.filter_bytes) / 0x1p30;
   EXPECT_GE(static_cast<double>(d.servers), all);
@@ -203,7 +184,7 @@ TEST(Fleet, HasAsManyServersAsTheirMemoryRequires) {
 TEST(Fleet, HasAsManyServersAsTheirNetworkRequires) {
   fleet_constants c = round_constants();
   c.network_gbit = 0.008;  // a megabyte a second, of which half is planned for; 7 are needed
-  const fleet_design d = design_of(plan_fleet(half_fresh(), c), "script");
+  const fleet_design d = design_of(plan_fleet(half_fresh(), c), "module");
   EXPECT_EQ(d.decided_by, "network");
   EXPECT_GE(d.servers, 14);
   EXPECT_LE(d.servers, 16);
@@ -212,9 +193,10 @@ TEST(Fleet, HasAsManyServersAsTheirNetworkRequires) {
 TEST(Fleet, OfJudgingClientsIsLimitedByTheMemoryOfAClient) {
   fleet_request r = half_fresh();
   r.client_bytes = std::uint64_t{1} << 20;
+  r.module = true;
   const fleet_plan plan = plan_fleet(r, round_constants());
   EXPECT_NE(design_of(plan, "client").why_not.find("each client would keep all"), std::string::npos);
-  EXPECT_EQ(picked_of(plan), "script");
+  EXPECT_EQ(picked_of(plan), "module");
 }
 
 TEST(Fleet, OfJudgingClientsIsLimitedByTheOrderOfAPartition) {
@@ -289,14 +271,23 @@ TEST(Fleet, HasFiniteNumbersAtTheBoundsOfEachConstant) {
 
 TEST(Fleet, PrefersFewestServersThenTheLeastCpu) {
   fleet_request r = half_fresh();
-  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "client") << "one server each, with less CPU";
   r.module = true;
-  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "module");
+  fleet_constants c = round_constants();
+  EXPECT_EQ(picked_of(plan_fleet(r, c)), "client") << "one server each, with less CPU";
+  c.module_fresh_us = c.module_repeat_us = 0.5;
+  EXPECT_EQ(picked_of(plan_fleet(r, c)), "module");
   r.judge = judge_kind::client;
-  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "client");
+  EXPECT_EQ(picked_of(plan_fleet(r, c)), "client");
+}
+
+TEST(Fleet, LetsServersJudgeOnlyWhereTheyMayLoadTheModule) {
+  fleet_request r = half_fresh();
   r.judge = judge_kind::server;
-  r.module = false;
-  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "script");
+  EXPECT_EQ(picked_of(plan_fleet(r, round_constants())), "none");
+  r.module = true;
+  const fleet_plan plan = plan_fleet(r, round_constants());
+  EXPECT_EQ(picked_of(plan), "module");
+  EXPECT_NE(plan.command.find(" --judge server"), std::string::npos) << plan.command;
 }
 
 TEST(Fleet, NeverPicksAnImpossiblePlan) {
@@ -326,15 +317,15 @@ TEST(Fleet, IsLimitedByTheStringsOfRedis) {
   fleet_request r = half_fresh();
   r.keys = 100'000'000'000'000;  // 420 TB in 65,536 partitions are 6 GB each
   const fleet_plan plan = plan_fleet(r, round_constants());
-  for (const std::string_view name : {"client", "script", "module"})
-    EXPECT_NE(design_of(plan, name).why_not.find("512 MiB"), std::string::npos) << name;
+  EXPECT_NE(design_of(plan, "client").why_not.find("512 MiB"), std::string::npos);
+  EXPECT_NE(design_of(plan, "module").why_not.find("more than 4,096 servers"), std::string::npos);
   EXPECT_EQ(picked_of(plan), "none");
 }
 
 TEST(Fleet, IsLimitedToFourThousandServers) {
   fleet_request r = half_fresh();
   r.per_second = 1'000'000'000;  // 3,500 cores, of which half is planned for
-  const fleet_design d = design_of(plan_fleet(r, round_constants()), "script");
+  const fleet_design d = design_of(plan_fleet(r, round_constants()), "module");
   EXPECT_NE(d.why_not.find("more than 4,096 servers"), std::string::npos) << d.why_not;
   EXPECT_FALSE(d.is_sized) << "a number of servers would not be an answer";
 }

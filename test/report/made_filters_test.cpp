@@ -9,22 +9,29 @@ namespace {
 
 const spec_request ten_million = {.capacity = 10'000'000, .error_rate = 1e-6};
 
-TEST(MadeFilters, OnAPlainRedisHaveFewProbesInMoreMemory) {
-  const auto all = filters_made_on_redis(ten_million, std::nullopt);
-  ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(all[0].of.layout, layout_kind::classic);
+TEST(MadeFilters, OnAnyRedisAreJudgedByServersWithTheModuleOrByClients) {
+  const auto all = filters_made_on_redis(ten_million, false);
+  ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].of.judge, judge_kind::server);
-  EXPECT_EQ(all[2].of.judge, judge_kind::client);
-  EXPECT_NE(all[2].of.layout, layout_kind::classic);
-  EXPECT_GT(all[0].bytes(), all[2].bytes() * 14 / 10);
+  EXPECT_EQ(all[1].of.judge, judge_kind::client);
+  EXPECT_EQ(all[0].of.layout, all[1].of.layout);
   EXPECT_NEAR(all[0].bits_per_key(), 8.0 * static_cast<double>(all[0].bytes()) / 1e7, 1e-9);
 }
 
 TEST(MadeFilters, WithTheModuleAreThoseOfTheModuleAlone) {
   const auto all = filters_made_on_redis(ten_million, true);
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_NE(all[0].of.layout, layout_kind::classic);
-  EXPECT_EQ(filters_made_on_redis(ten_million, false).size(), 2U);
+  EXPECT_EQ(all[0].of.judge, judge_kind::server);
+}
+
+TEST(MadeFilters, AreThoseOfTheJudgeThatWasAskedFor) {
+  spec_request by_clients = ten_million;
+  by_clients.judge = judge_kind::client;
+  for (const bool module : {false, true}) {
+    const auto all = filters_made_on_redis(by_clients, module);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].of.judge, judge_kind::client);
+  }
 }
 
 TEST(MadeFilters, OfALocalStoreMatchTheStoresOwnPlan) {

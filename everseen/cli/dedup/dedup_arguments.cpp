@@ -52,7 +52,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
              {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash",
               "xxh3, through everseen:// siphash"},
              parse_own_hash);
-  add_judge(known, given.judge, judge_by_default);
+  add_judge(known, given.judge);
   add_name(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");

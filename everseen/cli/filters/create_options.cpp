@@ -82,7 +82,7 @@ void add_create_options(option_set& known, create_options& target, const create_
       parse_own_hash);
   add_count(known, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on in parallel", "by size"});
-  add_judge(known, target.judge, "server");
+  add_judge(known, target.judge);
   add_choice(known, "--as", target.as,
              {"guava32|guava64|redisbloom", "a filter in the format of this system, to be exported there"},
              parse_foreign_layout);

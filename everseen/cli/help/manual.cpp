@@ -154,10 +154,8 @@ const std::vector<constant_entry>& redis_url_options() {
       {"timeout=TIME", "for one answer (5s)"},
       {"connect_timeout=TIME", "for one connection (2s)"},
       {"wait=N", "R: replicas that must have the added keys (0)"},
-      {"commands=NAME",
-       "R: module or script (the module if every server has it); attached: script or bitfield"},
+      {"commands=NAME", "R: of attached filters: script or bitfield (script if the server allows it)"},
       {"prefix=NAME", "R: of all keys (everseen)"},
-      {"segment=BYTES", "R: the longest string to make, 1Mi to 512Mi (32Mi)"},
       {"user, password, db", "instead of before and after the host"},
       {"ca, cert, key, server_name", "for TLS: PEM files, and the name in the certificate"},
   };

@@ -55,7 +55,7 @@ class measurement {
   store_costs run() {
     if (watch_) {
       judged_by_clients();
-      judged_by_servers();
+      if (servers_judge()) judged_by_servers();
     } else {
       embedded();
     }
@@ -214,27 +214,28 @@ class measurement {
     must_be_fresh(all, keys_, usual_rate);
   }
 
+  /// If all of them have the module.
+  [[nodiscard]] bool servers_judge() const {
+    return place_->plan({.capacity = keys_, .error_rate = usual_rate}).judge == judge_kind::server;
+  }
+
   void judged_by_servers() {
     bench_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
     const key_cost fresh = time_fresh(f), repeat = time_repeats(f);
     bench_filter high(*place_, request(keys_, high_rate, judge_kind::server));
     const key_cost fresh_high = time_fresh(high);
-    // "redis, script" or "redis, module"; there are no constants for other ways.
-    const std::string commands = fresh.judged.substr(fresh.judged.rfind(' ') + 1);
-    if (commands != "script" && commands != "module") return;
-    const auto units = [&](const filter& of) {
-      const spec& s = of.get_spec();
-      return static_cast<double>(commands == "script" ? s.probes : lines_per_key(s.layout));
+    const auto lines = [](const filter& of) {
+      return static_cast<double>(lines_per_key(of.get_spec().layout));
     };
     const key_cost keys =
-        without_calls(fresh, time_calls(commands, *f, fresh), calls_a_key(batch(), f->get_spec().partitions));
-    note(commands + "_fresh_us", *keys.server_us);
-    note(commands + "_repeat_us", *keys.server_us + *repeat.server_us - *fresh.server_us);
-    if (units(*f) > units(*high))
-      note(commands + "_unit_us", (*fresh.server_us - *fresh_high.server_us) / (units(*f) - units(*high)));
-    note(commands + "_own_us", keys.own_us);
-    note(commands + "_in_bytes", *keys.in_bytes);
-    note(commands + "_out_bytes", std::max(*fresh.out_bytes, *repeat.out_bytes));
+        without_calls(fresh, time_calls("module", *f, fresh), calls_a_key(batch(), f->get_spec().partitions));
+    note("module_fresh_us", *keys.server_us);
+    note("module_repeat_us", *keys.server_us + *repeat.server_us - *fresh.server_us);
+    if (lines(*f) > lines(*high))
+      note("module_unit_us", (*fresh.server_us - *fresh_high.server_us) / (lines(*f) - lines(*high)));
+    note("module_own_us", keys.own_us);
+    note("module_in_bytes", *keys.in_bytes);
+    note("module_out_bytes", std::max(*fresh.out_bytes, *repeat.out_bytes));
   }
 
   const std::string url_;

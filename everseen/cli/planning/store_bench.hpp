@@ -9,7 +9,7 @@ namespace everseen::cli {
 
 /// The cost of a key for one way to judge and one kind of keys.
 struct key_cost {
-  std::string judged;     ///< as in "redis, script"; for a store without servers, its URL
+  std::string judged;     ///< as in "redis, module"; for a store without servers, its URL
   std::string keys;       ///< which keys, as in "fresh"
   double error_rate = 0;  ///< of the filter
   double keys_a_second = 0;

@@ -20,15 +20,9 @@ std::vector<made_filter> made_filters(const store_question& asked) {
   spec_request request;
   request.capacity = asked.keys;
   request.error_rate = asked.error_rate;
-  const auto module = asked.module ? std::optional(true) : std::nullopt;
-  std::vector<made_filter> all =
-      asked.store == "redis"
-          ? filters_made_on_redis(request, module)
-          : filters_made_on(*open_chosen({.url = asked.store, .timeout = asked.timeout}), request);
-  if (asked.judge) std::erase_if(all, [&](const made_filter& each) { return each.of.judge != *asked.judge; });
-  if (all.empty())
-    throw parameter_error("where servers have the module, they judge; leave out --judge client");
-  return all;
+  request.judge = asked.judge;
+  if (asked.store == "redis") return filters_made_on_redis(request, asked.module);
+  return filters_made_on(*open_chosen({.url = asked.store, .timeout = asked.timeout}), request);
 }
 
 void print_json(const std::vector<made_filter>& all, printer& out) {

@@ -55,7 +55,7 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_choice(known, "--hash", given.hash,
              {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", "xxh3"},
              parse_own_hash);
-  add_judge(known, given.judge, judge_by_default);
+  add_judge(known, given.judge);
   add_duration(known, "--window", given.window,
                {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
   add_count(known, "--slices", given.slices, {1, max_slices},

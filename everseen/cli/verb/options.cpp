@@ -122,14 +122,14 @@ void add_time(option_set& known, const std::string& flags, std::optional<event_t
   });
 }
 
-void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise) {
-  add_choice(
-      known, "--judge", target,
-      {"server|client",
-       "on Redis: who keeps the filter's bits. client: each process that uses it, and the server keeps the "
-       "order of keys; many times faster on a Redis without the module, for the filter's size in memory",
-       std::string(otherwise)},
-      parse_judge_kind);
+void add_judge(option_set& known, std::optional<judge_kind>& target) {
+  add_choice(known, "--judge", target,
+             {"server|client",
+              "on Redis: who keeps the filter's bits. server: it needs the everseen module; client: each "
+              "process that "
+              "uses it, and the server keeps the order of keys",
+              "server where all servers have the module, else client"},
+             parse_judge_kind);
 }
 
 void add_argument(option_set& known, std::string& target, const option_text& manual) {

@@ -68,9 +68,7 @@ void add_choice(option_set& known, const std::string& flags, std::optional<T>& t
                 const option_text& manual, Parse parse);
 
 /// Which side keeps the bits of a filter on Redis: its servers, or each client.
-/// @param otherwise  the default, for the manual
-void add_judge(option_set& known, std::optional<judge_kind>& target, std::string_view otherwise);
-inline constexpr std::string_view judge_by_default = "client; server where all servers have the module";
+void add_judge(option_set& known, std::optional<judge_kind>& target);
 
 /// One argument without a flag.
 void add_argument(option_set& known, std::string& target, const option_text& manual);

@@ -51,13 +51,11 @@ inline constexpr std::size_t sequence_bytes = 20;
 /// The maximum length of a Redis string, and so of a segment.
 inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{512} << 20;
 
-/// Why a server cannot have such a segment; empty: it can. Scripts judge with all positions of a key in Lua's
-/// registers, and each key is sent with its positions in every layer.
+/// Why a server cannot have such a segment of a filter that clients judge; empty: it can.
 [[nodiscard]] constexpr std::string_view excess_of(const geometry& shape) noexcept {
   if (shape.bytes > max_segment_bytes)
-    return "a Redis string ends at 512 MiB; take more partitions, or a file: store";
-  if (shape.probes > max_probes)
-    return "a layer on Redis servers sets at most 64 bits a key; a file: store keeps layers that set more";
+    return "a Redis string ends at 512 MiB; take more partitions, a server with the everseen module, or a "
+           "file: store";
   return {};
 }
 

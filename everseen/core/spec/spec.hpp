@@ -98,8 +98,9 @@ struct spec_request {
   funnel_kind funnel = funnel_kind::bytes;  ///< Guava only
   std::uint32_t expansion = 2;              ///< RedisBloom only
   bool powers_of_two = false;               ///< RedisBloom only; see foreign_rules
-  /// On servers only. Nothing: the store chooses; make_spec uses `server`.
-  std::optional<judge_kind> judge = judge_kind::server;
+  /// On Redis only. Nothing: the servers if all of them have the module, else clients; make_spec uses
+  /// `server`.
+  std::optional<judge_kind> judge{};
 };
 
 inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 48;

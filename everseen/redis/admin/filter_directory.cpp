@@ -5,7 +5,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/admin/draft_scripts.hpp"
+#include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
@@ -127,20 +127,22 @@ void filter_directory::prepare(session& with, const filter_identity& made,
         throw storage_error("segments of the filter expired before it was complete; begin again", 0,
                             made.keys.header());
   };
+  const bool by_clients = made.spec.judge == judge_kind::client;
+  const auto prolong_soon = [&](const std::string& key, std::uint32_t partition) {
+    if (prolong.size() == partitions_at_once) prolong_all();
+    prolong.push_back({&draft_scripts::prolong(), {key, partition}, {key}, {std::string(unseen_life_ms)}});
+  };
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {
     const partition_state state = states.empty() ? partition_state{} : states[p];
-    // Writing them may have taken long, so their limits are extended.
-    for (const listed_segment& s : segments_of(p, state.slices)) {
-      const std::string segment = made.keys.segment(s.id);
-      if (prolong.size() == partitions_at_once) prolong_all();
-      prolong.push_back({&draft_scripts::prolong(), {segment, p}, {segment}, {std::string(unseen_life_ms)}});
-    }
-    const std::string key = made.keys.state(p);
-    script_call call{&draft_scripts::begin_state(), {key, p}, {key}, first_state(made, p, state)};
-    call.arguments.insert(call.arguments.begin(), std::string(unseen_life_ms));
-    begin.push_back(std::move(call));
+    // Writing the bits may have taken long, so the limits of their keys are extended.
+    if (by_clients)
+      for (const listed_segment& s : segments_of(p, state.slices)) prolong_soon(made.keys.segment(s.id), p);
+    else if (!state.slices.empty())
+      prolong_soon(made.keys.state(p), p);
+    if (by_clients || state.slices.empty()) begin.push_back(first_call(made, p, state));
     if (begin.size() < partitions_at_once && p + 1 < made.spec.partitions) continue;
-    for (const answer& a : run_scripts(with, std::exchange(begin, {}))) (void)expect_reply(a, key);
+    for (const answer& a : run_scripts(with, std::exchange(begin, {})))
+      (void)expect_reply(a, made.keys.state(p));
   }
   prolong_all();
   how.servers = servers_;

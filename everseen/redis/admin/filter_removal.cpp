@@ -111,7 +111,7 @@ bool filter_directory::remove_keys(session& with, const image::filter_id& id) co
   };
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     (void)unless_damaged([&] {
-      for (const std::string& key : strings_of(with, f, p)) unlink(key, p);
+      for (const std::string& key : keys_beside(with, f, p)) unlink(key, p);
     });
     unlink(keys.state(p), p);
   }

@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "everseen/core/format/partition_keys.hpp"
-#include "everseen/redis/admin/draft_scripts.hpp"
+#include "everseen/redis/filter/draft_scripts.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 
@@ -23,42 +26,54 @@ segment_draft::segment_draft(std::shared_ptr<session_pool> pool, const filter_di
     : pool_(std::move(pool)), made_(in.draft(s)), states_(s.partitions) {}
 
 std::span<std::byte> segment_draft::add_segment(const segment_id& id, const layer_state& layer) {
-  send_last();
-  if (const auto excess = partition_keys::excess_of(layer.shape); !excess.empty())
+  if (!held_.empty() && (!has_values() || held_.front().id.partition != id.partition)) send_held();
+  if (has_values() && held_.empty() && !states_.at(id.partition).slices.empty())
+    throw format_error("the segments of partition " + std::to_string(id.partition) + " do not come together");
+  if (const auto excess = partition_keys::excess_of(layer.shape); !has_values() && !excess.empty())
     throw parameter_error("the filter cannot be kept on Redis servers: " + std::string(excess));
   restore_layer(states_.at(id.partition), id, layer);
-  last_id_ = id;
-  last_.assign(layer.shape.bytes, std::byte{0});
-  return last_;
+  return held_.emplace_back(held_segment{id, std::vector<std::byte>(layer.shape.bytes)}).bits;
 }
 
-void segment_draft::send_last() {
-  if (last_.empty()) return;
-  // The copy may have been taken while keys were added, so its count may lag.
-  for (slice_state& slice : states_[last_id_.partition].slices)
-    if (slice.index == last_id_.slice) {
-      layer_state& layer = slice.layers[last_id_.layer];
-      layer.keys = recovered_keys(layer.keys, layer.shape, last_);
-    }
-  const std::string key = made_.keys.segment(last_id_);
-  const std::string_view bits(reinterpret_cast<const char*>(last_.data()), last_.size());
+void segment_draft::send_held() {
+  if (held_.empty()) return;
+  // The copy may have been taken while keys were added, so its counts may lag.
+  for (const held_segment& s : held_) {
+    auto& slices = states_[s.id.partition].slices;
+    layer_state& layer = std::ranges::find(slices, s.id.slice, &slice_state::index)->layers[s.id.layer];
+    layer.keys = recovered_keys(layer.keys, layer.shape, s.bits);
+  }
   const session_pool::lease with = pool_->take();
-  const route to{key, last_id_.partition};
+  has_values() ? send_value(*with) : send_string(*with, held_.front());
+  held_.clear();
+}
+
+void segment_draft::send_string(session& with, const held_segment& s) {
+  const std::string key = made_.keys.segment(s.id);
+  const std::string_view bits(reinterpret_cast<const char*>(s.bits.data()), s.bits.size());
+  const route to{key, s.id.partition};
   std::vector<script_call> pages;
   for (std::size_t at = 0; at < bits.size(); at += draft_page_bytes) {
     pages.push_back(
         {&draft_scripts::write_page(),
          to,
-         {key, made_.keys.state(last_id_.partition)},
+         {key, made_.keys.state(s.id.partition)},
          {std::to_string(at), std::string(bits.substr(at, draft_page_bytes)), std::string(unseen_life_ms)}});
     if (pages.size() < draft_pages_at_once && at + draft_page_bytes < bits.size()) continue;
-    for (const answer& a : run_scripts(*with, std::exchange(pages, {}))) (void)expect_reply(a, key);
+    for (const answer& a : run_scripts(with, std::exchange(pages, {}))) (void)expect_reply(a, key);
   }
-  last_.clear();
+}
+
+void segment_draft::send_value(session& with) {
+  const std::uint32_t partition = held_.front().id.partition;
+  const announced_filter header = header_of(made_, partition, states_[partition], random_copy());
+  (void)run_script(with, first_call(made_, header));
+  std::ranges::sort(held_, {}, &held_segment::id);
+  for (std::size_t i = 0; i < held_.size(); ++i) write_bits(with, made_, header, i, held_[i].bits);
 }
 
 const std::vector<partition_state>& segment_draft::finish() {
-  send_last();
+  send_held();
   return states_;
 }
 

@@ -13,25 +13,35 @@ namespace everseen::redis {
 
 /// A filter made from segments, before a name leads to it.
 ///
-/// Segments are sent to the server one by one, with a time limit, so an abandoned draft soon disappears.
+/// Bits are sent to the servers as they come, with a time limit, so an abandoned draft soon disappears: of a
+/// filter that its clients judge, each segment is a string; of one that servers judge, the segments of a
+/// partition are kept here until all of them are known, since the header of a value lists them.
 class segment_draft {
  public:
   segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s);
 
   [[nodiscard]] const filter_identity& identity() const noexcept { return made_; }
-  /// As store::restore::add_segment.    @throws parameter_error  see partition_keys::excess_of
+  /// As store::restore::add_segment. The segments of a partition must come together where servers judge.
+  /// @throws parameter_error  see partition_keys::excess_of
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer);
   /// All added layers, by partition, once they are on their servers.    @throws backend_error
   [[nodiscard]] const std::vector<partition_state>& finish();
 
  private:
-  void send_last();
+  struct held_segment {
+    segment_id id;
+    std::vector<std::byte> bits;
+  };
+
+  [[nodiscard]] bool has_values() const noexcept { return made_.spec.judge == judge_kind::server; }
+  void send_held();
+  void send_string(session& with, const held_segment& s);
+  void send_value(session& with);
 
   std::shared_ptr<session_pool> pool_;
   const filter_identity made_;
   std::vector<partition_state> states_;
-  segment_id last_id_{};
-  std::vector<std::byte> last_{};
+  std::vector<held_segment> held_{};  // not sent yet, of one partition
 };
 
 }  // namespace everseen::redis

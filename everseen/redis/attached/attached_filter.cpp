@@ -36,12 +36,7 @@ void drive_to_the_end(session& with, std::chrono::milliseconds limit, std::vecto
 }  // namespace
 
 void require_commands(const redis_url& url, const attachment& a) {
-  if (!url.commands || *url.commands == command_kind::script) return;
-  if (*url.commands != command_kind::bitfield)
-    throw parameter_error(
-        "an attached filter is served by scripts or by BITFIELD; give commands=script or commands=bitfield, "
-        "or leave commands= out");
-  if (a.shape == attachment::form::growing)
+  if (url.commands == command_kind::bitfield && a.shape == attachment::form::growing)
     throw parameter_error("a growing filter needs scripts; leave commands=bitfield out of the URL");
 }
 

@@ -19,7 +19,7 @@
 
 namespace everseen::redis {
 
-/// @throws parameter_error  commands= names commands that attached filters do not use
+/// @throws parameter_error  commands= names commands that this filter cannot be used by
 void require_commands(const redis_url& url, const attachment& a);
 
 /// A filter that another program keeps, with that program's hashes, names and rules. Both use it at the same

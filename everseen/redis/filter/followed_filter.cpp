@@ -40,11 +40,13 @@ followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string
 /// So the states are read before the name.
 std::optional<format_error> followed_filter::damage_of(const generation& in) const {
   const filter_identity& f = in.newest->identity();
-  const std::string_view always = f.spec.judge == judge_kind::client ? "begin" : "epoch";
   const session_pool::lease with = generations_.session();
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
-    if (ask_about(*with, {key, p}, {"HEXISTS", key, always}).integer() == 1) continue;
+    const bool is_journal = f.spec.judge == judge_kind::client;
+    const reply found = is_journal ? ask_about(*with, {key, p}, {"HEXISTS", key, "begin"})
+                                   : ask_about(*with, {key, p}, {"EXISTS", key});
+    if (found.integer() == 1) continue;
     if (!is_there(*with, f)) return {};
     return damaged_key(key, "is missing");
   }

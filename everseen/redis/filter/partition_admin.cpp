@@ -2,26 +2,25 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/keyspace/stored_id.hpp"
-#include "everseen/redis/served/remote_partition.hpp"
-#include "everseen/redis/served/served_scripts.hpp"
+#include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
 
 namespace {
-
-/// Attempts while other clients change it.
-constexpr int most_partition_attempts = 1000;
 
 bool is_judged_by_clients(const filter_identity& f) noexcept {
   return f.spec.judge == judge_kind::client;
@@ -37,23 +36,6 @@ std::vector<std::string> state_fields(session& with, const filter_identity& f, s
   return names;
 }
 
-/// The fields that count the segments of a partition. They name segments even if the list is unreadable, and
-/// the list names those whose count was lost.
-std::set<std::string> counts_of(session& with, const filter_identity& f, std::uint32_t partition) {
-  const std::string key = f.keys.state(partition);
-  std::set<std::string> counts;
-  for (std::string& field : state_fields(with, f, partition))
-    if (field.starts_with("keys:")) counts.insert(std::move(field));
-  const reply manifest = ask_about(with, {key, partition}, {"HGET", key, "manifest"});
-  try {
-    for (const auto& entry : decode_manifest(f, partition, manifest.text()).segments)
-      counts.insert(count_field(entry.id));
-  } catch (const format_error&) {
-    // Damaged.
-  }
-  return counts;
-}
-
 /// The records of jobs beside a partition, listed or not.
 void append_lanes(session& with, const filter_identity& f, std::uint32_t partition,
                   std::vector<std::string>& to) {
@@ -63,69 +45,105 @@ void append_lanes(session& with, const filter_identity& f, std::uint32_t partiti
       to.push_back(partition_keys::lane_records(f.keys.state(partition), field.substr(mark.size())));
 }
 
-std::string segment_counted_by(const std::string& state, const std::string& field) {
-  return state + field.substr(field.find(':'));
+format_error sealed_for_another(const std::string& key) {
+  return damaged_key(key, "was sealed for another filter than its successor");
 }
 
-/// @return false  it has changed meanwhile
-bool try_to_empty(session& with, const filter_identity& f, std::uint32_t partition, const std::string& word) {
-  const std::string key = f.keys.state(partition);
-  const reply epoch = ask_about(with, {key, partition}, {"HGET", key, "epoch"});
-  script_call call{&scripts::empty(),
-                   {key, partition},
-                   {key},
-                   {std::string(epoch.text()), word, encode_manifest(f, partition, {})}};
-  for (const std::string& field : counts_of(with, f, partition)) {
-    call.keys.push_back(segment_counted_by(key, field));
-    call.arguments.push_back(field);
+/// Requests about all partitions; an error in their answers is left to the caller.
+std::vector<answer> ask_partitions(session& with, const filter_identity& f,
+                                   std::initializer_list<std::string_view> words_after_key,
+                                   std::string_view command, bool on_replicas) {
+  std::vector<request> requests;
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
+    const std::string key = f.keys.state(p);
+    std::vector<std::string_view> words = {command, key};
+    words.insert(words.end(), words_after_key);
+    requests.push_back({{key, p}, encode(words), 1, true});
+    requests.back().on_replicas = on_replicas;
   }
-  const reply said = run_script(with, std::move(call));
-  if (said.text() == "M") throw filter_is_gone(key);
-  if (said.text() == "N") throw not_emptied(with, f, partition);
-  if (said.text() == "J")
-    throw parameter_error(
-        "a job of the filter was created meanwhile, so it cannot be reset; end the job first");
-  return said.text() == "K";
+  return with.exchange(requests);
+}
+
+/// @return false  a value is gone
+bool seal_values(session& with, const filter_identity& f, const image::filter_id& successor) {
+  const std::vector<answer> answers =
+      ask_partitions(with, f, {bytes_of(successor)}, "EVERSEEN.SEAL", successor != f.id);
+  bool is_whole = true;
+  for (std::uint32_t p = 0; p < answers.size(); ++p) {
+    if (!answers[p]) throw backend_error(answers[p].error().message);
+    const reply& said = answers[p]->back();
+    if (said.is_error("GONE")) {
+      is_whole = false;
+    } else if (successor_in(said)) {
+      if (successor != f.id) throw sealed_for_another(f.keys.state(p));
+    } else if (said.is_error()) {
+      raise_refusal(f, p, said);
+    }
+  }
+  return is_whole;
+}
+
+void empty_value(session& with, const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  const request clear{{key, partition}, encode({"EVERSEEN.CLEAR", key, bytes_of(random_copy())}), 1, true};
+  const answer a = std::move(with.exchange(std::span(&clear, 1)).front());
+  if (!a) throw backend_error(a.error().message);
+  const reply& said = a->back();
+  if (const auto next = successor_in(said); next && *next != f.id)
+    throw storage_error("the filter is being rebuilt; try again", 0, key);
+  if (said.is_error()) raise_refusal(f, partition, said);
 }
 
 }  // namespace
 
-std::vector<std::string> first_state(const filter_identity& f, std::uint32_t partition,
-                                     const partition_state& s) {
-  if (!is_judged_by_clients(f)) return first_fields(f, partition, s);
-  const std::string begin = to_text(journal_position{});
-  return {"begin",  begin,           "end", begin, "manifest", encode_manifest(f, partition, s),
-          "counts", encode_counts(s)};
+script_call first_call(const filter_identity& f, const announced_filter& header) {
+  const std::string key = f.keys.state(header.partition);
+  const auto bytes = image::encode_chunk_header(header);
+  return {
+      &draft_scripts::begin_value(),
+      {key, header.partition},
+      {key},
+      {std::string(unseen_life_ms), std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
 }
 
-std::vector<std::string> strings_of(session& with, const filter_identity& f, std::uint32_t partition) {
+script_call first_call(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
+  if (!is_judged_by_clients(f)) return first_call(f, header_of(f, partition, s, random_copy()));
+  const std::string key = f.keys.state(partition), begin = to_text(journal_position{});
+  return {&draft_scripts::begin_state(),
+          {key, partition},
+          {key},
+          {std::string(unseen_life_ms), "begin", begin, "end", begin, "manifest",
+           encode_manifest(f, partition, s), "counts", encode_counts(s)}};
+}
+
+std::vector<std::string> keys_beside(session& with, const filter_identity& f, std::uint32_t partition) {
+  if (!is_judged_by_clients(f)) return {};
   std::vector<std::string> keys;
   append_lanes(with, f, partition, keys);
-  if (is_judged_by_clients(f)) {
-    std::ranges::move(strings_of(f, partition, read_checkpoint(with, f, partition)),
-                      std::back_inserter(keys));
-    return keys;
-  }
-  for (const std::string& field : counts_of(with, f, partition))
-    keys.push_back(segment_counted_by(f.keys.state(partition), field));
+  std::ranges::move(strings_of(f, partition, read_checkpoint(with, f, partition)), std::back_inserter(keys));
   return keys;
 }
 
 void make_permanent(session& with, const filter_identity& f) {
   std::vector<request> requests;
   const auto persist = [&](const std::string& key, std::uint32_t partition) {
-    requests.push_back({{key, partition}, encode({"PERSIST", key}), 1, true});
+    requests.push_back({{key, partition}, encode({"EXISTS", key}) + encode({"PERSIST", key}), 2, true});
   };
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     persist(f.keys.state(p), p);
-    for (const std::string& key : strings_of(with, f, p)) persist(key, p);
+    for (const std::string& key : keys_beside(with, f, p)) persist(key, p);
   }
-  (void)exchange_all(with, std::exchange(requests, {}));
+  const std::vector<answer> answers = exchange_all(with, requests);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (requests[i].to.key == f.keys.state(requests[i].to.partition) && answers[i]->front().integer() == 0)
+      throw filter_is_gone(requests[i].to.key);
+  requests.clear();
   persist(f.keys.header(), 0);
   (void)exchange_all(with, requests);
 }
 
 bool seal(session& with, const filter_identity& f, const image::filter_id& successor) {
+  if (!is_judged_by_clients(f)) return seal_values(with, f, successor);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
@@ -138,20 +156,14 @@ bool seal(session& with, const filter_identity& f, const image::filter_id& succe
     const std::string& key = calls[i].to.key;
     const std::string_view said = expect_reply(answers[i], key)[0].text();
     // A filter that is being removed may have been sealed for another filter before.
-    if (said == "N" && successor != f.id)
-      throw damaged_key(key, "was sealed for another filter than its successor");
+    if (said == "N" && successor != f.id) throw sealed_for_another(key);
     is_whole = is_whole && said != "M";
   }
   return is_whole;
 }
 
 void empty_partition(session& with, const filter_identity& f, std::uint32_t partition) {
-  if (is_judged_by_clients(f)) return empty_journal(with, f, partition);
-  const std::string word = random_name();
-  for (int i = 0; i < most_partition_attempts; ++i)
-    if (try_to_empty(with, f, partition, word)) return;
-  throw backend_error("other clients change " + f.keys.state(partition) +
-                      " faster than it can be emptied; try again when they add fewer keys");
+  is_judged_by_clients(f) ? empty_journal(with, f, partition) : empty_value(with, f, partition);
 }
 
 }  // namespace everseen::redis

@@ -4,22 +4,28 @@
 #include <string>
 #include <vector>
 
+#include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
 // Operations on a whole partition, for both kinds of judges.
 
-/// The state of a new partition, for HSET: fields and values.
-[[nodiscard]] std::vector<std::string> first_state(const filter_identity& f, std::uint32_t partition,
-                                                   const partition_state& s);
+/// The call that makes the state of a partition of a draft (draft_scripts.hpp), unless it exists: the hash
+/// beside the journal, or the value that its server judges, whose bits are then zero.
+[[nodiscard]] script_call first_call(const filter_identity& f, std::uint32_t partition,
+                                     const partition_state& s);
+/// The same of a value with this header.
+[[nodiscard]] script_call first_call(const filter_identity& f, const announced_filter& header);
 
-/// The keys of a partition besides its state. Cost: one round trip.
+/// The keys of a partition besides its state, and besides the records of jobs of a filter that servers
+/// judge. Cost: one round trip.
 /// @throws storage_error  the state is gone    @throws backend_error, format_error
-[[nodiscard]] std::vector<std::string> strings_of(session& with, const filter_identity& f,
-                                                  std::uint32_t partition);
+[[nodiscard]] std::vector<std::string> keys_beside(session& with, const filter_identity& f,
+                                                   std::uint32_t partition);
 
 /// Takes off the time limits that the keys of a filter have during its creation, that of the header last:
 /// while the header has one, the creation is unfinished, and any client that opens the filter to write
@@ -33,10 +39,10 @@ void make_permanent(session& with, const filter_identity& f);
 /// @throws format_error  one was sealed for another filter    @throws backend_error
 [[nodiscard]] bool seal(session& with, const filter_identity& f, const image::filter_id& successor);
 
-/// Removes all keys of a partition, in one step; repairs a damaged one.
-/// @throws storage_error  the filter was dropped, or is being rebuilt    @throws parameter_error  it has a
-///   job
-/// @throws backend_error
+/// Removes all keys of a partition, in one step; repairs a damaged journal.
+/// @throws storage_error  the filter was dropped, or is being rebuilt
+/// @throws parameter_error  it has a job, and its clients judge
+/// @throws backend_error, format_error
 void empty_partition(session& with, const filter_identity& f, std::uint32_t partition);
 
 }  // namespace everseen::redis

@@ -52,8 +52,8 @@ std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> poo
                                                const filter_identity& f, access how) {
   if (f.spec.judge == judge_kind::client)
     return std::make_shared<mirrored_filter>(std::move(pool), std::move(name), f, how);
-  const command_kind by = choose_commands(*pool->take(), pool->url());
-  return std::make_shared<served_filter>(std::move(pool), std::move(name), f, by, how);
+  require_module(*pool->take());
+  return std::make_shared<served_filter>(std::move(pool), std::move(name), f, how);
 }
 
 }  // namespace everseen::redis

@@ -62,7 +62,8 @@ class sealable_filter : public stored_filter {
 
 /// The filter with this id, judged by its clients or its servers, according to its spec.
 /// @param name  for messages
-/// @throws parameter_error, backend_error  as choose_commands()
+/// @throws parameter_error  servers judge it, and one of them lacks the module
+/// @throws backend_error    none of them answers
 [[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool,
                                                              std::string name, const filter_identity& f,
                                                              access how);

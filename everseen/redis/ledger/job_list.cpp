@@ -19,6 +19,8 @@ namespace everseen::redis {
 namespace {
 
 constexpr std::size_t job_id_length = 32;
+/// Much longer than a client takes to open a job.
+constexpr std::string_view unkept_records_life_ms = "600000";
 
 std::string entry_of(const listed_job& j) {
   return j.id + ' ' + j.description;
@@ -89,30 +91,53 @@ std::optional<listed_job> job_list::open(session& with, std::string_view job,
   }
   // A client that ended it meanwhile may have removed marks before they were made.
   const auto still = find(with, job);
-  if (still && still->id == there->id) return there;
+  if (still && still->id == there->id) {
+    keep_marks(with, there->id);
+    return there;
+  }
   remove(with, there->id);
   throw is_gone(job);
 }
 
+/// The mark of a partition that its clients judge is a field of the state, which is not removed before its
+/// filter. That of a value is in the records of the job: a hash with a time limit, until keep_marks(). So
+/// nothing stays behind if the job is ended meanwhile and this client crashes.
 void job_list::mark(session& with, std::string_view job, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
-    calls.push_back({&job_scripts::mark_partition(), {state, p}, {state}, {keys.field()}});
+    if (has_values())
+      calls.push_back({&job_scripts::begin_records(),
+                       {state, p},
+                       {state, keys.lanes(p)},
+                       {std::string(unkept_records_life_ms)}});
+    else
+      calls.push_back({&job_scripts::mark_partition(), {state, p}, {state}, {keys.field()}});
   }
   const std::vector<answer> answers = run_scripts(with, calls);
   for (std::size_t i = 0; i < answers.size(); ++i)
-    if (expect_reply(answers[i], calls[i].to.key).integer() == 0) throw is_gone(job);
+    if (expect_reply(answers[i], calls[i].keys.back()).integer() == 0) throw is_gone(job);
 }
 
-/// The field first: then no client can claim for the job, and no key is created after its removal.
+void job_list::keep_marks(session& with, const std::string& id) const {
+  if (!has_values()) return;
+  const job_keys keys(filter_.keys, id);
+  std::vector<request> requests;
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
+    const std::string records = keys.lanes(p);
+    requests.push_back({{records, p}, encode({"PERSIST", records}), 1, true});
+  }
+  (void)exchange_all(with, requests);
+}
+
+/// The mark first: then no client can claim for the job, and no key is created after its removal.
 void job_list::remove(session& with, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
     try {
-      (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
+      if (!has_values()) (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
     } catch (const format_error&) {  // no client claims where the state has another type
     }
     (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
@@ -132,6 +157,7 @@ void job_list::remove_listed(session& with, bool all) const {
 
 void job_list::remove_leftovers(session& with) const {
   remove_listed(with, false);
+  if (has_values()) return;  // their marks expire
   const std::string mark = partition_keys::job_field("");
   std::set<std::string> strays;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {

@@ -68,7 +68,9 @@ class job_list {
   [[nodiscard]] storage_error is_gone(std::string_view job) const;
 
  private:
+  [[nodiscard]] bool has_values() const noexcept { return filter_.spec.judge == judge_kind::server; }
   void mark(session& with, std::string_view job, const std::string& id) const;
+  void keep_marks(session& with, const std::string& id) const;
   void remove(session& with, const std::string& id) const;
   /// Jobs whose removal was interrupted, or all.
   void remove_listed(session& with, bool all) const;

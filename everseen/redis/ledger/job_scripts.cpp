@@ -34,6 +34,17 @@ return 1
   return s;
 }
 
+const script& begin_records() {
+  static const script s = script_text::make(R"(
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if redis.call('HSETNX', KEYS[2], '', '1') == 1 or redis.call('PTTL', KEYS[2]) >= 0 then
+  redis.call('PEXPIRE', KEYS[2], ARGV[1])
+end
+return 1
+)");
+  return s;
+}
+
 const script& put_down() {
   static const script s = script_text::make(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end

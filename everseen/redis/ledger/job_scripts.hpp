@@ -14,9 +14,13 @@ namespace everseen::redis::job_scripts {
 /// rebuilt.
 [[nodiscard]] const script& enlist();
 
-/// Allows a job to claim in a partition.    KEYS state    ARGV field of the job    Returns 1; 0 there is no
-/// such state.
+/// Allows a job to claim in a partition that clients judge.    KEYS state    ARGV field of the job    Returns
+/// 1; 0 there is no such state.
 [[nodiscard]] const script& mark_partition();
+
+/// Allows a job to claim in a partition that its server judges, for now: its records exist from then on.
+/// KEYS value, records    ARGV the time limit of the records in ms    Returns 1; 0 there is no such value.
+[[nodiscard]] const script& begin_records();
 
 /// Writes checkpoints.
 /// KEYS list, checkpoints    ARGV job, its entry, then for each lane: its name, checkpoint, and the position

@@ -19,13 +19,7 @@ lane_claim::link lane_claim::first_link() const {
   return {std::move(head), bytes};
 }
 
-lane_claim::link lane_claim::link_behind(const judge_call& q) const {
-  std::string head;
-  append_position(head, batch_.positions[q.first + q.digests.size() - 1]);
-  return {std::move(head), position_bytes};
-}
-
-std::string lane_claim::positions(const judge_call& q) const {
+std::string lane_claim::positions(const packed_keys& q) const {
   std::string packed;
   packed.reserve(q.digests.size() * position_bytes);
   for (const std::uint64_t position : batch_.positions.subspan(q.first, q.digests.size()))
@@ -33,7 +27,7 @@ std::string lane_claim::positions(const judge_call& q) const {
   return packed;
 }
 
-lane_claim::counting lane_claim::counts(const judge_call& q) {
+lane_claim::counting lane_claim::counts(const packed_keys& q) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   counting c;
   const std::size_t each = batch_.counts.per_event;
@@ -51,7 +45,7 @@ lane_claim::counting lane_claim::counts(const judge_call& q) {
   return c;
 }
 
-void lane_claim::take(const judge_call& q, std::string_view verdicts) {
+void lane_claim::take(const packed_keys& q, std::string_view verdicts) {
   const std::size_t judged = std::min(verdicts.find('3'), verdicts.size());
   if (judged == 0) return;
   record_.forget(settled_);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "everseen/core/format/lane_record.hpp"
-#include "everseen/redis/served/command_set.hpp"
+#include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/store/port/ledger.hpp"
 
 namespace everseen::redis {
@@ -31,12 +31,9 @@ class lane_claim {
     std::string head{};               ///< that the record must have
     std::size_t forgotten_bytes = 0;  ///< of the record, which are removed: the head, and what is settled
   };
-  /// For a call that is sent now.
   [[nodiscard]] link first_link() const;
-  /// For a call that is sent after another one, before that is answered.
-  [[nodiscard]] link link_behind(const judge_call& q) const;
 
-  [[nodiscard]] std::string positions(const judge_call& q) const;
+  [[nodiscard]] std::string positions(const packed_keys& q) const;
 
   /// The counters of a call's events: the different names, and for each event its places in this list, 4
   /// bytes each, big-endian.
@@ -44,11 +41,11 @@ class lane_claim {
     std::vector<std::string_view> names{};
     std::string places{};
   };
-  [[nodiscard]] counting counts(const judge_call& q);
+  [[nodiscard]] counting counts(const packed_keys& q);
   [[nodiscard]] std::size_t counts_per_event() const noexcept { return batch_.counts.per_event; }
 
   /// Updates the record after an answer.    @param verdicts  one character per event, up to the last judged
-  void take(const judge_call& q, std::string_view verdicts);
+  void take(const packed_keys& q, std::string_view verdicts);
 
  private:
   std::string job_;

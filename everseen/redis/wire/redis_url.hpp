@@ -10,9 +10,8 @@
 
 namespace everseen::redis {
 
-/// By which commands keys are judged: served/command_set.hpp. Filters of other programs are used
-/// by scripts or BITFIELD: attached_task.hpp.
-enum class command_kind : std::uint8_t { module, script, bitfield };
+/// By which commands the keys of another program's filter are judged: attached_task.hpp.
+enum class command_kind : std::uint8_t { script, bitfield };
 
 /// One server: a host and port, or a Unix socket.
 struct endpoint {
@@ -58,9 +57,8 @@ struct redis_url {
   std::chrono::milliseconds timeout{5'000};  ///< the longest time without a byte in either direction
   /// How long calls are retried in an outage before it is reported. See retry_unless_told.
   std::chrono::milliseconds retry_for{10'000};
-  std::optional<command_kind> commands{};  ///< default: choose_commands()
+  std::optional<command_kind> commands{};  ///< of attached filters; default: scripts, if the server runs them
   std::string prefix = "everseen";
-  std::uint64_t segment_bytes = std::uint64_t{32} << 20;
   unsigned wait_replicas = 0;
   /// The memory of this process for the bits of a filter that its clients judge.
   std::uint64_t mirror_bytes = default_mirror_bytes();

@@ -58,12 +58,6 @@ bool forbids_scripts(const reply& r) noexcept {
   return false;
 }
 
-std::string scripts_forbidden(std::string_view who) {
-  return std::string(who) +
-         " forbids scripts; allow its user EVAL and EVALSHA, or load the everseen module on every server. A "
-         "bitmap of another program needs neither: everseen attach";
-}
-
 std::string scripts_needed(std::string_view key) {
   return "the Redis server forbids scripts (at " + std::string(key) +
          "); allow its user EVAL and EVALSHA. To make, change or drop a filter takes them, also where the "

@@ -38,10 +38,8 @@ struct refusal {
 
 /// Whether this is a denial of scripts as such.
 [[nodiscard]] bool forbids_scripts(const reply& r) noexcept;
-/// The message for users in that case.    @param who  the server
-[[nodiscard]] std::string scripts_forbidden(std::string_view who);
-
-/// The same for an operation that needs scripts.    @param key  the key to be changed
+/// The message for users if an operation needs scripts and they are denied.    @param key  the key to be
+/// changed
 [[nodiscard]] std::string scripts_needed(std::string_view key);
 
 /// An error without the arguments that it repeats, which may be any bytes.

@@ -27,12 +27,12 @@ unsigned number_up_to(text name, text value) {
   return static_cast<unsigned>(url_text::to_number(name, value, Most));
 }
 
-constexpr std::array<text, 3> command_kinds{"module", "script", "bitfield"};  // by command_kind
+constexpr std::array<text, 2> command_kinds{"script", "bitfield"};  // by command_kind
 
 command_kind to_commands(text /*name*/, text value) {
   const auto found = std::ranges::find(command_kinds, value);
   if (found == command_kinds.end())
-    throw parameter_error("commands= is script or module, or bitfield for an attached filter");
+    throw parameter_error("commands= is script or bitfield, for attached filters");
   return static_cast<command_kind>(found - command_kinds.begin());
 }
 
@@ -43,13 +43,6 @@ std::string to_prefix(text name, text value) {
     throw parameter_error(
         "prefix= takes up to 64 bytes without blanks and without { }, which place keys in a cluster");
   return prefix;
-}
-
-std::uint64_t to_segment(text name, text value) {
-  const std::uint64_t bytes = url_text::to_bytes(name, value);
-  if (bytes < (1U << 20) || bytes > (512U << 20) || bytes % 64 != 0)
-    throw parameter_error("segment= takes 1Mi to 512Mi bytes, in whole lines of 64");
-  return bytes;
 }
 
 std::string written(const std::string& value) {
@@ -86,13 +79,12 @@ constexpr option of(text name, bool is_secret = false) {
 }
 
 constexpr option db_option = of<&redis_url::db, number_up_to<1'000'000>>(database_option);
-constexpr std::array<option, 16> options{{
+constexpr std::array<option, 15> options{{
     of<&redis_url::connect_timeout, positive_time>("connect_timeout"),
     of<&redis_url::timeout, positive_time>("timeout"),
     of<&redis_url::retry_for, url_text::to_duration>("retry_for"),
     redis_only(of<&redis_url::commands, to_commands>("commands")),
     redis_only(of<&redis_url::prefix, to_prefix>("prefix")),
-    redis_only(of<&redis_url::segment_bytes, to_segment>("segment")),
     redis_only(of<&redis_url::staleness, url_text::to_duration>("staleness")),
     redis_only(of<&redis_url::mirror_bytes, url_text::to_bytes>("mirror")),
     redis_only(of<&redis_url::wait_replicas, number_up_to<1000>>("wait")),

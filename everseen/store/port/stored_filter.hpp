@@ -22,7 +22,7 @@ enum class access : std::uint8_t { read, write };
 
 /// How the batches of an open filter reach its bits.
 struct batch_path {
-  std::string text{};                 ///< for example "redis, script"; empty: the bits are on this machine
+  std::string text{};                 ///< for example "redis, module"; empty: the bits are on this machine
   std::vector<std::string> places{};  ///< by partition: the server that has it; empty: this machine
   std::optional<predecessor> asks_first{};  ///< the older filter that is asked before this one now
 };

@@ -68,7 +68,7 @@ class Link : public testing::TestWithParam<std::pair<judge_kind, judge_kind>> {
     return done;
   }
 
-  redis_server server_;
+  redis_server server_{test::with_module()};
 };
 
 TEST_P(Link, KeepsBothFiltersInPlace) {

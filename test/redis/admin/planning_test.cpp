@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 namespace everseen::redis {
@@ -10,37 +10,31 @@ namespace {
 
 const redis_url one_server = parse_redis_url("redis://h");
 
-spec plan(double error_rate, growth_kind growth = growth_kind::grow) {
-  return plan_for_redis(one_server, {.capacity = 1'000'000, .error_rate = error_rate, .growth = growth});
+spec_request of(std::uint64_t capacity, judge_kind judge) {
+  return {.capacity = capacity, .error_rate = 1e-6, .judge = judge};
 }
 
-/// Ratio of a layer's bits to the fewest that its rate needs.
-double memory_of_layer(const spec& s, unsigned layer) {
-  const growth::layer_plan planned = growth::plan_layer(s, layer);
-  return sizing::bits_per_key(layout_kind::classic, s.probes, planned.error_rate) /
-         sizing::bits_per_key(layout_kind::classic, 0, planned.error_rate);
-}
-
-TEST(PlanForRedis, UsesTheFewestProbesThatTwiceTheMemoryAllows) {
-  for (const double rate : {0.5, 0.1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-12}) {
-    spec s = plan(rate);
-    EXPECT_EQ(s.layout, layout_kind::classic);
-    EXPECT_LE(memory_of_layer(s, 0), 2) << rate;
-    if (s.probes == 1) continue;
-    --s.probes;
-    EXPECT_GT(memory_of_layer(s, 0), 2) << rate;
+TEST(PlanForRedis, HasTheLayoutOfMemory) {
+  for (const judge_kind judge : {judge_kind::server, judge_kind::client}) {
+    const spec_request asked = of(1'000'000, judge);
+    EXPECT_EQ(plan_for_redis(one_server, asked).layout, make_spec(asked).layout);
+    EXPECT_EQ(plan_for_redis(one_server, asked).judge, judge);
   }
 }
 
-TEST(PlanForRedis, NeedsFewProbesForUsualRates) {
-  EXPECT_EQ(plan(1e-2).probes, 3);
-  EXPECT_EQ(plan(1e-4).probes, 5);
-  EXPECT_EQ(plan(1e-6).probes, 7);
-  EXPECT_EQ(plan(1e-6, growth_kind::refuse).probes, 6) << "no part of the rate is kept for later layers";
+TEST(PlanForRedis, LetsAPartitionGrowThreeTimesBeforeItsDumpIsTooLong) {
+  EXPECT_EQ(plan_for_redis(one_server, of(1'000'000, judge_kind::server)).partitions, 1U);
+  const spec large = plan_for_redis(one_server, of(1'000'000'000, judge_kind::server));
+  EXPECT_GT(large.partitions, 64U);
+  std::uint64_t bytes = 0;
+  for (unsigned layer = 0; layer < 4; ++layer) bytes += growth::plan_layer(large, layer).shape.bytes;
+  EXPECT_LT(bytes, std::uint64_t{512} << 20);
 }
 
-TEST(PlanForRedis, StaysNearTwiceTheMemoryThroughThreeDoublings) {
-  for (const double rate : {1e-2, 1e-4, 1e-6, 1e-9}) EXPECT_LE(memory_of_layer(plan(rate), 3), 2.3) << rate;
+TEST(PlanForRedis, LoadsSeveralServersEqually) {
+  const redis_url three = parse_redis_url("redis://a,b,c");
+  for (const judge_kind judge : {judge_kind::server, judge_kind::client})
+    EXPECT_EQ(plan_for_redis(three, of(1000, judge)).partitions, 64U);
 }
 
 TEST(PlanForRedis, KeepsTheSettingsOfTheRequest) {
@@ -51,6 +45,14 @@ TEST(PlanForRedis, KeepsTheSettingsOfTheRequest) {
   EXPECT_EQ(
       plan_for_redis(one_server, {.capacity = 1000, .layout = layout_kind::classic, .probes = 11}).probes,
       11);
+}
+
+TEST(PlanForRedis, LimitsASegmentOfClientsToAStringOfRedis) {
+  spec_request asked = of(1'000'000'000, judge_kind::client);
+  asked.partitions = 1;
+  EXPECT_THROW((void)plan_for_redis(one_server, asked), parameter_error);
+  asked.judge = judge_kind::server;
+  EXPECT_GT(growth::plan_layer(plan_for_redis(one_server, asked), 0).shape.bytes, std::uint64_t{512} << 20);
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ TEST_P(Rebuild, OfManyThreadsExactlyOneGetsFreshDuringRepeatedRebuilds) {
 
 TEST_P(Rebuild, OnSeveralServersLosesNothing) {
   redis_server other(with_judge());
-  const auto many = store_at("redis://" + server_.address() + "," + other.address() + rest());
+  const auto many = store_at("redis://" + server_.address() + "," + other.address());
   const auto filter = many->create("spread", sized(300, 4));
   ASSERT_TRUE(add_keys(*filter, old_).result);
   const auto rebuild = many->begin_rebuild("spread", sized(1'000, 3), {});
@@ -259,7 +259,7 @@ TEST_P(Rebuild, OnSeveralServersLosesNothing) {
   EXPECT_EQ(outcome(check_keys(*filter, old_)), "500 seen");
 }
 
-INSTANTIATE_TEST_SUITE_P(JudgedBy, Rebuild, testing::Values(judges::clients, judges::scripts, judges::module),
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Rebuild, testing::Values(judges::clients, judges::servers),
                          name_of_judges);
 
 class RebuildJudgedByClients : public Rebuild {};
@@ -274,8 +274,8 @@ TEST_P(RebuildJudgedByClients, TooLargeForAnyClientIsRefused) {
   expect_no_leftovers();
 }
 
-class RebuildJudgedByScripts : public Rebuild {};
-INSTANTIATE_TEST_SUITE_P(, RebuildJudgedByScripts, testing::Values(judges::scripts), name_of_judges);
+class RebuildJudgedByServers : public Rebuild {};
+INSTANTIATE_TEST_SUITE_P(, RebuildJudgedByServers, testing::Values(judges::servers), name_of_judges);
 
 /// For example, it has no descriptors left for the next attempt.
 class throwing final : public retry_policy {
@@ -284,50 +284,25 @@ class throwing final : public retry_policy {
   void on_recovered() override {}
 };
 
-TEST_P(RebuildJudgedByScripts, WithOtherPartitionsKeepsAnswersFromBeforeTheSystemRefused) {
+TEST_P(RebuildJudgedByServers, WithOtherPartitionsKeepsAnswersFromBeforeTheSystemRefused) {
   using test::cutting_proxy;
   cutting_proxy proxy(server_.port());
-  const auto cut_store = store_at(proxy.url(rest()));
+  const auto cut_store = store_at(proxy.url());
   const auto cut = cut_store->open("clicks", access::write);
   begin(50'000, 3)->commit();
   ASSERT_EQ(outcome(check_keys(*cut, old_)), "500 fresh");
   cut_store->wait_with(std::make_shared<throwing>());
   proxy.cut_after(cutting_proxy::direction::to_client,
-                  3'500);  // three calls of 1000 keys, not the next three
-  const auto got = add_keys(*cut, source_.take(5'000));
+                  50'000);  // three calls of 16,384 keys, not the next three
+  const auto got = add_keys(*cut, source_.take(60'000));
   ASSERT_TRUE(proxy.has_cut());
   ASSERT_FALSE(got.result);
   EXPECT_EQ(got.result.error().message, "no more descriptors");
-  EXPECT_EQ(got.result.error().done, (tally{.fresh = 3'000, .unknown = 2'000}));
-}
-
-// A module that does not know what scripts have done to a filter would answer for its former state.
-TEST(RebuildJudgedByScriptsAndTheModule, IsTheSameForBoth) {
-  const redis_server server(test::with_module());
-  const auto scripts = store_at(server.url("?commands=script"));
-  const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
-    return planned(
-        *scripts,
-        {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions, .judge = judge_kind::server});
-  };
-  random_digests source(1);
-  const auto old = source.take(500);
-  const auto client = scripts->create("clicks", spec_of(300, 2));
-  ASSERT_TRUE(add_keys(*client, old).result);
-  const auto by_module = store_at(server.url("?commands=module"))->open("clicks", access::write);
-  EXPECT_EQ(outcome(check_keys(*by_module, old)), "500 seen");
-  const auto rebuild = scripts->begin_rebuild("clicks", spec_of(2'000, 3), {});
-  ASSERT_TRUE(add_keys(*rebuild->target(), old).result);
-  const auto meanwhile = source.take(300);
-  EXPECT_EQ(outcome(add_keys(*by_module, meanwhile)), "300 fresh");
-  rebuild->commit();
-  EXPECT_EQ(outcome(add_keys(*by_module, meanwhile)), "300 seen");
-  EXPECT_EQ(outcome(add_keys(*by_module, source.take(100))), "100 fresh");
-  EXPECT_EQ(outcome(check_keys(*client, meanwhile)), "300 seen");
+  EXPECT_EQ(got.result.error().done, (tally{.fresh = 49'152, .unknown = 10'848}));
 }
 
 TEST(RebuildForAnotherJudge, LosesNothingInEitherDirection) {
-  const redis_server server;
+  const redis_server server(test::with_module());
   const auto in = store_at(server.url());
   const auto judged_by = [&](judge_kind judge) {
     return planned(*in, {.capacity = 1'000, .error_rate = 1e-12, .partitions = 2, .judge = judge});

@@ -185,23 +185,22 @@ void rebuild_while_in_use(const std::string& url, judges by) {
 class RebuildInUse : public testing::TestWithParam<judges> {
  protected:
   static std::vector<std::string> config() {
-    return GetParam() == judges::module ? test::with_module() : std::vector<std::string>();
+    return GetParam() == judges::servers ? test::with_module() : std::vector<std::string>();
   }
-  static std::string rest() { return GetParam() == judges::scripts ? "/?commands=script" : ""; }
 };
-INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse,
-                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+INSTANTIATE_TEST_SUITE_P(JudgedBy, RebuildInUse, testing::Values(judges::clients, judges::servers),
+                         name_of_judges);
 
 // Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
 TEST_P(RebuildInUse, OnOneServerLosesNothingAndFailsForNoClient) {
   const redis_server server(config());
-  rebuild_while_in_use(server.url(rest()), GetParam());
+  rebuild_while_in_use(server.url(), GetParam());
 }
 
 // Promise: a rebuild of a filter in use loses nothing and fails for no client (redis, Rebuild).
 TEST_P(RebuildInUse, OnAClusterLosesNothingAndFailsForNoClient) {
   redis_cluster cluster(redis_cluster::replicas::none, config());
-  rebuild_while_in_use(cluster.url(rest()), GetParam());
+  rebuild_while_in_use(cluster.url(), GetParam());
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_P(Renaming, WhereverItCrashesTheFilterHasOneOfItsNamesAndTheNextRenamingWor
       for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 151 : 23) {
         make("a", keys_);
         if (taken) make("b", others_);
-        const bool done = die_after(proxy_, proxy_.url(rest("retry_for=1ms")), w, bytes,
+        const bool done = die_after(proxy_, proxy_.url("/?retry_for=1ms"), w, bytes,
                                     [&](redis_store& in) { in.rename("a", "b", taken ? replace : refuse); });
         const bool is_over = done && !proxy_.has_cut();
         died += !done;
@@ -157,7 +157,7 @@ TEST_P(Renaming, DelayedAnywhereHarmsNoConcurrentRenaming) {
         make("a", few);
         bool over = false;
         {
-          const auto held_up = store_at(proxy_.url(rest("retry_for=60s")));
+          const auto held_up = store_at(proxy_.url("/?retry_for=60s"));
           proxy_.refuse(false);
           proxy_.cut_for_long_after(w, bytes);
           std::atomic<bool> done = false;
@@ -190,7 +190,7 @@ TEST_P(Renaming, DelayedAnywhereHarmsNoConcurrentRenaming) {
 
 TEST_P(Renaming, OfAFilterOnSeveralServersMovesNothing) {
   redis_server second(with_judge());
-  const auto many = store_at("redis://" + server_.address() + "," + second.address() + rest());
+  const auto many = store_at("redis://" + server_.address() + "," + second.address());
   const auto filter = many->create("m", spec_of({.capacity = 300, .error_rate = 1e-12, .partitions = 4}));
   EXPECT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
   const auto before = std::pair(keys_of_filters(), keys_of_filters(second));
@@ -199,7 +199,7 @@ TEST_P(Renaming, OfAFilterOnSeveralServersMovesNothing) {
   EXPECT_EQ(outcome(add_keys(*many->open("n", access::write), keys_)), "200 seen");
 }
 
-INSTANTIATE_TEST_SUITE_P(JudgedBy, Renaming, testing::Values(judges::clients, judges::scripts),
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Renaming, testing::Values(judges::clients, judges::servers),
                          name_of_judges);
 
 }  // namespace

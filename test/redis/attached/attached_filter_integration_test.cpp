@@ -294,12 +294,6 @@ TEST_F(Attached, UserWithoutRightsToOurOwnKeysGetsAnErrorThatNamesThem) {
   EXPECT_THAT(got.result.error().message, HasSubstr("begin with everseen:" + id_at(server(), "a") + ":"));
 }
 
-TEST_F(Attached, UnavailableCommandSetIsRefused) {
-  store()->attach("a", attachment_to("shared", family::gozero), missing_key::create);
-  EXPECT_THAT(message_of<parameter_error>([&] { (void)store("?commands=module")->open("a", access::write); }),
-              HasSubstr("commands=script"));
-}
-
 TEST_F(Attached, FunnelIsVisibleToUpperLayers) {
   attachment a = attachment_to("shared", family::guava64, 6'400);
   a.funnel = funnel_kind::int32;

@@ -178,7 +178,7 @@ TEST_P(Life, RemovalThatCrashedIsFinishedByTheNextClient) {
       SCOPED_TRACE(std::to_string(bytes) + " bytes");
       (void)add_keys(*store_->create("clicks", sized(), 1h), std::span(keys_).first(200));
       let_expire("clicks");
-      (void)die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes,
+      (void)die_after(proxy, proxy.url("/?retry_for=1ms"), w, bytes,
                       [](redis_store& in) { (void)in.open("kept", access::write); });
       const bool cut = proxy.has_cut();
       EXPECT_THAT(store_->list(), ElementsAre("kept"));
@@ -251,7 +251,7 @@ TEST_P(Life, CreationThatCrashedLeavesAFilterThatIsFinishedOnceOpenedOrKeysThatE
   for (const direction w : {direction::to_server, direction::to_client})
     for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 61 : 7) {
       SCOPED_TRACE(std::to_string(bytes) + " bytes");
-      const bool done = die_after(proxy, proxy.url(rest("retry_for=1ms")), w, bytes,
+      const bool done = die_after(proxy, proxy.url("/?retry_for=1ms"), w, bytes,
                                   [&](redis_store& in) { (void)in.create("clicks", sized(), 1h); });
       const bool cut = proxy.has_cut();
       if (!store_->exists("clicks")) {
@@ -264,12 +264,12 @@ TEST_P(Life, CreationThatCrashedLeavesAFilterThatIsFinishedOnceOpenedOrKeysThatE
       (void)server_.run({"FLUSHALL"});
       if (done && !cut) break;
     }
-  EXPECT_GT(unfinished, 3u);
+  EXPECT_GE(unfinished, 3u);
 }
 
 TEST_P(Life, EndedFilterIsRemovedFromAllItsServers) {
   redis_server second(with_judge());
-  const std::string url = "redis://" + server_.address() + "," + second.address() + rest();
+  const std::string url = "redis://" + server_.address() + "," + second.address();
   const auto many = store_at(url);
   (void)add_keys(*many->create("clicks", sized(300, 4), 1s), keys_);
   EXPECT_THAT(keys_of_filters(second), Not(IsEmpty()));
@@ -303,14 +303,17 @@ TEST_P(Life, ResetLeavesNothingOfEarlierKeysBehind) {
   const auto filter = store_->create("clicks", sized());
   const auto empty = keys_of_filters();
   ASSERT_TRUE(add_keys(*filter, keys_).result);
-  EXPECT_THAT(keys_of_filters(), SizeIs(Gt(empty.size())));
+  if (GetParam() == judges::clients) {
+    EXPECT_THAT(keys_of_filters(), SizeIs(Gt(empty.size())));
+  }
   store_->reset("clicks");
   EXPECT_EQ(keys_of_filters(), empty);
+  EXPECT_EQ(keys_in(*filter), 0u);
 }
 
 TEST_P(Life, PartitionsNameTheirServer) {
   redis_server other(with_judge());
-  const auto both = store_at("redis://" + server_.address() + "," + other.address() + rest());
+  const auto both = store_at("redis://" + server_.address() + "," + other.address());
   const auto filter = both->create("clicks", sized(200, 3));
   for (std::uint32_t p = 0; p < 3; ++p) {
     const bool is_here = filter->path().places.at(p) == server_.address();
@@ -321,8 +324,7 @@ TEST_P(Life, PartitionsNameTheirServer) {
   EXPECT_EQ(filter->path().places.at(0), filter->path().places.at(2));
 }
 
-INSTANTIATE_TEST_SUITE_P(JudgedBy, Life, testing::Values(judges::clients, judges::scripts, judges::module),
-                         name_of_judges);
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Life, testing::Values(judges::clients, judges::servers), name_of_judges);
 
 }  // namespace
 }  // namespace everseen::redis

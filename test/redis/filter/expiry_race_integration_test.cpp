@@ -38,7 +38,7 @@ class LifeRace : public Life {
   /// A client that sets an end for `clicks`, and is stopped after this many sent bytes.
   slow_client stopped_after(cutting_proxy& proxy, std::size_t bytes, an_end end) {
     proxy.hold_after(direction::to_server, bytes);
-    auto done = std::async(std::launch::async, [url = proxy.url(rest("retry_for=1ms")), end] {
+    auto done = std::async(std::launch::async, [url = proxy.url("/?retry_for=1ms"), end] {
       try {
         store_at(url)->expire_at("clicks", end);
       } catch (const error&) {
@@ -141,8 +141,8 @@ TEST_P(LifeRace, LateCopiesOfTheCallsOfACreationLimitNoKeyOfTheFilter) {
   EXPECT_THAT(keys_with_a_limit(), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(JudgedBy, LifeRace,
-                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+INSTANTIATE_TEST_SUITE_P(JudgedBy, LifeRace, testing::Values(judges::clients, judges::servers),
+                         name_of_judges);
 
 }  // namespace
 }  // namespace everseen::redis

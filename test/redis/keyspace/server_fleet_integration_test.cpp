@@ -98,7 +98,8 @@ TEST_F(ServerFleet, OtherThanTheFirstServerCreatesNoFilterAlone) {
   EXPECT_THAT(error_of_creating(url(second())),
               AllOf(HasSubstr("spread over 2 servers"), HasSubstr(second().address()),
                     HasSubstr("name all of them"), HasSubstr("prefix=")));
-  EXPECT_NO_THROW((void)store_at(url(second()) + "&prefix=own")->create("clicks", make_spec({})));
+  EXPECT_NO_THROW((void)store_at(url(second()) + "&prefix=own")
+                      ->create("clicks", make_spec({.judge = judge_kind::client})));
   EXPECT_NO_THROW((void)made(url(first()), 2, "mine")) << "this one knows all names";
 }
 

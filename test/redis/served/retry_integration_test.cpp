@@ -68,6 +68,12 @@ class retry {
 
 class Retry : public testing::Test, protected retry {};
 
+/// Where the server judges.
+class RetryJudged : public testing::Test, protected retry {
+ protected:
+  RetryJudged() : retry(test::with_module()) {}
+};
+
 /// With the module and without.
 class RetryAnywhere : public testing::TestWithParam<bool>, protected retry {
  protected:
@@ -167,34 +173,6 @@ TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
   EXPECT_EQ(direct_->list().size(), static_cast<std::size_t>(filters));
 }
 
-// Driven by hand, since it needs a server that forgets its scripts between one attempt and the next.
-TEST_F(Retry, JudgedBatchGetsTheSameAnswerFromAServerThatLostItsScripts) {
-  (void)direct_->create("a", small(1'000));
-  const auto filter = direct_->open("a", access::write);
-  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);  // so that it has the scripts, too
-
-  const filter_identity f = identity_at(server_, "a", filter->get_spec());
-  const auto keys = random_digests(2).take(4);
-  std::vector<verdict> out(keys.size());
-  session with(parse_redis_url(server_.url()));
-  partition_task task(command_set(f, command_kind::script, with.name(), answers_kept),
-                      partition_task::purpose::add, {0, keys, {}, out}, nullptr);
-  bool lost = false;
-  while (!task.done()) {
-    const request asked = task.next();
-    answer got = std::move(with.exchange(std::span(&asked, 1)).front());
-    ASSERT_TRUE(got);
-    if (!lost && got->back().text() == "0000") {
-      lost = true;
-      server_.run({"SCRIPT", "FLUSH"});
-      got = std::move(with.exchange(std::span(&asked, 1)).front());
-    }
-    task.take(got);
-  }
-  ASSERT_TRUE(lost);
-  EXPECT_EQ(task.done_so_far(), (tally{.fresh = 4}));
-}
-
 /// A task for keys of a filter's only partition, driven by hand.
 class by_hand {
  public:
@@ -202,8 +180,8 @@ class by_hand {
           std::uint64_t seed)
       : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
-        task_(command_set(filter_, command_kind::script, with.name(), answers_kept),
-              partition_task::purpose::add, {0, keys_, {}, out_}, nullptr) {}
+        task_(packed_commands(filter_, with.name(), answers_kept), partition_task::purpose::add,
+              {0, keys_, {}, out_}) {}
 
   [[nodiscard]] partition_task& task() noexcept { return task_; }
   [[nodiscard]] const std::vector<verdict>& verdicts() const noexcept { return out_; }
@@ -220,28 +198,18 @@ answer sent(session& with, const request& r) {
 }
 
 // The server's clock jumps forward between two attempts, or the answer expired too early.
-TEST_F(Retry, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
-  (void)direct_->create("a", small(1'000));
-  const auto filter = direct_->open("a", access::write);
+TEST_F(RetryJudged, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
+  const auto filter = direct_->create("a", small(1'000));
   session with(parse_redis_url(server_.url()));
   by_hand one(server_, "a", filter->get_spec(), with, 2);
-  bool lost = false;
-  while (!one.task().done()) {
-    const request asked = one.task().next();
-    answer got = std::move(with.exchange(std::span(&asked, 1)).front());
-    ASSERT_TRUE(got);
-    if (!lost && got->back().text() == "0000") {
-      lost = true;
-      ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, state_of(server_, "a") + ":t:*"), "0"}), "1");
-      got = std::move(with.exchange(std::span(&asked, 1)).front());
-    }
-    one.task().take(got);
-  }
-  ASSERT_TRUE(lost);
-  EXPECT_EQ(one.task().done_so_far(), (tally{.seen = 4}));
+  const request asked = one.task().next();
+  ASSERT_EQ(sent(with, asked)->back().text(), "0000");
+  ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, state_of(server_, "a") + ":t:*"), "0"}), "1");
+  one.task().take(sent(with, asked));
+  EXPECT_EQ(one.verdicts(), std::vector<verdict>(4, verdict::seen));
 }
 
-TEST_F(Retry, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
+TEST_F(RetryJudged, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
   const auto filter = direct_->create("a", small(1'000));
   session with(parse_redis_url(server_.url()));
   std::vector<request> judged;  // a copy of the request that judged each batch
@@ -255,62 +223,31 @@ TEST_F(Retry, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
     }
   }
   ASSERT_EQ(judged.size(), 2u);
-  EXPECT_EQ(sent(with, judged[0])->back().text(), "O") << "nothing waits for it any more";
+  EXPECT_TRUE(sent(with, judged[0])->back().is_error("OLD")) << "nothing waits for it any more";
   EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
 }
 
-/// Keys of a filter whose segment needs several calls to create, and is lost after the first `times` of them.
-std::string outcome_where_the_segment_vanishes(const redis_server& server, const redis_store& store,
-                                               int times) {
-  const auto s = planned(store, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1});
-  session with(parse_redis_url(server.url()));
-  by_hand batch(server, "a", s, with, 1);
-  while (!batch.task().done()) {
-    const answer got = sent(with, batch.task().next());
-    if (got->back().what() == reply::kind::integer && times-- > 0)
-      server.run({"UNLINK", key_like(server, "*:0.0")});
-    batch.task().take(got);
-  }
-  if (batch.task().failure()) return batch.task().failure()->message;
-  return std::to_string(batch.task().done_so_far().fresh) + " fresh";
-}
-
-TEST_F(Retry, SegmentThatVanishesBeforeItIsListedIsCreatedAgain) {
-  (void)direct_->create("a",
-                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
-  EXPECT_EQ(outcome_where_the_segment_vanishes(server_, *direct_, 3), "4 fresh");
-}
-
-TEST_F(Retry, SegmentThatVanishesRepeatedlyIsAnError) {
-  (void)direct_->create("a",
-                        planned(*direct_, {.capacity = 20'000'000, .error_rate = 0.05, .partitions = 1}));
-  EXPECT_THAT(outcome_where_the_segment_vanishes(server_, *direct_, 1000),
-              testing::HasSubstr("does not have its original length"));
-}
-
-TEST_F(Retry, RepliesThatNoScriptGivesAreNotVerdicts) {
+TEST_F(RetryJudged, RepliesThatTheModuleDoesNotGiveAreNotVerdicts) {
   const auto filter = direct_->create("a", small(1'000));
-  ASSERT_TRUE(add_keys(*filter, random_digests(9).take(1)).result);
   session with(parse_redis_url(server_.url()));
-  for (const std::string wire : {"$-1\r\n", "*0\r\n", ":5\r\n", "$2\r\nD7\r\n", "$2\r\nDx\r\n", "$1\r\nD\r\n",
-                                 "$4\r\n0002\r\n", "$5\r\n00000\r\n", "$1\r\nO\r\n"}) {
+  for (const std::string wire :
+       {"$-1\r\n", "*0\r\n", ":5\r\n", "$0\r\n\r\n", "$4\r\n0004\r\n", "$3\r\n000\r\n", "$5\r\n00000\r\n",
+        "+0000\r\n", "-OLD a later batch was answered\r\n"}) {
     by_hand batch(server_, "a", filter->get_spec(), with, 1);
-    batch.task().take(sent(with, batch.task().next()));  // the state
     std::vector<reply> replies;
     replies.push_back(reply_of(wire));
-    (void)batch.task().next();
     batch.task().take(std::move(replies));
     EXPECT_TRUE(batch.task().failure()) << wire;
     EXPECT_EQ(batch.verdicts(), std::vector<verdict>(4, verdict::unknown)) << wire;
   }
 }
 
-/// Denies scripts to the user as soon as an attempt has failed.
+/// Denies the module's commands to the user as soon as an attempt has failed.
 class denying final : public retry_policy {
  public:
   explicit denying(const redis_server& server) : server_(server) {}
   bool tries_again(const outage&) override {
-    server_.run({"ACL", "SETUSER", "default", "-eval", "-evalsha"});
+    server_.run({"ACL", "SETUSER", "default", "-everseen.addpacked"});
     return true;
   }
   void on_recovered() override {}
@@ -319,7 +256,7 @@ class denying final : public retry_policy {
   const redis_server& server_;
 };
 
-TEST_F(Retry, BatchThatMayHaveRunIsUnknownWhenScriptsAreDenied) {
+TEST_F(RetryJudged, BatchThatMayHaveRunIsUnknownWhenItsCommandIsDenied) {
   (void)direct_->create("a", small(1'000));
   const auto filter = cut_->open("a", access::write);
   ASSERT_TRUE(add_keys(*filter, random_digests(1).take(2)).result);
@@ -335,7 +272,8 @@ TEST_F(Retry, BatchThatMayHaveRunIsUnknownWhenScriptsAreDenied) {
 
 TEST(RetryThroughRestarts, VerdictsAreThoseOfAnUndisturbedRun) {
   redis_server::options o;
-  o.config = {"--appendonly", "yes", "--appendfsync", "always"};
+  o.config = test::with_module();
+  o.config.insert(o.config.end(), {"--appendonly", "yes", "--appendfsync", "always"});
   redis_server server(o);
   const auto store = store_at(server.url("?retry_for=30s"));
   const spec s = planned(*store, {.capacity = 500, .error_rate = 0.01, .partitions = 2});

@@ -74,7 +74,7 @@ class Replicated : public JudgedBy {
     return outcome(check_keys(*client("clicks", access::read), keys));
   }
   std::string held_by_the_replica(std::span<const digest> keys) const {
-    return outcome(check_keys(*store_at(replica_->url(rest()))->open("clicks", access::read), keys));
+    return outcome(check_keys(*store_at(replica_->url())->open("clicks", access::read), keys));
   }
 
   std::unique_ptr<redis_server> replica_;
@@ -169,8 +169,8 @@ TEST_P(Replicated, LookUpsWaitForNoReplica) {
   EXPECT_EQ(outcome(check_keys(*filter, keys_)), "1000 seen");
 }
 
-INSTANTIATE_TEST_SUITE_P(JudgedBy, Replicated,
-                         testing::Values(judges::clients, judges::scripts, judges::module), name_of_judges);
+INSTANTIATE_TEST_SUITE_P(JudgedBy, Replicated, testing::Values(judges::clients, judges::servers),
+                         name_of_judges);
 
 }  // namespace
 }  // namespace everseen::redis

@@ -83,19 +83,17 @@ TEST(RedisUrl, ReadsUnixSockets) {
 TEST(RedisUrl, ReadsEveryOtherOption) {
   const auto url = parse_redis_url(
       "redis://"
-      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&commands=module&prefix=my:app&segment=64Mi&wait=2&"
+      "h?connect_timeout=250ms&timeout=2s&retry_for=1m&commands=bitfield&prefix=my:app&wait=2&"
       "staleness=3s");
   EXPECT_EQ(url.connect_timeout, 250ms);
   EXPECT_EQ(url.timeout, 2s);
   EXPECT_EQ(url.retry_for, 60s);
-  EXPECT_EQ(url.commands, command_kind::module);
+  EXPECT_EQ(url.commands, command_kind::bitfield);
   EXPECT_EQ(url.prefix, "my:app");
-  EXPECT_EQ(url.segment_bytes, std::uint64_t{64} << 20);
   EXPECT_EQ(url.wait_replicas, 2U);
   EXPECT_EQ(url.staleness, 3s);
   EXPECT_EQ(parse_redis_url("redis://h?retry_for=0s").retry_for, 0ms);
   EXPECT_EQ(parse_redis_url("redis://h?retry_for=1.5min").retry_for, 90s);
-  EXPECT_EQ(parse_redis_url("redis://h?segment=1048576").segment_bytes, 1U << 20);
 }
 
 TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
@@ -105,12 +103,11 @@ TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
 }
 
 TEST(RedisUrl, IsReadBackFromItsFormWithoutCredentials) {
-  for (const char* text :
-       {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
-        "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
-        "redis://"
-        "[fe80::1%25eth0]:5?commands=script&segment=512Mi&wait=1&staleness=2ms&retry_for=0ms&"
-        "connect_timeout=1ms"}) {
+  for (const char* text : {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
+                           "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
+                           "redis://"
+                           "[fe80::1%25eth0]:5?commands=script&wait=1&staleness=2ms&retry_for=0ms&"
+                           "connect_timeout=1ms"}) {
     const auto url = parse_redis_url(text);
     EXPECT_EQ(parse_redis_url(to_string(url)), url) << to_string(url);
   }
@@ -185,9 +182,8 @@ TEST(RedisUrl, RefusesInvalidUrls) {
                            "redis://h?tiemout=1s",
                            "redis://h?commands=fast",
                            "redis://h?commands=merge",
-                           "redis://h?segment=1Ki",
-                           "redis://h?segment=513Mi",
-                           "redis://h?segment=1048577",
+                           "redis://h?commands=module",
+                           "redis://h?segment=1Mi",
                            "redis://h?wait=1001",
                            "redis://h?prefix=",
                            "redis://h?prefix=a%7Bb",

@@ -1,4 +1,4 @@
-#include "everseen/redis/admin/draft_scripts.hpp"
+#include "everseen/redis/filter/draft_scripts.hpp"
 
 #include "everseen/redis/script/script_text.hpp"
 
@@ -8,6 +8,16 @@ const script& begin_state() {
   static const script s = script_text::make(R"(
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1
+)");
+  return s;
+}
+
+const script& begin_value() {
+  static const script s = script_text::make(R"(
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('EVERSEEN.LOADCHUNK', KEYS[1], 1, ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 )");

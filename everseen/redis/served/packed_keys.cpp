@@ -1,0 +1,172 @@
+#include "everseen/redis/served/packed_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/redis/served/lane_claim.hpp"
+#include "everseen/redis/served/stored_value.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using kind = packed_answer::kind;
+
+constexpr std::uint64_t most_offset = 255;
+
+/// Digests are sent as they are in memory.
+std::string_view packed(std::span<const digest> digests) noexcept {
+  static_assert(std::endian::native == std::endian::little && sizeof(digest) == 16);
+  const auto bytes = std::as_bytes(digests);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool are_verdicts(std::string_view said) noexcept {
+  unsigned char highest = 0;  // no exit from the loop, so that it is vectorised
+  for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
+  return highest <= 3;
+}
+
+/// One answer of the module says that it is there; a server without the command lists nothing.
+bool lacks_module(const answer& a) {
+  return a && !a->front().is_error() && a->front()[0].size() == 0;
+}
+
+/// If the user may not ask, the answer says nothing about the module.
+bool hides_module(const answer& a) {
+  return a && is_denial(a->front());
+}
+
+std::vector<answer> ask_for_module(session& with) {
+  std::vector<answer> all = with.exchange_with_all(encode({"COMMAND", "INFO", "EVERSEEN.ADDPACKED"}));
+  if (std::ranges::none_of(all, [](const answer& a) { return a.has_value(); }))
+    throw backend_error(all.front().error().message);
+  return all;
+}
+
+}  // namespace
+
+window::slice_index key_divider::slice_of(std::size_t key, std::optional<window::slice_index> newest) const {
+  const window::slice_index slice = window::slice_at(*window_, times_[times_.size() == 1 ? 0 : key]);
+  if (!newest) return slice;
+  return std::max(slice, window::oldest_live(*window_, *newest) - 1);
+}
+
+std::size_t key_divider::divide(std::size_t from, std::size_t most, packed_keys& into) {
+  into.offsets.clear();
+  into.slice = window::timeless;
+  if (!window_) return most;
+  window::slice_index lowest = slice_of(from, newest_), highest = lowest;
+  const auto note = [&](window::slice_index slice) {
+    if (moves_) newest_ = std::max(newest_.value_or(slice), slice);
+  };
+  note(lowest);
+  std::size_t count = times_.size() == 1 ? most : 1;
+  for (; count < most; ++count) {
+    const window::slice_index slice = slice_of(from + count, newest_);
+    const window::slice_index low = std::min(lowest, slice), high = std::max(highest, slice);
+    if (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) > most_offset) break;
+    lowest = low, highest = high;
+    note(slice);
+  }
+  into.slice = lowest;
+  if (lowest == highest) return count;
+  into.offsets.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    // A late key may be older than all that this call names. Its slice is then the lowest one or before.
+    const window::slice_index slice = std::max(slice_of(from + i, {}), lowest);
+    into.offsets += static_cast<char>(slice - lowest);
+  }
+  return count;
+}
+
+packed_commands::packed_commands(const filter_identity& f, std::string client,
+                                 std::chrono::milliseconds keeps_answers)
+    : filter_(&f), client_(std::move(client)), keeps_answers_(keeps_answers) {}
+
+request packed_commands::ask(const packed_keys& q) const {
+  if (q.claim != nullptr) return claim(q);
+  const std::string key = filter().keys.state(q.partition), slice = std::to_string(q.slice);
+  const auto call = [&](std::vector<std::string_view> words, repetition repeatable) {
+    if (!q.offsets.empty()) words.push_back(q.offsets);
+    return request{{key, q.partition}, encode(words), 1, repeatable};
+  };
+  if (!q.adding) return call({"EVERSEEN.CHECKPACKED", key, slice, packed(q.digests)}, true);
+  const std::string token = filter().keys.token(q.partition, client_);
+  const std::string life = std::to_string(keeps_answers_.count());
+  return call({"EVERSEEN.ADDPACKED", key, token, slice, q.sequence, life, packed(q.digests)},
+              repetition(keeps_answers_));
+}
+
+request packed_commands::claim(const packed_keys& q) const {
+  lane_claim& claim = *q.claim;
+  const std::string key = filter().keys.state(q.partition), slice = std::to_string(q.slice);
+  const std::string records = partition_keys::lane_records(key, claim.job());
+  const lane_claim::link at = claim.first_link();
+  const std::string forgotten = std::to_string(at.forgotten_bytes);
+  const std::string positions = claim.positions(q);
+  const std::string each = std::to_string(claim.counts_per_event());
+  const lane_claim::counting counts = claim.counts(q);
+  std::vector<std::string_view> words = {
+      "EVERSEEN.CLAIMPACKED", key,       records,   claim.lane(), at.head,      forgotten, slice,
+      packed(q.digests),      q.offsets, positions, each,         counts.places};
+  words.insert(words.end(), counts.names.begin(), counts.names.end());
+  return {{key, q.partition}, encode(words), 1, true};
+}
+
+packed_answer packed_commands::answered(const packed_keys& q, const answer& a) const {
+  const auto failed = [](std::string why) {
+    return packed_answer{.failure = batch_failure{batch_failure::cause::backend, std::move(why), {}}};
+  };
+  if (!a) return failed(a.error().message);
+  const reply& r = a->back();
+  if (r.is_error("CLAIMED")) return {.what = kind::claimed};
+  if (r.is_error("ENDED")) return {.what = kind::ended};
+  if (const auto successor = successor_in(r)) return {.what = kind::sealed, .successor = successor};
+  if (r.is_error()) {
+    try {
+      raise_refusal(filter(), q.partition, r);
+    } catch (const error&) {
+      return {.failure = batch_failure::from_current_exception()};
+    }
+  }
+  std::string_view said = r.text();
+  std::optional<image::filter_id> successor;
+  if (image::filter_id id; !q.adding && said.size() == q.digests.size() + id.size()) {
+    std::memcpy(id.data(), said.data() + q.digests.size(), id.size());
+    said.remove_suffix(id.size());
+    successor = id;
+  }
+  const bool is_whole =
+      q.claim != nullptr ? !said.empty() && said.size() <= q.digests.size() : said.size() == q.digests.size();
+  if (r.what() != reply::kind::string || !are_verdicts(said) || !is_whole)
+    return failed(refused_command(
+        filter().keys.state(q.partition),
+        "the module answered '" + std::string(said.substr(0, 20)) + "', which are not verdicts"));
+  if (q.claim != nullptr) q.claim->take(q, said);
+  return {.what = kind::done, .verdicts = std::string(said), .successor = successor};
+}
+
+bool have_module(session& with) {
+  const std::vector<answer> all = ask_for_module(with);
+  return std::ranges::none_of(all, [](const answer& a) { return lacks_module(a) || hides_module(a); });
+}
+
+void require_module(session& with) {
+  if (std::ranges::none_of(ask_for_module(with), lacks_module)) return;
+  throw parameter_error(
+      "a Redis server judges keys only with the everseen module, which is not on every server of the URL. "
+      "Let clients judge (--judge client), load the module into every server, or run everseen serve for all "
+      "clients");
+}
+
+}  // namespace everseen::redis

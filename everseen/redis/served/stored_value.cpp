@@ -1,0 +1,166 @@
+#include "everseen/redis/served/stored_value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/filter_names.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/redis/wire/refusal.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+/// Limits the memory that the requests need on both sides.
+constexpr std::size_t pieces_at_once = 256;
+
+std::string_view view_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The segments of a header as the state of its partition.    @throws format_error
+partition_state state_in(const std::string& key, std::uint32_t partition, const announced_filter& header) {
+  partition_state state;
+  for (const auto& [id, layer] : header.segments) {
+    if (id.partition != partition) throw damaged_key(key, "has a segment of another partition");
+    if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
+    state.slices.back().layers.push_back(layer);
+  }
+  return state;
+}
+
+}  // namespace
+
+copy_id random_copy() {
+  return copy_id{load_le64(image::random_filter_id().data())};
+}
+
+std::string bytes_of(copy_id copy) {
+  std::array<std::byte, 8> bytes{};
+  store_le(bytes.data(), static_cast<std::uint64_t>(copy));
+  return std::string(view_of(bytes));
+}
+
+announced_filter header_of(const filter_identity& f, std::uint32_t partition, const partition_state& s,
+                           copy_id copy) {
+  announced_filter header{f.spec};
+  for (const listed_segment& each : segments_of(partition, s.slices))
+    header.segments.push_back({each.id, each.layer});
+  header.copy = copy;
+  header.partition = partition;
+  return header;
+}
+
+request question_about_value(const filter_identity& f, std::uint32_t partition) {
+  const std::string key = f.keys.state(partition);
+  return {{key, partition}, encode({"EVERSEEN.STATE", key}), 1, true};
+}
+
+stored_value value_in(const filter_identity& f, std::uint32_t partition, const answer& a) {
+  if (!a) throw backend_error(a.error().message);
+  const reply& r = a->back();
+  if (r.is_error()) raise_refusal(f, partition, r);
+  const std::string key = f.keys.state(partition);
+  const reply header = r[0], successor = r[1];
+  announced_filter known;
+  try {
+    known = image::decode_chunk_header(std::as_bytes(std::span(header.text())));
+  } catch (const error& e) {
+    throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
+  }
+  if (known.spec != f.spec || known.partition != partition)
+    throw damaged_key(key, "belongs to another filter");
+  stored_value value{state_in(key, partition, known), known.copy};
+  if (!successor.text().empty()) value.successor = id_in(successor.text(), key);
+  return value;
+}
+
+stored_value read_value(session& with, const filter_identity& f, std::uint32_t partition) {
+  const request asked = question_about_value(f, partition);
+  return value_in(f, partition, with.exchange(std::span(&asked, 1)).front());
+}
+
+bool read_bits(session& with, const filter_identity& f, const segment_id& id, std::span<std::byte> into) {
+  const std::string key = f.keys.state(id.partition);
+  const std::string slice = std::to_string(id.slice), layer = std::to_string(id.layer);
+  for (std::size_t from = 0; from < into.size();) {
+    std::vector<request> pieces;
+    for (std::size_t at = from; at < into.size() && pieces.size() < pieces_at_once; at += piece_bytes)
+      pieces.push_back({{key, id.partition},
+                        encode({"EVERSEEN.READ", key, slice, layer, std::to_string(at),
+                                std::to_string(std::min<std::size_t>(piece_bytes, into.size() - at))}),
+                        1,
+                        true});
+    for (const answer& a : with.exchange(pieces)) {
+      if (!a) throw backend_error(a.error().message);
+      const reply& piece = a->back();
+      if (piece.is_error("NOSEGMENT")) return false;
+      if (piece.is_error()) raise_refusal(f, id.partition, piece);
+      const std::size_t bytes = std::min<std::size_t>(piece_bytes, into.size() - from);
+      if (piece.text().size() != bytes) return false;
+      std::memcpy(into.data() + from, piece.text().data(), bytes);
+      from += bytes;
+    }
+  }
+  return true;
+}
+
+void write_bits(session& with, const filter_identity& f, const announced_filter& header, std::size_t index,
+                std::span<const std::byte> bits) {
+  const announced_filter::segment& of = header.segments.at(index);
+  const std::string key = f.keys.state(header.partition);
+  std::uint64_t before = 1;
+  for (std::size_t i = 0; i < index; ++i) before += header.segments[i].layer.shape.bytes;
+  std::vector<request> pieces;
+  for (std::size_t at = 0; at < bits.size(); at += piece_bytes) {
+    const auto piece = bits.subspan(at, std::min<std::size_t>(piece_bytes, bits.size() - at));
+    std::vector<std::byte> chunk(piece.begin(), piece.end());
+    image::append_chunk_trailer(chunk, header.copy, of, at);
+    const std::string iterator = std::to_string(before + at + piece.size());
+    pieces.push_back(
+        {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});
+    if (pieces.size() < pieces_at_once && at + piece.size() < bits.size()) continue;
+    for (const answer& a : with.exchange(std::exchange(pieces, {}))) {
+      if (!a) throw backend_error(a.error().message);
+      if (a->back().is_error()) raise_refusal(f, header.partition, a->back());
+    }
+  }
+}
+
+std::optional<image::filter_id> successor_in(const reply& error) {
+  constexpr std::string_view word = "SEALED ";
+  if (!error.is_error("SEALED") || error.text().size() < word.size()) return {};
+  return filter_names::parse_id(error.text().substr(word.size(), 2 * std::tuple_size_v<image::filter_id>));
+}
+
+void raise_refusal(const filter_identity& f, std::uint32_t partition, const reply& error) {
+  const std::string key = f.keys.state(partition);
+  if (error.is_error("GONE")) throw filter_is_gone(key);
+  if (const auto successor = successor_in(error)) throw filter_is_sealed(f, *successor, key);
+  if (error.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
+  const std::string server = "the Redis server of " + key, said(error.text());
+  // A denial that names a command is about the command; any other is about a key.
+  if (error.is_error("NOPERM") && said.find(" to run the ") == std::string::npos)
+    throw backend_error(server + " does not allow its user the filter's keys (" + said +
+                        "); allow them, as by ~everseen:* in its ACL");
+  if (error.is_error("NOPERM"))
+    throw backend_error(server + " does not allow its user the commands of the everseen module (" + said +
+                        "); allow them, as by +everseen.addpacked in its ACL");
+  if (is_denial(error) || error.is_error("ERR wrong number of arguments"))  // another version
+    throw backend_error(server +
+                        " does not have the everseen module of this version, which judges this filter; "
+                        "load it there");
+  throw backend_error(refused_command(key, said));
+}
+
+}  // namespace everseen::redis
