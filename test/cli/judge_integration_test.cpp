@@ -77,8 +77,8 @@ TEST_F(Judge, OptionIsForServersOnly) {
 
 TEST_F(Judge, StaysAsTheFilterWasCreated) {
   given("everseen create f -q --store " + server_.url());
-  EXPECT_THAT(on_redis("everseen dedup --filter f --judge client < /dev/null"),
-              Complains(2, "--judge does not fit the filter 'f'", "server"));
+  EXPECT_THAT(on_redis("everseen dedup --filter f --judge server < /dev/null"),
+              Complains(2, "--judge does not fit the filter 'f'", "client"));
 }
 
 TEST_F(Judge, ByClientsIsCopiedFromServerToFileAndBack) {

@@ -279,7 +279,9 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaDisconnectsAndRe
 
 // Promise: pass never drops a line whose verdict is unknown, and counts it (dedup, Outages).
 TEST_F(SharedRun, PassesLinesDuringAnOutageAndCountsThem) {
-  redis_server server(lasting());
+  redis_server::options options = lasting();
+  std::ranges::copy(with_module(), std::back_inserter(options.config));
+  redis_server server(options);
   running_program dedup(
       command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats", "--judge", "server"}),
       piped());
@@ -299,7 +301,7 @@ TEST_F(SharedRun, PassesLinesDuringAnOutageAndCountsThem) {
 }
 
 TEST_F(SharedRun, CountsPassedLinesThoughTheServerIsUnavailableAtTheEnd) {
-  redis_server server;
+  redis_server server(with_module());
   running_program dedup(
       command(server.url("?retry_for=100ms"), {"--on-outage", "pass", "--stats", "--judge", "server"}),
       piped());

@@ -48,7 +48,7 @@ TEST_F(FullFilter, InFilesIsMadeLargerByTheCommandInItsMessage) {
 }
 
 TEST_F(FullFilter, OnRedisIsMadeLargerByTheCommandInItsMessage) {
-  const redis_server server;
+  const redis_server server(with_module());
   const std::string store = " --store " + server.url();
   for (const char* judge : {"server", "client"}) {
     given("everseen create -q small-"s + judge + " --capacity 100 --growth refuse --judge " + judge + store);

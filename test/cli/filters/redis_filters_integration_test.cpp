@@ -99,21 +99,21 @@ TEST_F(RedisFilters, AreResetAndDropped) {
   EXPECT_THAT(on_redis("everseen drop f"), Complains(2, "no filter named 'f'"));
 }
 
-// Promise: no verb shows a filter that lacks a segment as complete (redis, What holds for all filters on
+// Promise: no verb shows a filter that lacks a part as complete (redis, What holds for all filters on
 // Redis).
-TEST_F(RedisFilters, WithoutASegmentAreShownByNoVerbAsComplete) {
+TEST_F(RedisFilters, WithoutAPartitionAreShownByNoVerbAsComplete) {
   ASSERT_EQ(
       on_redis("everseen create f -q --partitions 2 && seq 50 | everseen add f -q && everseen create g -q")
           .exit_code,
       0);
-  const std::string segment = server_.run({"KEYS", "everseen:{*/1}:0.0"});
-  server_.run({"DEL", segment});
-  EXPECT_THAT(on_redis("everseen info f"), Complains(4, segment, "missing"));
+  const std::string state = server_.run({"KEYS", "everseen:{*/1}"});
+  server_.run({"DEL", state});
+  EXPECT_THAT(on_redis("everseen info f"), Complains(4, state, "missing"));
   EXPECT_THAT(on_redis("seq 50 | xargs -n 1 everseen explain f"),
-              Field("err", &program_result::err, HasSubstr(segment)));
+              Field("err", &program_result::err, HasSubstr(state)));
   const auto listed = on_redis("everseen list");
   EXPECT_EQ(listed.exit_code, 4);
-  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr(segment), HasSubstr("\ng ")));
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("f     cannot be read: "), HasSubstr(state), HasSubstr("\ng ")));
 }
 
 TEST_F(RedisFilters, WithoutTheirHeaderAreListedAsSuch) {
