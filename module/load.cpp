@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <span>
 #include <string>
@@ -8,7 +7,6 @@
 #include "module/commands/command_table.hpp"
 #include "module/server/api.hpp"
 #include "module/server/counters.hpp"
-#include "module/server/followers.hpp"
 #include "module/server/settings.hpp"
 #include "module/server/values.hpp"
 #include "module/value/filter_type.hpp"
@@ -20,21 +18,6 @@ namespace {
 namespace api = module_api;
 
 constexpr int failed = 1;
-
-/// The commands that the module calls or replicates. All need arguments, so a call without any has no effect.
-constexpr std::array commands_called = {"EXISTS",  "STRLEN", "SETRANGE", "BITFIELD", "PEXPIRE",
-                                        "PERSIST", "HSET",   "HDEL",     "SET",      "UNLINK"};
-
-/// An administrator may have renamed commands. This must not surface in the middle of a batch.
-bool has_all_commands(api::context* ctx) {
-  return std::ranges::all_of(commands_called, [&](const char* name) {
-    errno = 0;
-    const called nothing(api::call(ctx, name, ""));
-    if (errno != ENOENT) return true;
-    api::log(ctx, "warning", "everseen needs the command %s, which this server does not have", name);
-    return false;
-  });
-}
 
 /// BF.* and the types of its values. Where another module has them, such as RedisBloom, it keeps them.
 bool introduce_values(api::context* ctx) {
@@ -57,7 +40,6 @@ bool introduce_values(api::context* ctx) {
 
 int load(api::context* ctx, std::span<api::string*> words) {
   if (api::bind(ctx) != nullptr) return failed;
-  if (!has_all_commands(ctx)) return failed;
   if (const std::string refused = read_settings(words); !refused.empty()) {
     api::log(ctx, "warning", "everseen cannot be loaded with these words: %s", refused.c_str());
     return failed;
@@ -67,7 +49,6 @@ int load(api::context* ctx, std::span<api::string*> words) {
   for (const described_command& c : all_commands())
     if (!introduce(ctx, c)) return failed;
   if (!introduce_values(ctx)) return failed;
-  watch_followers(ctx);
   return api::register_info(ctx, &show_counters);
 }
 

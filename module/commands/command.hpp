@@ -7,7 +7,6 @@
 #include "everseen/core/base/digits.hpp"
 
 #include "module/server/counters.hpp"
-#include "module/server/permission.hpp"
 #include "module/server/values.hpp"
 
 /// Shared by all commands: no exception leaves the module.
@@ -42,9 +41,7 @@ class command_lock {
  public:
   command_lock() noexcept : mine_(!taken_) { taken_ = true; }
   ~command_lock() {
-    if (!mine_) return;
-    user_permissions::forget();
-    taken_ = false;
+    if (mine_) taken_ = false;
   }
   command_lock(const command_lock&) = delete;
   command_lock& operator=(const command_lock&) = delete;

@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "module/commands/filter_key.hpp"
+#include "module/commands/item_commands.hpp"
 #include "module/commands/packed_commands.hpp"
-#include "module/commands/plain_commands.hpp"
-#include "module/commands/string_commands.hpp"
 #include "module/commands/value_commands.hpp"
 
 namespace everseen::redis_module {
@@ -17,23 +15,14 @@ namespace api = module_api;
 
 namespace {
 
-constexpr std::array add_words = {
-    key_argument("state"),     key_argument("token", 1),
-    number_argument("epoch"),  number_argument("slice"),
-    text_argument("sequence"), number_argument("life"),
-    text_argument("digests"),  text_argument("offsets", api::argument_optional)};
-constexpr std::array claim_words = {key_argument("state"),      key_argument("records", 1),
-                                    text_argument("job"),       text_argument("lane"),
-                                    text_argument("head"),      number_argument("forgotten-bytes"),
-                                    number_argument("epoch"),   number_argument("slice"),
-                                    text_argument("digests"),   text_argument("offsets"),
-                                    text_argument("positions"), number_argument("counters-an-event"),
-                                    text_argument("places"),    text_argument("name", api::argument_repeats)};
-constexpr std::array check_words = {key_argument("state"), number_argument("epoch"), number_argument("slice"),
-                                    text_argument("digests")};
-constexpr std::array keys_words = {key_argument("filter"), text_argument("key", api::argument_repeats)};
-constexpr std::array info_words = {key_argument("filter")};
-constexpr std::array explain_words = {key_argument("filter"), text_argument("key")};
+constexpr std::array reserve_value_words = {key_argument("key"), text_argument("error_rate"),
+                                            number_argument("capacity"),
+                                            number_argument("window", api::argument_optional, "WINDOW"),
+                                            number_argument("slices", api::argument_optional, "SLICES")};
+constexpr std::array time_items_words = {key_argument("key"),
+                                         number_argument("time", api::argument_optional, "TIME"),
+                                         text_argument("item", api::argument_repeats)};
+constexpr std::array explain_words = {key_argument("key"), text_argument("item")};
 
 constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
 
@@ -62,17 +51,6 @@ constexpr std::array seal_words = {key_argument("key"), text_argument("successor
 constexpr std::array clear_words = {key_argument("key"), text_argument("copy")};
 constexpr std::array extend_words = {key_argument("key"), number_argument("slice")};
 
-/// Whether a command that takes both is about a value.
-bool is_value(api::context* ctx, api::string** words, int count) {
-  return count > 1 && filter_of(open_key(ctx, words[1], api::read_key).get()) != nullptr;
-}
-int show_either(api::context* ctx, api::string** words, int count) {
-  return is_value(ctx, words, count) ? show_value(ctx, words, count) : show_info(ctx, words, count);
-}
-int explain_either(api::context* ctx, api::string** words, int count) {
-  return is_value(ctx, words, count) ? explain_item(ctx, words, count) : explain(ctx, words, count);
-}
-
 constexpr std::array commands = {
     described_command{"everseen.addpacked", &add_packed, "write deny-oom", "write slow", -7, 2,
                       "Judges packed digests and adds the fresh ones to a filter", each_key,
@@ -95,22 +73,18 @@ constexpr std::array commands = {
                       "Removes every key of a filter", "O(S) for S segments", clear_words},
     described_command{"everseen.extend", &extend_value, "write deny-oom", "write slow", 3, 1,
                       "Moves the window of a filter", "O(S) for S segments", extend_words},
-    described_command{"everseen.add", &add_digests, "write deny-oom", "write slow", -8, 2,
-                      "Judges a batch of packed digests and adds the fresh ones", each_key, add_words},
-    described_command{"everseen.check", &check_digests, "readonly", "read slow", 5, 1,
-                      "Judges a batch of packed digests", each_key, check_words},
-    described_command{"everseen.claim", &claim_events, "write deny-oom", "write slow", -14, 2,
-                      "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
-                      "O(N) for N events, fresh ones not settled, and counters", claim_words},
-    described_command{"everseen.addkeys", &add_keys, "write deny-oom", "write slow", -3, 1,
-                      "Adds keys to a filter; 1 for each that is fresh", each_key, keys_words},
-    described_command{"everseen.checkkeys", &check_keys, "readonly", "read slow", -3, 1,
-                      "Looks keys up in a filter; 1 for each that was probably added", each_key, keys_words},
-    described_command{"everseen.info", &show_either, "readonly", "read slow", 2, 1,
-                      "Shows the properties and the fill of a filter", "O(P) for P partitions", info_words},
-    described_command{"everseen.explain", &explain_either, "readonly", "read slow", 3, 1,
-                      "Shows the bits of a key in a filter, and whether they are set",
-                      "O(S) for S segments of a partition", explain_words},
+    described_command{"everseen.reserve", &reserve_value, "write deny-oom", "write fast", -4, 1,
+                      "Creates a filter, which may have a window", "O(1)", reserve_value_words},
+    described_command{"everseen.add", &add_values, "write deny-oom", "write slow", -3, 1,
+                      "Adds items to a filter; 1 for each that is fresh", each_key, time_items_words},
+    described_command{"everseen.check", &check_values, "readonly", "read slow", -3, 1,
+                      "Looks items up in a filter; 1 for each that was probably added", each_key,
+                      time_items_words},
+    described_command{"everseen.info", &show_value, "readonly", "read slow", 2, 1,
+                      "Shows the properties and the fill of a filter", "O(S) for S segments", key_word},
+    described_command{"everseen.explain", &explain_item, "readonly", "read slow", 3, 1,
+                      "Shows the bits of an item in a filter, and whether they are set",
+                      "O(S) for S segments", explain_words},
 };
 
 /// One per key, since keys may have different permissions.

@@ -41,7 +41,7 @@ std::array<std::uint8_t, Size> bytes_of(const api::string* word, const char* mes
 
 /// RedisBloom's type has no place for what only ours has.    @throws bad_word
 void must_be_ours(const filter_value& filter) {
-  if (filter.get_spec().layout == layout_kind::redisbloom)
+  if (filter.is_redisbloom())
     throw bad_word{"ERR the filter is RedisBloom's, which can be neither sealed nor cleared"};
 }
 

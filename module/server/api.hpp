@@ -16,7 +16,6 @@ struct call_reply;
 struct info_context;
 struct server_info;
 struct command;
-struct user;
 struct rdb;           ///< RedisModuleIO: an RDB or AOF that is read or written
 struct digest_state;  ///< RedisModuleDigest
 struct defrag_state;  ///< RedisModuleDefragCtx
@@ -35,16 +34,8 @@ inline constexpr int type_empty = 0;
 inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
 inline constexpr int type_module = 6;
-// Flag of hash_get: field names are C strings.
-inline constexpr int hash_c_fields = 1 << 2;
-// Results of call_reply_type.
-inline constexpr int reply_error_type = 1;
-inline constexpr int reply_integer_type = 2;
 // Flags of get_context_flags.
-inline constexpr int flag_cluster = 1 << 5;
-inline constexpr int flag_aof = 1 << 6;
 inline constexpr int flag_evicts = 1 << 9;
-inline constexpr int flag_child = 1 << 18;
 inline constexpr int flag_replicated = 1 << 12;
 inline constexpr int flag_loading = 1 << 13;
 inline constexpr int flag_resp3 = 1 << 22;
@@ -54,19 +45,6 @@ inline constexpr int handle_io_errors = 1 << 0;
 inline constexpr const char* wrong_type = "WRONGTYPE Operation against a key holding the wrong kind of value";
 // Class of keyspace events sent by modules.
 inline constexpr int notify_module = 1 << 13;
-// Permissions on a key: read its value, change it.
-inline constexpr int permit_access = 1 << 4;
-inline constexpr int permit_update = 1 << 5;
-
-/// The kind of a server event.
-struct event {
-  std::uint64_t id;
-  std::uint64_t data_version;
-};
-inline constexpr event role_changed{0, 1};
-inline constexpr event child_forked{13, 1};
-inline constexpr std::uint64_t child_born = 0;  ///< subevent of child_forked
-using event_function = void(context*, event, std::uint64_t subevent, void* data);
 
 /// The description of a command in COMMAND DOCS (Redis 7.0): RedisModuleCommandInfo and its parts, in the
 /// layout of the modules API, version 1.
@@ -203,8 +181,6 @@ inline void* (*allocate_zeroed)(std::size_t count,
 inline void (*free_memory)(void*);
 
 inline call_reply* (*call)(context*, const char* command, const char* format, ...);
-inline int (*call_reply_type)(call_reply*);
-inline long long (*call_reply_integer)(call_reply*);
 inline void (*free_call_reply)(call_reply*);
 
 inline int (*replicate)(context*, const char* command, const char* format, ...);
@@ -212,7 +188,6 @@ inline int (*replicate_verbatim)(context*);
 inline int (*get_context_flags)(context*);
 inline long long (*milliseconds)();
 inline int (*notify_keyspace_event)(context*, int type, const char* event, string* key);
-inline int (*subscribe_to_event)(context*, event, event_function*);
 
 inline server_info* (*get_server_info)(context*, const char* section);
 inline unsigned long long (*server_info_field)(server_info*, const char* field, int* error);
@@ -227,10 +202,6 @@ inline void* (*try_allocate)(std::size_t bytes);
 inline int (*reply_with_map)(context*, long size);
 inline int (*reply_with_bool)(context*, int value);
 inline void* (*defragment)(defrag_state*, void* memory);  ///< its new place; null: it stays
-inline string* (*current_user_name)(context*);
-inline user* (*user_of_name)(string* name);
-inline int (*check_key_permission)(user*, string* key, int permissions);
-inline void (*free_user)(user*);
 inline command* (*get_command)(context*, const char* name);
 inline int (*set_command_info)(command*, const command_info*);
 // Optional: Redis 7.2.

@@ -74,11 +74,6 @@ class called {
   ~called() {
     if (reply_ != nullptr) api::free_call_reply(reply_);
   }
-  /// Also false if the server did not run it, as in a cluster for a key that it does not own now.
-  [[nodiscard]] bool succeeded() const noexcept {
-    return reply_ != nullptr && api::call_reply_type(reply_) != api::reply_error_type;
-  }
-  [[nodiscard]] long long number() const noexcept { return api::call_reply_integer(reply_); }
 
  private:
   api::call_reply* reply_;

@@ -15,12 +15,8 @@ namespace {
 
 namespace redisbloom = compat::redisbloom;
 
-bool is_redisbloom(const filter_value& filter) noexcept {
-  return filter.get_spec().layout == layout_kind::redisbloom;
-}
-
 value_chunk header_of(const filter_value& filter) {
-  if (is_redisbloom(filter))
+  if (filter.is_redisbloom())
     return {1, redisbloom::encode_header(redisbloom::chain_of(filter.get_spec(), filter.state()))};
   return {1, image::encode_chunk_header(filter.announced())};
 }
@@ -73,7 +69,7 @@ value_chunk chunk_after(const filter_value& filter, std::int64_t iterator, std::
   value_chunk made{iterator + static_cast<std::int64_t>(bits.size())};
   made.bytes.reserve(bits.size() + image::chunk_trailer_bytes);
   made.bytes.assign(bits.begin(), bits.end());
-  if (is_redisbloom(filter))
+  if (filter.is_redisbloom())
     compat::reverse_bits_of_bytes(made.bytes, made.bytes);
   else
     image::append_chunk_trailer(made.bytes, all.copy, all.segments[place->segment], place->offset);
@@ -82,14 +78,11 @@ value_chunk chunk_after(const filter_value& filter, std::int64_t iterator, std::
 
 announced_filter announced_by(std::span<const std::byte> header) {
   if (!image::is_chunk_header(header)) return redisbloom::filter_of(redisbloom::decode_header(header));
-  announced_filter own = image::decode_chunk_header(header);
-  if (is_foreign(own.spec.layout))  // its type would be the other one, whose data is encoded otherwise
-    throw format_error("not the chunks of a filter: they have the layout of another system");
-  return own;
+  return image::decode_chunk_header(header);
 }
 
 std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
-  return is_redisbloom(filter) ? load_theirs(filter, iterator, bytes) : load_ours(filter, iterator, bytes);
+  return filter.is_redisbloom() ? load_theirs(filter, iterator, bytes) : load_ours(filter, iterator, bytes);
 }
 
 }  // namespace everseen::redis_module

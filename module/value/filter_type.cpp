@@ -138,7 +138,7 @@ int defragment(api::defrag_state* state, api::string* /*key*/, void** value) noe
 }  // namespace
 
 const char* load_command(const filter_value& filter) noexcept {
-  return filter.get_spec().layout == layout_kind::redisbloom ? "BF.LOADCHUNK" : "EVERSEEN.LOADCHUNK";
+  return filter.is_redisbloom() ? "BF.LOADCHUNK" : "EVERSEEN.LOADCHUNK";
 }
 
 bool declare_filter_types(api::context* ctx, bool with_redisbloom) {
@@ -170,7 +170,7 @@ filter_value* filter_of(api::key* key) noexcept {
 
 filter_value& put(api::key* key, std::unique_ptr<filter_value> filter) noexcept {
   filter_value* const made = filter.release();
-  const bool theirs = made->get_spec().layout == layout_kind::redisbloom;
+  const bool theirs = made->is_redisbloom();
   (void)api::set_value(key, theirs ? types.redisbloom : types.own, made);
   return *made;
 }

@@ -50,9 +50,11 @@ namespace {
 
 /// Whether a layer holds its keys at its rate, in about the bytes that it takes here. Not in exactly these: a
 /// later version may find better sizes, and must load this one's filters.
-bool is_sized_for(const layer_state& layer, const growth::layer_plan& plan) {
+bool is_sized_for(const spec& s, const layer_state& layer, const growth::layer_plan& plan) {
   constexpr double tolerance = 1.01;
-  return layer.capacity == plan.capacity && layer.shape.bytes / 2 <= plan.shape.bytes &&
+  if (layer.shape.bytes / 2 > plan.shape.bytes) return false;
+  if (is_foreign(s.layout)) return true;  // whose rates follow from sizes that their own system chose
+  return layer.capacity == plan.capacity &&
          sizing::error_rate(layer.shape, static_cast<double>(layer.capacity)) <= tolerance * plan.error_rate;
 }
 
@@ -71,7 +73,7 @@ partition_state state_in(const announced_filter& header) {
     if (layer.keys > layer.capacity && header.spec.growth != growth_kind::overfill)
       refuse("more keys than a layer takes");
     if (id.layer > 0 && header.spec.growth != growth_kind::grow) refuse("a layer, and must not grow");
-    if (!is_foreign(header.spec.layout) && !is_sized_for(layer, growth::plan_layer(header.spec, id.layer)))
+    if (!header.is_redisbloom && !is_sized_for(header.spec, layer, growth::plan_layer(header.spec, id.layer)))
       refuse("a layer of a size that its capacity and rate do not lead to");
     layers.push_back(layer);
   }
@@ -97,6 +99,7 @@ filter_value::filter_value(const announced_filter& header)
     : spec_(header.spec),
       hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
       number_(header.partition),
+      is_redisbloom_(header.is_redisbloom),
       successor_(header.successor),
       copy_(header.copy),
       judge_(spec_, number_, *this, state_in(header)) {
@@ -108,6 +111,7 @@ filter_value::filter_value(const announced_filter& header, std::vector<server_me
     : spec_(header.spec),
       hash_(spec_.hash, spec_.seed, spec_.foreign.funnel),
       number_(header.partition),
+      is_redisbloom_(header.is_redisbloom),
       successor_(header.successor),
       copy_(header.copy),
       judge_(spec_, number_, *this, state_in(header)) {
@@ -288,6 +292,7 @@ announced_filter filter_value::announced() const {
   f.copy = copy_;
   f.partition = number_;
   f.successor = successor_;
+  f.is_redisbloom = is_redisbloom_;
   for (const slice_state& slice : state().slices)
     for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
       f.segments.push_back({{number_, slice.index, i}, slice.layers[i]});

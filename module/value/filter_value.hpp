@@ -77,6 +77,8 @@ class filter_value : private segments {
   [[nodiscard]] copy_id copy() const noexcept { return copy_; }
   /// Set once the value accepts no more keys.
   [[nodiscard]] const std::optional<successor_id>& successor() const noexcept { return successor_; }
+  /// Whether it has RedisBloom's type: its chunks and its encoding are RedisBloom's.
+  [[nodiscard]] bool is_redisbloom() const noexcept { return is_redisbloom_; }
   /// Whether it is a whole filter without a window, as RedisBloom's are.
   [[nodiscard]] bool is_plain() const noexcept { return spec_.partitions == 1 && !spec_.window; }
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept { return state().bytes(); }
@@ -141,6 +143,7 @@ class filter_value : private segments {
   const spec spec_;
   const hasher hash_;
   const std::uint32_t number_ = 0;
+  const bool is_redisbloom_ = false;
   std::optional<successor_id> successor_{};
   copy_id copy_{};
   std::vector<part> parts_{};         // ascending by id

@@ -15,7 +15,7 @@
 
 #include "everseen/redis/wire/slot_map.hpp"
 
-#include "test/module/module_server.hpp"
+#include "test/module/server_facts.hpp"
 #include "test/support/torn_aof.hpp"
 
 namespace everseen::redis_module {

@@ -15,7 +15,7 @@
 
 #include "everseen/core/format/chunk_image.hpp"
 
-#include "test/module/module_server.hpp"
+#include "test/module/server_facts.hpp"
 #include "test/support/binomial.hpp"
 
 namespace everseen::redis_module {

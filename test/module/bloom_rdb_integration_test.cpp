@@ -14,7 +14,7 @@
 
 #include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 
-#include "test/module/module_server.hpp"
+#include "test/module/server_facts.hpp"
 
 namespace everseen::redis_module {
 namespace {

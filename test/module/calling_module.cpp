@@ -8,6 +8,8 @@ namespace {
 
 namespace api = everseen::module_api;
 
+constexpr int error_reply = 1;
+int (*call_reply_type)(api::call_reply*);
 int (*reply_with_call_reply)(api::context*, api::call_reply*);
 int (*subscribe_to_keys)(api::context*, int types, int (*)(api::context*, int, const char*, api::string*));
 
@@ -42,9 +44,9 @@ int say_last(api::context* ctx, api::string** /*words*/, int /*count*/) {
 int add_another(api::context* ctx, int /*type*/, const char* event, api::string* state) {
   if (std::strcmp(event, "everseen.add") != 0) return api::ok;
   std::strcpy(last_answer, "answered");
-  api::call_reply* const said = api::call(ctx, "EVERSEEN.ADDKEYS", "Esc", state, "another");
+  api::call_reply* const said = api::call(ctx, "EVERSEEN.ADD", "Esc", state, "another");
   if (said == nullptr) return api::ok;
-  if (api::call_reply_type(said) == api::reply_error_type) std::strcpy(last_answer, "refused");
+  if (call_reply_type(said) == error_reply) std::strcpy(last_answer, "refused");
   api::free_call_reply(said);
   return api::ok;
 }
@@ -62,7 +64,7 @@ extern "C" int RedisModule_OnLoad(api::context* ctx, api::string** /*words*/, in
   find(ctx, "RedisModule_CreateCommand", api::create_command);
   find(ctx, "RedisModule_StringPtrLen", api::string_bytes);
   find(ctx, "RedisModule_Call", api::call);
-  find(ctx, "RedisModule_CallReplyType", api::call_reply_type);
+  find(ctx, "RedisModule_CallReplyType", call_reply_type);
   find(ctx, "RedisModule_FreeCallReply", api::free_call_reply);
   find(ctx, "RedisModule_ReplyWithError", api::reply_with_error);
   find(ctx, "RedisModule_ReplyWithStringBuffer", api::reply_with_string);
