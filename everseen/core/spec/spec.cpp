@@ -168,6 +168,7 @@ spec make_foreign_spec(const spec_request& request) {
   s.hash = foreign::hash_of(s.layout);
   s.window = request.window;
   s.partitions = request.partitions.value_or(1);
+  s.judge = request.judge.value_or(judge_kind::server);
   if (request.probes) refuse_in(s.layout, "takes its probes from the error rate; leave them out");
   s.foreign.funnel = request.funnel;
   if (s.layout == layout_kind::redisbloom) {

@@ -291,5 +291,11 @@ TEST(SpecDifferences, NeedAPossibleRequest) {
   EXPECT_THROW((void)differences({.capacity = 0}, make_spec({})), parameter_error);
 }
 
+TEST(Spec, OfAnotherSystemsFilterIsJudgedByWhomTheRequestNames) {
+  for (const layout_kind layout : {layout_kind::guava64, layout_kind::redisbloom, layout_kind::line_8x64})
+    for (const judge_kind judge : {judge_kind::server, judge_kind::client})
+      EXPECT_EQ(make_spec({.layout = layout, .judge = judge}).judge, judge) << to_string(layout);
+}
+
 }  // namespace
 }  // namespace everseen
