@@ -101,9 +101,8 @@ ROOMS = {
                     "redis/ledger", "redis/filter"},
     "redis/attached": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/admin"},
     "module/server": set(),
-    "module/partition": {"module/server"},
     "module/value": {"module/server"},
-    "module/commands": {"module/server", "module/partition", "module/value"},
+    "module/commands": {"module/server", "module/value"},
 }
 MOST_FILES_IN_A_ROOM = 25
 

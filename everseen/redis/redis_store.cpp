@@ -28,6 +28,12 @@ judge_kind judge_for(session& with) {
   return have_module(with) ? judge_kind::server : judge_kind::client;
 }
 
+/// A filter from elsewhere, such as a file, does not say who can judge it here.
+spec judged_here(session& with, spec s) {
+  if (s.judge == judge_kind::server) s.judge = judge_for(with);
+  return s;
+}
+
 /// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
 /// ask for the time.
 time_source clock_of(session& with, const std::string& key) {
@@ -206,14 +212,13 @@ void redis_store::reset(std::string_view name) {
 
 std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
                                                            std::span<const partition_state> base) {
-  return std::make_unique<filter_rebuild>(servers(), directory_, name, s, base);
+  const auto pool = servers();
+  return std::make_unique<filter_rebuild>(pool, directory_, name, judged_here(*pool->take(), s), base);
 }
 
-/// A filter from elsewhere, such as a file, does not say who can judge it here.
 std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name, const spec& s) {
   const auto pool = servers(fleet_use::found);
-  spec here = s;
-  if (s.judge == judge_kind::server) here.judge = judge_for(*pool->take());
+  const spec here = judged_here(*pool->take(), s);
   if (here.judge == judge_kind::client) require_that_clients_hold(named_->url(), here);
   return std::make_unique<filter_restore>(pool, directory_, name, here);
 }

@@ -2,8 +2,8 @@
 
 #include "module/server/values.hpp"
 
-/// Commands that take keys as people and programs write them, on any value: as those of RedisBloom, but for
-/// windows and partitions, too.
+/// Commands that take keys as people and programs write them, on any value: as those of RedisBloom, and for
+/// windows and partitions as well.
 namespace everseen::redis_module {
 
 /// EVERSEEN.RESERVE key error_rate capacity [WINDOW ms] [SLICES n]

@@ -11,7 +11,6 @@
 #include "everseen/redis/journal/mirror_set.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/served/packed_keys.hpp"
 
 namespace everseen::redis {
 
@@ -40,7 +39,6 @@ filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_
   const session_pool::lease with = pool_->take();
   const filter_header h = in_.look_up(*with, name_, true).header;
   require_own(name_, h, "create a filter of everseen's own, and fill that");
-  if (s.judge == judge_kind::server) require_module(*with);
   origin_ = h.origin;
   (void)old_one(*with);
   if (base_.empty()) begin();

@@ -17,6 +17,7 @@
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 #include "test/redis/stored.hpp"
 #include "test/redis/transport/talking.hpp"
@@ -60,8 +61,21 @@ TEST(ServerWithoutTheModule, LetsClientsJudgeAFilterThatIsRestored) {
   const auto store = store_at(server.url());
   spec s = planned(*store, {.capacity = 50, .partitions = 1});
   s.judge = judge_kind::server;
-  store->begin_restore("f", s)->commit();
-  EXPECT_EQ(store->open("f", access::read)->get_spec().judge, judge_kind::client);
+  memory_store memory;
+  const auto here = memory.create("f", s);
+  const auto keys = random_digests(3).take(30);
+  ASSERT_TRUE(add_keys(*here, keys).result);
+  const auto restored = store->begin_restore("f", s);
+  here->visit_segments(0, [&](const segment_id& id, const layer_state& layer, auto bits) {
+    std::ranges::copy(bits, restored->add_segment(id, layer).begin());
+  });
+  restored->commit();
+  const auto there = store->open("f", access::write);
+  EXPECT_EQ(there->get_spec().judge, judge_kind::client);
+  EXPECT_EQ(outcome(check_keys(*there, keys)), "30 seen");
+  const auto more = random_digests(4).take(30);
+  EXPECT_EQ(outcome(add_keys(*there, more)), "30 fresh");
+  EXPECT_EQ(outcome(check_keys(*store_at(server.url())->open("f", access::read), more)), "30 seen");
 }
 
 TEST(ServerWithoutScripts, JudgesAFilterThatExists) {
