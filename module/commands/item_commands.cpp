@@ -123,6 +123,9 @@ spec_request request_of(api::string** words, int count) {
     else
       throw bad_word{"ERR the options are WINDOW and SLICES"};
   }
+  if (request.window && request.window->width.count() < 1)
+    throw bad_word{"ERR the window is not a number of milliseconds"};
+  if (slices == 0U) throw bad_word{"ERR the slices are not a number"};
   if (slices && !request.window) throw bad_word{"ERR slices are of a window: give WINDOW, too"};
   if (slices) request.window->slices = *slices;
   return request;

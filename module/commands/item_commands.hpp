@@ -3,7 +3,7 @@
 #include "module/server/values.hpp"
 
 /// Commands that take keys as people and programs write them, on any value: as those of RedisBloom, and for
-/// windows and partitions as well.
+/// windows and partitions, too.
 namespace everseen::redis_module {
 
 /// EVERSEEN.RESERVE key error_rate capacity [WINDOW ms] [SLICES n]
