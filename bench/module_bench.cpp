@@ -173,17 +173,18 @@ void add_keys(benchmark::State& state) {
   constexpr std::size_t keys = 1'000'000, keys_a_command = 100;
   double cpu = 0, wall = 0;
   for (auto _ : state) {
-    judged_filter f(server().unix_url(), 16, 1, one_line);
+    (void)server().session().ask({}, {"UNLINK", "items"});
+    (void)server().session().ask({}, {"EVERSEEN.RESERVE", "items", "0.005", "11400000"});
     std::vector<redis::request> requests;
     for (std::size_t from = 0; from < keys;) {
       std::string wire;
       for (int command = 0; command < 100; ++command) {
-        std::vector<std::string> words = {"EVERSEEN.ADDKEYS", "everseen:judged"};
+        std::vector<std::string> words = {"EVERSEEN.ADD", "items"};
         for (std::size_t i = 0; i < keys_a_command; ++i)
           words.push_back("click-" + std::to_string(100'000'000 + from++));
         wire += redis::encode(std::vector<std::string_view>(words.begin(), words.end()));
       }
-      requests.emplace_back(redis::route{"everseen:judged", 0}, std::move(wire), 100, true);
+      requests.emplace_back(redis::route{"items", 0}, std::move(wire), 100, true);
     }
     cpu += server_ns(keys, [&] {
       wall += seconds([&] {
