@@ -103,11 +103,6 @@ std::size_t random_count() {
   return asked != nullptr ? std::stoul(asked) : 100'000;
 }
 
-void must_become_equal(const redis_server& master, const redis_server& replica) {
-  const std::string wanted = content(master);
-  test::wait_until([&] { return content(replica) == wanted; }, "the replica has the same values");
-}
-
 class BloomFollowers : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] std::vector<std::string> config(std::vector<std::string> more = {}) const {

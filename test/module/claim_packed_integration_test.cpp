@@ -24,8 +24,6 @@ using namespace std::chrono_literals;
 using test::random_digests;
 using ::testing::StartsWith;
 
-constexpr double never_wrong = 1e-12;
-
 std::string be32(std::size_t number) {
   std::string bytes;
   for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(number >> shift & 0xff);

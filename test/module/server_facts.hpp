@@ -20,6 +20,11 @@ inline std::string content(const redis_server& server) {
   return server.run({"DEBUG", "DIGEST"});
 }
 
+inline void must_become_equal(const redis_server& master, const redis_server& replica) {
+  const std::string wanted = content(master);
+  test::wait_until([&] { return content(replica) == wanted; }, "the replica has the same values");
+}
+
 inline std::string field_of(const redis_server& server, const std::string& section,
                             const std::string& field) {
   const std::string info = server.run({"INFO", section});

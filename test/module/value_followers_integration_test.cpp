@@ -30,13 +30,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using command = std::vector<std::string>;
 
-constexpr double never_wrong = 1e-12;
-
-void must_become_equal(const redis_server& master, const redis_server& replica) {
-  const std::string wanted = content(master);
-  test::wait_until([&] { return content(replica) == wanted; }, "the replica has the same values");
-}
-
 std::string digits(std::uint64_t number) {
   const std::string all = std::to_string(number);
   return std::string(20 - all.size(), '0') + all;

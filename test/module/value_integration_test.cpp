@@ -19,8 +19,6 @@ using namespace std::chrono_literals;
 using test::random_digests;
 using ::testing::StartsWith;
 
-constexpr double never_wrong = 1e-12;
-
 std::string as_text(const std::vector<verdict>& verdicts) {
   std::string text;
   for (const verdict v : verdicts) text += static_cast<char>('0' + static_cast<char>(v));

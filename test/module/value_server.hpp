@@ -17,6 +17,9 @@
 
 namespace everseen::redis_module {
 
+/// An error rate at which no test meets a false positive.
+inline constexpr double never_wrong = 1e-12;
+
 /// A batch of one partition, as a client packs it.
 struct packed_keys {
   std::vector<digest> digests{};
