@@ -242,7 +242,7 @@ TEST_F(Stream, ListsItsJobs) {
 }
 
 TEST_F(Stream, TreatsAnInterruptedEndOfAJobAsEnded) {
-  on_redis("everseen create clicks --judge server");
+  on_redis("everseen create clicks");
   on_redis(count);
   // As a client leaves it that ended the job and crashed after the first step.
   const std::string list = server_.run({"KEYS", "everseen:{*}:jobs"});

@@ -73,7 +73,7 @@ TEST_F(StoreMatrix, IsExactWithTheModule) {
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
 // and sinks).
 TEST_F(StoreMatrix, IsExactInACluster) {
-  redis_cluster cluster(redis_cluster::replicas::none, durable);
+  redis_cluster cluster(redis_cluster::replicas::none, with(with_module(), durable));
   survives_kills(cluster.node(0), cluster.url(), to_counts());
   survives_kills(cluster.node(0), cluster.url(), to_file());
   survives_kills_of_the_server(cluster.node(1), cluster.url(), to_counts());
@@ -82,7 +82,8 @@ TEST_F(StoreMatrix, IsExactInACluster) {
 // Promise: the same holds with the module, in a cluster, on several servers, and in files (streams, Sources
 // and sinks).
 TEST_F(StoreMatrix, IsExactOnSeveralServers) {
-  redis_server first(durable), second(durable), third(durable);
+  const std::vector<std::string> judging = with(with_module(), durable);
+  redis_server first(judging), second(judging), third(judging);
   const std::string url = first.url() + ',' + second.address() + ',' + third.address();
   survives_kills(second, url, to_counts());
   survives_kills(first, url, to_file());

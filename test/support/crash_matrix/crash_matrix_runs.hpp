@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "test/support/crash_matrix/crash_matrix_brokers.hpp"
+#include "test/support/places.hpp"
 
 /// Many runs of the crash matrix, in parallel: with Kafka each mostly waits for its group.
 namespace everseen::test {
 
-/// A server for one run at a time, and the way to a broker that all share.
+/// A server for one run at a time, which can judge, and the way to a broker that all share.
 struct matrix_lane {
-  redis_server store{
-      redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always", "--hz", "10"}}};
+  redis_server store{redis_server::options{.config = {"--appendonly", "yes", "--appendfsync", "always",
+                                                      "--hz", "10", "--loadmodule", redis_module()}}};
   std::optional<kafka_way> kafka{};
 };
 
