@@ -181,7 +181,6 @@ static void filters_travel_as_bytes(const char* url) {
   everseen_filter *f = NULL, *copy = NULL;
   everseen_options options = EVERSEEN_OPTIONS_INIT;
   options.capacity = 1000;
-  options.judge = EVERSEEN_JUDGE_SERVER;
   CHECK(everseen_create(url, "original", &options, &f) == EVERSEEN_OK);
   if (f == NULL) return;
   const int64_t keys[2] = {1, 2};

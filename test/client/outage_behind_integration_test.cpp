@@ -91,7 +91,8 @@ class OutageBehindTheServer : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(std::set<std::string>(printed.begin(), printed.end()) == every_line);
   }
 
-  redis_server redis{words{"--appendonly", "yes", "--appendfsync", "always"}};
+  redis_server redis{
+      words{"--appendonly", "yes", "--appendfsync", "always", "--loadmodule", test::redis_module()}};
   std::unique_ptr<test::serving> server{};
   std::vector<std::unique_ptr<running_program>> runs{};
   std::set<std::string> every_line{};

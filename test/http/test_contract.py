@@ -488,7 +488,7 @@ class Contract(unittest.TestCase):
             chosen = check(s, "GET", "/api/v1/plan?keys=1000&bits_per_key=10&layout=classic&probes=3", 200)
             self.assertIn("--layout classic --probes 3", chosen["command"])
             redis = check(s, "GET", "/api/v1/plan?keys=1000000&error_rate=0.01&redis=true", 200)
-            self.assertEqual(redis["picked"], "classic")
+            self.assertEqual(redis["picked"], "line-8x64")
             for query in ["", "?keys=0&error_rate=0.1", "?keys=5&error_rate=0.9", "?error_rate=0.1&bits_per_key=3",
                           "?keys=5&bytes=64&bits=512", "?keys=1M&error_rate=1%25&bits=1M", "?keys=5&bytes=63",
                           "?keys=1M&error_rate=1%25&bits=10M&probes=5",

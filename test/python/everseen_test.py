@@ -364,7 +364,7 @@ assert "numpy" not in sys.modules
             everseen.open("mem:", "f")
 
     def test_a_filter_travels_as_a_file(self):
-        f = self.made(capacity=1000, judge="server")
+        f = self.made(capacity=1000)
         f.add_many(range(100))
         file = io.BytesIO()
         f.export(file)
@@ -469,7 +469,7 @@ assert "numpy" not in sys.modules
 
     @unittest.skipUnless(URL.startswith("unix:"), "needs a server that can be stopped")
     def test_an_event_loop_continues_while_a_server_does_not_answer(self):
-        f = self.made(judge="server")
+        f = self.made()
         server = int(subprocess.run(["redis-cli", "-s", URL.removeprefix("unix:"), "INFO", "server"], check=True,
                                     capture_output=True, text=True).stdout.split("process_id:")[1].split()[0])
 

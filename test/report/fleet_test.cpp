@@ -139,8 +139,8 @@ TEST(Fleet, PaysNearlyOneCallAKeyWherePartitionsOutnumberTheKeysOfABatch) {
   r.keys = 16'000'000'000;
   r.server_bytes = std::uint64_t{1} << 50;
   const fleet_design d = design_of(plan_fleet(r, c), "module");
-  EXPECT_EQ(d.partitions, 2048);
-  EXPECT_NEAR(d.server.cores, 0.1, 0.0005) << "100,000 keys, 10 a batch, of which 0.022 meet in a partition";
+  EXPECT_EQ(d.partitions, 4096);
+  EXPECT_NEAR(d.server.cores, 0.1, 0.0005) << "100,000 keys, 10 a batch, of which 0.011 meet in a partition";
 }
 
 TEST(Fleet, UsesTheFiltersThatTheConstantsWereMeasuredWith) {

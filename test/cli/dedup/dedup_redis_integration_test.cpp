@@ -98,17 +98,21 @@ TEST_F(DedupRedis, SaysNothingOfRunsThatEndInOrderOrAreStillThere) {
 
 // Promise: dedup creates no filter in place of a lost one (redis, What holds for all filters on Redis).
 TEST_F(DedupRedis, CreatesNoNewFilterInPlaceOfALostOne) {
+  redis_server judging(with_module());
+  const auto there = [&](const std::string& line) {
+    return sh("export EVERSEEN_STORE=" + judging.url() + "; " + line);
+  };
   for (const std::string judge : {"server", "client"}) {
-    ASSERT_EQ(on_redis("echo a | everseen dedup --filter urls --judge " + judge).exit_code, 0);
-    const std::string header = server_.run({"KEYS", "everseen:{????????????????????????????????}"});
-    ASSERT_EQ(server_.run({"DEL", header}), "1") << header;
-    EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"),
+    ASSERT_EQ(there("echo a | everseen dedup --filter urls --judge " + judge).exit_code, 0);
+    const std::string header = judging.run({"KEYS", "everseen:{????????????????????????????????}"});
+    ASSERT_EQ(judging.run({"DEL", header}), "1") << header;
+    EXPECT_THAT(there("echo a | everseen dedup --filter urls"),
                 AllOf(Complains(4, header + " is missing", "Restore the filter from an export, or drop it"),
                       Field("out", &program_result::out, IsEmpty())));
-    EXPECT_EQ(server_.run({"EXISTS", header}), "0");
-    EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0) << "as it says";
-    EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls"), Prints("a\n"));
-    EXPECT_EQ(on_redis("everseen drop urls").exit_code, 0);
+    EXPECT_EQ(judging.run({"EXISTS", header}), "0");
+    EXPECT_EQ(there("everseen drop urls").exit_code, 0) << "as it says";
+    EXPECT_THAT(there("echo a | everseen dedup --filter urls"), Prints("a\n"));
+    EXPECT_EQ(there("everseen drop urls").exit_code, 0);
   }
 }
 

@@ -62,7 +62,7 @@ TEST_F(Plan, OfServersShowsNoNumberOfServersWhereNoneWouldSuffice) {
   const program_result done = sh(command + " --json");
   EXPECT_EQ(done.exit_code, 1);
   const nlohmann::json module = nlohmann::json::parse(done.out)["designs"][2];
-  EXPECT_EQ(module["name"], "module");
+  EXPECT_EQ(module["design"], "module");
   EXPECT_TRUE(module["servers"].is_null());
   EXPECT_FALSE(module.contains("client"));
   EXPECT_THAT(sh(command).out, ContainsRegex("\nmodule( +-){7}\n"));
@@ -77,7 +77,7 @@ TEST_F(Plan, OfServersAcceptsItsOwnConstants) {
 
 TEST_F(Plan, OfServersUsesMeasuredConstants) {
   given("echo '{\"constants\": {\"module_fresh_us\": 35}}' > slow.json");
-  const std::string question = "--keys 1e9 --per-second 1e6 --judge server";
+  const std::string question = "--keys 1e9 --per-second 1e6 --judge server --module";
   const auto servers = [](const nlohmann::json& plan) { return plan["designs"][2]["servers"].get<int>(); };
   EXPECT_EQ(servers(planned(question)), 1);
   EXPECT_GE(servers(planned(question + " --constants slow.json")), 59);

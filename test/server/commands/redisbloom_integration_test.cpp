@@ -127,17 +127,6 @@ TEST_F(RedisBloomLayout, OfManyLayersIsTheSameInFilesAsInTheProcess) {
   EXPECT_EQ(ask("BF.DEBUG a").parts.back().text, before.parts.back().text);
 }
 
-TEST_F(RedisBloomLayout, EndsEarlierOnRedisServersAndReportsWhere) {
-  const redis_server redis;
-  start(redis.unix_url());
-  ASSERT_EQ(ask("BF.RESERVE a 0.01 1 EXPANSION 1").text, "OK");
-  std::string said;
-  for (int i = 0; i < 400 && !said.starts_with("ERR"); ++i) said = ask("BF.ADD a " + std::to_string(i)).text;
-  EXPECT_THAT(said, StartsWith("ERR problem inserting into filter: "));
-  EXPECT_THAT(said, HasSubstr("at most 64 bits a key; a file: store keeps layers that set more"));
-  EXPECT_EQ(ask("BF.EXISTS a 0").text, "1");
-}
-
 /// Dumped by one server, loaded by another.
 TEST_F(RedisBloomLayout, OfManyLayersIsLoadedFromItsChunks) {
   start();
