@@ -12,6 +12,7 @@ import tempfile
 import time
 
 PROGRAM = sys.argv[1]
+MODULE = os.path.join(os.path.dirname(PROGRAM), "everseen.so")  # built beside the program
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -112,11 +113,14 @@ def receive_all(connection):
 class Redis:
     """A redis-server on a Unix socket. A context manager."""
 
+    def __init__(self, *more):
+        self.more = more
+
     def __enter__(self):
         self.home = tempfile.TemporaryDirectory()
         self.socket = os.path.join(self.home.name, "r")
         self.process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.home.name],
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.home.name, *self.more],
             stdout=subprocess.DEVNULL)
         if not until(lambda: os.path.exists(self.socket)):
             raise AssertionError("redis-server does not start")

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "everseen/core/layout/sizing.hpp"
-#include "everseen/redis/admin/planning.hpp"
 #include "everseen/report/planning.hpp"
 #include "everseen/server/api/filter_json.hpp"
 #include "everseen/server/http/http_query.hpp"
@@ -14,15 +13,6 @@
 namespace everseen::server {
 
 namespace {
-
-/// The fastest layout for Redis without the module.
-void ask_as_redis(plan_request& r) {
-  spec_request wanted{.capacity = *r.keys, .error_rate = *r.error_rate, .layout = r.layout};
-  if (r.probes) wanted.probes = r.probes;
-  const spec s = redis::plan_for_redis(redis::parse_redis_url("redis://localhost"), wanted);
-  r.layout = s.layout;
-  if (s.layout == layout_kind::classic) r.probes = s.probes;
-}
 
 /// The memory, in whichever of its units it is given.
 std::optional<std::uint64_t> bytes_in(query_parameters& query, std::optional<std::uint64_t> keys) {
@@ -54,8 +44,7 @@ void take_sizes(query_parameters& query, plan_request& r) {
 
 plan_request parse(std::string_view text) {
   query_parameters query(text);
-  query.must_be_among(
-      {"keys", "error_rate", "bytes", "bits", "bits_per_key", "layout", "probes", "values", "redis"});
+  query.must_be_among({"keys", "error_rate", "bytes", "bits", "bits_per_key", "layout", "probes", "values"});
   plan_request r;
   take_sizes(query, r);
   if (const auto layout = query.text("layout")) {
@@ -68,10 +57,7 @@ plan_request parse(std::string_view text) {
   }
   if (const auto probes = query.integer("probes", 1, max_probes)) r.probes = static_cast<unsigned>(*probes);
   r.values = query.count("values", {1, max_capacity});
-  const bool by_redis = query.truth("redis");
   query.must_be_all_taken();
-  if (by_redis && r.keys && r.error_rate && !r.bytes) ask_as_redis(r);
-  if (by_redis && !r.layout) r.layout = layout_kind::classic;
   return r;
 }
 

@@ -81,13 +81,6 @@ std::optional<double> query_parameters::positive(std::string_view name) {
   return number;
 }
 
-bool query_parameters::truth(std::string_view name) {
-  const auto value = text(name);
-  if (!value || *value == "false") return false;
-  if (*value != "true") refuse_value(name, *value, "true or false");
-  return true;
-}
-
 void query_parameters::must_be_among(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) known_.emplace(name, true);
   for (const auto& [name, value] : left_)

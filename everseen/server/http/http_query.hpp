@@ -33,8 +33,6 @@ class query_parameters {
   [[nodiscard]] std::optional<double> rate(std::string_view name, rate_bounds within);
   /// @throws http_problem  not a number above 0
   [[nodiscard]] std::optional<double> positive(std::string_view name);
-  /// @throws http_problem  neither true nor false
-  [[nodiscard]] bool truth(std::string_view name);
 
   /// Call it before any is read if missing parameters are refused: such a parameter may have been mistyped.
   /// @throws http_problem  there are other parameters

@@ -98,7 +98,7 @@ TEST_F(DedupRedis, SaysNothingOfRunsThatEndInOrderOrAreStillThere) {
 
 // Promise: dedup creates no filter in place of a lost one (redis, What holds for all filters on Redis).
 TEST_F(DedupRedis, CreatesNoNewFilterInPlaceOfALostOne) {
-  redis_server judging(with_module());
+  redis_server judging({"--appendonly", "yes", "--loadmodule", redis_module()});
   const auto there = [&](const std::string& line) {
     return sh("export EVERSEEN_STORE=" + judging.url() + "; " + line);
   };

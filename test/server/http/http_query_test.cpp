@@ -15,11 +15,9 @@ TEST(HttpQuery, DecodesAddresses) {
 }
 
 TEST(HttpQuery, ReturnsEachParameterByItsType) {
-  query_parameters q("n=5&x=1e-3&t=true&key=a%26b&&empty=");
+  query_parameters q("n=5&x=1e-3&key=a%26b&&empty=");
   EXPECT_EQ(q.integer("n", 1, 9), 5);
   EXPECT_EQ(q.positive("x"), 1e-3);
-  EXPECT_TRUE(q.truth("t"));
-  EXPECT_FALSE(q.truth("f"));
   EXPECT_EQ(q.text("key"), "a&b");
   EXPECT_EQ(q.text("empty"), "");
   q.must_be_all_taken();
@@ -30,7 +28,6 @@ TEST(HttpQuery, RefusesInvalidQueries) {
   EXPECT_THROW((void)query_parameters("n=10").integer("n", 1, 9), http_problem);
   EXPECT_THROW((void)query_parameters("x=-1").positive("x"), http_problem);
   EXPECT_THROW((void)query_parameters("x=inf").positive("x"), http_problem);
-  EXPECT_THROW((void)query_parameters("t=yes").truth("t"), http_problem);
   query_parameters left("limt=5");
   (void)left.integer("limit", 1, 9);
   EXPECT_THROW(left.must_be_all_taken(), http_problem);

@@ -212,7 +212,6 @@ const impossible: [string, RegExp][] = [
   ["find=probes&keys=10M&bits=1MB&error_rate=0.001", /^没有这样的过滤器： 没有哪个探测次数能达到错误率 0\.001：最好的 1 次达到 [\d.]+。/],
   ["find=keys&bits=512&error_rate=1e-15", /^没有这样的过滤器： 按这个错误率，64 字节装不下一个键。/],
   ["find=bits&keys=1M&error_rate=1e-15&probes=1", /^没有这样的过滤器： classic 布局的一段装 1000000 个键会超过 2⁶² 比特。/],
-  ["find=bits&keys=281474976710656&error_rate=1e-15&redis=true", /^没有这样的过滤器： 一段会超过 Redis 字符串的 512 MiB。/],
 ];
 
 test("explains in Chinese why there is no such filter", async () => {
@@ -328,11 +327,6 @@ planning("accepts a layout and a number of probes", async (page) => {
   await slider(page, "Probes k: bits a key").fill("4");
   await page.locator('tr.picked[data-structure="classic"]').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('tr[data-structure="classic"] td')[2]?.textContent === "4");
-});
-
-planning("prefers few probes for plain Redis", async (page) => {
-  await page.getByLabel(/For Redis without the module/).check();
-  await page.locator('tr.picked[data-structure="classic"]').waitFor();
 });
 
 planning("draws the rate against keys for every layout", async (page) => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { defaultOptions, planAddress, readOptions, unknowns, writeOptions } from "page/plan/requested_options";
 import type { RequestedOptions } from "page/plan/requested_options";
 
-const options: RequestedOptions = { ...defaultOptions, keys: 3e6, bits: 2 ** 25, error_rate: 1e-4, probes: 7, layout: "classic", redis: true };
+const options: RequestedOptions = { ...defaultOptions, keys: 3e6, bits: 2 ** 25, error_rate: 1e-4, probes: 7, layout: "classic" };
 
 test("options are read from the address as they were written, except the one to be computed", () => {
   for (const find of unknowns) {
@@ -29,6 +29,6 @@ test("the best number of probes is the planner's, and a custom number uses the c
 });
 
 test("invalid parts of an address have their default values", () => {
-  const wrong = "find=all&keys=0&bits=1&error_rate=0.9&probes=65&values=x&layout=round&redis=yes";
+  const wrong = "find=all&keys=0&bits=1&error_rate=0.9&probes=65&values=x&layout=round";
   assert.deepEqual(readOptions(new URLSearchParams(wrong)), defaultOptions);
 });

@@ -85,10 +85,6 @@ export function OptionsForm({ options, change, refusals, answer }: OptionsFormPr
           </p>
         )}
       </div>
-      <label class="tick">
-        <input type="checkbox" checked={options.redis} onChange={(event) => change({ redis: event.currentTarget.checked })} />
-        <span>{text.redis}</span>
-      </label>
       {options.find !== "keys" && number("values")}
     </form>
   );

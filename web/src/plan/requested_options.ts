@@ -18,7 +18,6 @@ export interface RequestedOptions {
   probes: number; // 0: the best
   layout: Layout | "";
   values: number;
-  redis: boolean;
 }
 
 export const defaultOptions: RequestedOptions = {
@@ -29,7 +28,6 @@ export const defaultOptions: RequestedOptions = {
   probes: 0,
   layout: "",
   values: 1e10,
-  redis: false,
 };
 
 interface Bounds {
@@ -74,7 +72,6 @@ export function planAddress(options: RequestedOptions): string {
   if (options.find !== "keys") query.set("values", String(Math.max(options.values, options.keys)));
   const layout = layoutOf(options);
   if (layout) query.set("layout", layout);
-  if (options.redis) query.set("redis", "true");
   return `/api/v1/plan?${query}`;
 }
 
@@ -84,7 +81,6 @@ export function writeOptions(options: RequestedOptions): string {
   for (const [name, value] of parts(options)) query.set(name, kinds[boundsOf[name].kind].write(value));
   const layout = layoutOf(options);
   if (layout) query.set("layout", layout);
-  if (options.redis) query.set("redis", "true");
   return String(query);
 }
 
@@ -97,7 +93,7 @@ export interface Refusals {
 
 export const noRefusals: Refusals = { numbers: {}, others: [] };
 
-const choices: Record<string, readonly string[]> = { find: unknowns, layout: ["", ...layouts], redis: ["true", "false"] };
+const choices: Record<string, readonly string[]> = { find: unknowns, layout: ["", ...layouts] };
 
 /** What of the query of an address is not taken. Numbers that the page does not show do not count. */
 export function refusalsOf(query: URLSearchParams): Refusals {
@@ -130,6 +126,5 @@ export function readOptions(query: URLSearchParams): RequestedOptions {
     probes: number("probes"),
     values: number("values"),
     layout: layouts.find((each) => each === query.get("layout")) ?? "",
-    redis: query.get("redis") === "true",
   };
 }

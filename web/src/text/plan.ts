@@ -19,7 +19,6 @@ export const plan = {
   bestProbes: "best",
   valuesRaised: (keys: string) => `There are at least as many possible values as keys: the bitmap is for ${keys}.`,
   addressRefused: (what: string) => `Not taken from the address: ${what}`,
-  redis: "For Redis without the module, which is slower with each probe",
   compare: "All structures compared",
   memory: "memory",
   structure: "structure",
@@ -49,7 +48,7 @@ export const plan = {
   working: "Computing …",
 };
 
-/** The planner's refusals (everseen/report/planning.cpp, everseen/core/layout/sizing.cpp, everseen/redis/admin/planning.cpp). */
+/** The planner's refusals (everseen/report/planning.cpp, everseen/core/layout/sizing.cpp). */
 const refusals_zh: readonly [RegExp, (found: RegExpExecArray) => string][] = [
   [
     /^no number of probes reaches an error rate of (\S+): the best, (\d+), reaches ([^;]+);/,
@@ -60,7 +59,6 @@ const refusals_zh: readonly [RegExp, (found: RegExpExecArray) => string][] = [
     /^a segment for (\d+) keys in layout (\S+) would exceed 2\^62 bits/,
     ([, keys, layout]) => `${layout} 布局的一段装 ${keys} 个键会超过 2⁶² 比特。请减少键、提高错误率或换一种布局。`,
   ],
-  [/^a segment would be longer than the 512 MiB of a Redis string/, () => "一段会超过 Redis 字符串的 512 MiB。请减少键或提高错误率。"],
 ];
 
 export const plan_zh: typeof plan = {
@@ -82,7 +80,6 @@ export const plan_zh: typeof plan = {
   bestProbes: "最佳",
   valuesRaised: (keys) => `可能的值至少和键一样多：位图按 ${keys} 计算。`,
   addressRefused: (what) => `地址里的这些没有采用：${what}`,
-  redis: "用于没有模块的 Redis，每多一次探测就更慢",
   compare: "各种结构的比较",
   memory: "内存",
   structure: "结构",
