@@ -188,7 +188,7 @@ typedef struct everseen_slice {
 /* Adds keys and writes a verdict for each. If a key occurs twice, its first occurrence is the fresh one.
  *
  * times: the times of the keys, in ms since 1970; times_count is 0, 1 (for all) or count. If it is 0, a
- * filter with a window takes the current time; other filters ignore times. A time more than one window ahead
+ * filter with a window takes the current time; other filters ignore times. A time more than one slice ahead
  * of the clock is EVERSEEN_INVALID, and no key is judged: it would make the keys of today late, for everybody.
  * Errors: after a failure, keys without an answer are EVERSEEN_UNKNOWN; all other verdicts hold. */
 EVERSEEN_API everseen_status everseen_add_slices(everseen_filter* filter, const everseen_slice* keys,

@@ -43,9 +43,9 @@ struct filter_info {
 /// same key, exactly one gets `fresh`. A key is any sequence of bytes, of any length, including zero.
 ///
 /// A filter with a window needs the time of each key, or one time for a whole batch. No function takes it
-/// from the clock: a call without a time is a parameter_error. So is a call with a time more than one window
-/// ahead of the clock, of which no key is judged: one such time would make the keys of today late, for
-/// everybody (window::must_be_plausible).
+/// from the clock: a call without a time is a parameter_error. So is a call with a time further ahead of the
+/// clock than window::most_ahead(), of which no key is judged: one such time would make the keys of today
+/// late, for everybody (window::must_be_plausible).
 class filter {
  public:
   /// @param clock  for the rule about times ahead; simulations and tests pass their own

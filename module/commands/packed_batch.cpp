@@ -61,8 +61,9 @@ void must_fit_window(api::context* ctx, const spec& s, const slice_batch& keys) 
   const event_time clock(std::chrono::milliseconds(api::milliseconds()));
   if (window::start_of(*s.window, last) > window::latest_accepted(*s.window, clock))
     throw bad_word{
-        "ERR the time is too far ahead of the clock of this server: a filter takes times up to one "
-        "window from now, since a later one would make the keys of today late"};
+        "ERR the time is too far ahead of the clock of this server: a filter takes times up to one slice of "
+        "its "
+        "window from now, or a minute, since a later one would make keys of today late"};
 }
 
 std::string_view packed(std::span<const verdict> verdicts) {

@@ -59,7 +59,7 @@ class Filter:
         time: for filters with a window: one time for all keys or one for each, as datetime or seconds since 1970, or an
         array or Series of them or of datetime64; the current time if it is left out. A datetime without a zone is of
         this machine's zone, and datetime64 of UTC, as everywhere in Python and numpy. InvalidError: a number is not in
-        seconds, or a time is more than one window ahead of the clock; no key is judged then.
+        seconds, or a time is more than one slice ahead of the clock; no key is judged then.
         missing: of keys that are None, NaN, pandas.NA or NaT, null or masked. "fail": they are an InvalidError that has
         the index of the first one, and no key is added; "drop": they are left out, and their verdict is MISSING.
 

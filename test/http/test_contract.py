@@ -129,7 +129,7 @@ class Contract(unittest.TestCase):
             for when, verdict in [(1700000000000, "seen"), (1, "late")]:
                 self.assertEqual(check(s, "GET", FILTERS + f"/w/keys/a?time_ms={when}", 200)["verdict"], verdict)
 
-    # Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup, Times in the future).
+    # Promise: one time more than one slice ahead of the clock changes nothing through any interface (dedup, Times in the future).
     def test_times_far_ahead_are_refused(self):
         with Server() as s:
             check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m"})

@@ -191,7 +191,7 @@ assert "numpy" not in sys.modules
         self.assertIs(f.add("b", time=1_600_000_000), None)
         self.assertEqual(list(f.add_many(["b"], time=1_700_000_000)), [FRESH])
 
-    # Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup, Times in the future).
+    # Promise: one time more than one slice ahead of the clock changes nothing through any interface (dedup, Times in the future).
     def test_times_ahead_or_of_another_unit_are_refused_and_change_nothing(self):
         f = self.made(window=60)
         now = time.time()

@@ -257,7 +257,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   if (given.stats) stats.emplace(*given.stats);  // a wrong path must not leave a new filter behind
   dedup_filter seen(given, input);
   if (const auto& window = seen->get_spec().window; window && !options.max_ahead)
-    options.max_ahead = window->width;  // then no accepted time makes the present late
+    options.max_ahead = window::most_ahead(*window);
   options.threads = given.threads ? static_cast<unsigned>(*given.threads) : seen.useful_threads();
 
   dedup_result result;

@@ -79,7 +79,7 @@ void declare_window(option_set& known, dedup_arguments& given) {
              {"pass|drop|fail", "what to do with a line that is older than the window", "drop"}, parse_fate);
   add_duration(known, "--max-ahead", given.max_ahead,
                {"TIME", "a time that is further ahead of the clock counts as no time: see --missing-key",
-                "as long as the window"});
+                "a slice of the window, at least 1m"});
 }
 
 /// A filter cannot count: it does not know how often a key was there, nor which line was its first.

@@ -84,7 +84,8 @@ void declare_event(option_set& known, stream_arguments& given) {
              "count fresh events by these together, each [NAME=][TIME:]FIELD, as in "
              "10m:/time,/site; '' is the total; may be repeated"});
   add_duration(known, "--max-ahead", given.max_ahead,
-               {"TIME", "an event whose time is further ahead of the clock is bad", "as long as the window"});
+               {"TIME", "an event whose time is further ahead of the clock is bad",
+                "a slice of the window, at least 1m"});
 }
 
 }  // namespace

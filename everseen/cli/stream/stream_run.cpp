@@ -158,7 +158,7 @@ job_options stream_run::options_for(const filter& seen) const {
       reads_lines && !given_.bad_events ? bad_events::skip : options.reading.on_bad;
   options.reading.max_ahead = given_.max_ahead;
   if (const auto& window = seen.get_spec().window; window && options.events.time && !given_.max_ahead)
-    options.reading.max_ahead = window->width;  // then no accepted time makes the present late
+    options.reading.max_ahead = window::most_ahead(*window);
   options.reading.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   };

@@ -32,8 +32,13 @@ slice_index oldest_live(const window_spec& w, slice_index newest) noexcept {
   return newest < first + slices ? first : newest - slices;  // with 1 ms slices, `first` is the start of time
 }
 
+std::chrono::milliseconds most_ahead(const window_spec& w) noexcept {
+  return std::min(w.width, std::max<std::chrono::milliseconds>(w.slice_width(), std::chrono::minutes(1)));
+}
+
 event_time latest_accepted(const window_spec& w, event_time clock) noexcept {
-  return clock > event_time::max() - w.width ? event_time::max() : clock + w.width;
+  const auto ahead = most_ahead(w);
+  return clock > event_time::max() - ahead ? event_time::max() : clock + ahead;
 }
 
 namespace {
@@ -70,8 +75,8 @@ void must_be_plausible(const window_spec& w, std::span<const event_time> times, 
   throw parameter_error(
       "the time " + format_event_time(newest) +
       " is too far ahead of the clock: this filter takes times up to " + format_event_time(latest) +
-      ", one window from now, since a later one would make the keys of today late; check the "
-      "unit of the time (ms since 1970) and the clock; no key was judged");
+      ", since a later one would make keys of today late; check the unit of the time (ms since 1970) and the "
+      "clock; no key was judged");
 }
 
 std::uint32_t live_slices(const window_spec& w) noexcept {

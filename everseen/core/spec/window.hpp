@@ -28,8 +28,13 @@ inline constexpr slice_index timeless = 0;
 /// The oldest live slice when `newest` is the newest.
 [[nodiscard]] slice_index oldest_live(const window_spec& w, slice_index newest) noexcept;
 
-/// The latest time of a key that a filter takes: one window after the clock. Then no accepted time makes the
-/// present late; a later one would expire every slice, for everybody who shares the filter.
+/// How far ahead of the clock the time of a key may be: one slice, or a minute if that is longer, for clocks
+/// that differ; never more than the window. A key in the future expires slices too early, for everybody who
+/// shares the filter: with this limit at most two in a window of minutes or more, and never that of the
+/// present.
+[[nodiscard]] std::chrono::milliseconds most_ahead(const window_spec& w) noexcept;
+
+/// The latest time of a key that a filter takes: most_ahead() after the clock.
 [[nodiscard]] event_time latest_accepted(const window_spec& w, event_time clock) noexcept;
 
 /// @throws parameter_error  a time is after latest_accepted(), or late and of this window if it is taken for

@@ -153,7 +153,7 @@ TEST_F(Keys, AddedBeforeTheReaderExitsAreKept) {
   EXPECT_THAT(sh("everseen check f 1"), Prints("seen\t1\n"));
 }
 
-// Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup,
+// Promise: one time more than one slice ahead of the clock changes nothing through any interface (dedup,
 // Times in the future).
 TEST_F(Keys, OfTheFarFutureAreRefused) {
   given("everseen create w --window 10m && everseen add w -q a");

@@ -24,7 +24,7 @@ class Words : public testing::Test {
   raw_client client_{server_.path()};
 };
 
-// Promise: one time more than one window ahead of the clock changes nothing through any interface (dedup,
+// Promise: one time more than one slice ahead of the clock changes nothing through any interface (dedup,
 // Times in the future).
 TEST_F(Words, TimesFarAheadAreRefused) {
   EXPECT_EQ(ask(client_, "EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000").text, "OK");
