@@ -17,11 +17,12 @@ namespace everseen {
 
 namespace {
 
-constexpr std::array<std::pair<hash_kind, std::string_view>, 4> hash_names = {{
+constexpr std::array<std::pair<hash_kind, std::string_view>, 5> hash_names = {{
     {hash_kind::xxh3, "xxh3"},
     {hash_kind::siphash, "siphash"},
     {hash_kind::murmur3, "murmur3"},
     {hash_kind::murmur64a, "murmur64a"},
+    {hash_kind::xxh3_64, "xxh3-64"},
 }};
 
 }  // namespace
@@ -40,7 +41,7 @@ std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept {
 
 std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept {
   const auto kind = parse_hash_kind(name);
-  return kind && has_secret_seed(*kind) ? kind : std::nullopt;
+  return kind && has_secret_seed(*kind) && !is_short(*kind) ? kind : std::nullopt;
 }
 
 hash_seed random_hash_seed() {
@@ -61,6 +62,13 @@ constexpr std::size_t longest_without_secret = XXH3_MIDSIZE_MAX;
                               ? XXH3_128bits_withSeed(key.data(), key.size(), seed)
                               : XXH3_128bits_withSecret(key.data(), key.size(), secret.data(), secret.size());
   return {h.low64, h.high64};
+}
+
+[[gnu::always_inline]] inline digest xxh3_64(std::string_view key, std::uint64_t seed,
+                                             std::span<const std::uint8_t> secret) noexcept {
+  return lengthened(key.size() <= longest_without_secret
+                        ? XXH3_64bits_withSeed(key.data(), key.size(), seed)
+                        : XXH3_64bits_withSecret(key.data(), key.size(), secret.data(), secret.size()));
 }
 
 digest siphash_128(std::string_view key, const hash_seed& seed) noexcept {
@@ -99,6 +107,8 @@ hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexce
       return xxh3_128(element, seed64_, secret_);
     case hash_kind::siphash:
       return siphash_128(element, seed_);
+    case hash_kind::xxh3_64:
+      return xxh3_64(element, seed64_, secret_);
     case hash_kind::murmur3:
     case hash_kind::murmur64a:
       break;
@@ -118,6 +128,8 @@ hasher::hasher(hash_kind kind, const hash_seed& seed, funnel_kind funnel) noexce
   EVERSEEN_ASSERT(keys.size() == out.size());
   if (kind_ == hash_kind::xxh3 && takes_every_key()) {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_128(keys[i], seed64_, secret_);
+  } else if (kind_ == hash_kind::xxh3_64 && takes_every_key()) {
+    for (std::size_t i = 0; i < keys.size(); ++i) out[i] = xxh3_64(keys[i], seed64_, secret_);
   } else {
     for (std::size_t i = 0; i < keys.size(); ++i) out[i] = (*this)(keys[i]);
   }

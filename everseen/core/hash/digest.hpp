@@ -24,23 +24,39 @@ struct digest {
 
 /// The hash functions of filters. The values are stored in specs.
 ///
-/// The first two are everseen's own. The others belong to other systems: they have no secret, so an attacker
-/// can construct colliding keys.
+/// xxh3, siphash and xxh3_64 are everseen's own. The others belong to other systems: they have no secret, so
+/// an attacker can construct colliding keys.
 enum class hash_kind : std::uint8_t {
   xxh3 = 1,       ///< XXH3-128 with a secret 64-bit seed: fastest, for trusted keys
   siphash = 2,    ///< SipHash-2-4-128 with a secret 128-bit key: for untrusted keys
   murmur3 = 3,    ///< MurmurHash3 x64-128, seed 0: Guava
   murmur64a = 4,  ///< MurmurHash64A of the key, then again with that hash as the seed: RedisBloom
+  xxh3_64 = 5,    ///< XXH3-64 with the seed of xxh3, lengthened(): keys take 8 bytes on their way to others
 };
 
 /// Whether the hash uses the secret seed of its filter.
 [[nodiscard]] constexpr bool has_secret_seed(hash_kind kind) noexcept {
-  return kind == hash_kind::xxh3 || kind == hash_kind::siphash;
+  return kind == hash_kind::xxh3 || kind == hash_kind::siphash || kind == hash_kind::xxh3_64;
+}
+
+/// Whether `high` of every digest follows from `low`.
+[[nodiscard]] constexpr bool is_short(hash_kind kind) noexcept {
+  return kind == hash_kind::xxh3_64;
+}
+
+/// The digest of a short hash: `high` is the output of SplitMix64 at `low`. That is a bijection each of whose
+/// output bits depends on all input bits, so within one line, where all keys share the top bits of `low`,
+/// patterns are as good as random. Source: doc/hashing.md, "Digest".
+[[nodiscard]] constexpr digest lengthened(std::uint64_t low) noexcept {
+  std::uint64_t x = low + 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return {low, x ^ (x >> 31)};
 }
 
 [[nodiscard]] std::string_view to_string(hash_kind kind) noexcept;
 [[nodiscard]] std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept;
-/// The same, but accepts only the hashes of everseen's own filters.
+/// The same, but accepts only hashes that a user may choose for everseen's own filters: xxh3, siphash.
 [[nodiscard]] std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept;
 
 /// The secret seed of a filter's hash. XXH3 uses its first 8 bytes, SipHash all 16.

@@ -14,11 +14,13 @@ namespace everseen {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x4A535645;  // "EVSJ"
+constexpr std::uint32_t whole_magic = 0x4A535645;  // "EVSJ"
+constexpr std::uint32_t short_magic = 0x6A535645;  // "EVSj"
 constexpr std::size_t group_bytes = 16;
-constexpr std::size_t key_bytes = 16;
 
-static_assert(sizeof(digest) == key_bytes);
+constexpr std::size_t key_bytes(bool short_keys) noexcept {
+  return short_keys ? sizeof(std::uint64_t) : sizeof(digest);
+}
 
 std::uint64_t sum_of(const char* from, std::size_t bytes) noexcept {
   return checksum(std::as_bytes(std::span(from, bytes)));
@@ -28,10 +30,37 @@ std::uint64_t sum_of(const char* from, std::size_t bytes) noexcept {
   throw format_error(std::string("a record of the journal is damaged: ") + what);
 }
 
+void append_keys(std::string& to, const journal_record& r) {
+  if (r.keys.empty()) return;
+  if (!r.short_keys) {
+    to.append(reinterpret_cast<const char*>(r.keys.data()), sizeof(digest) * r.keys.size());
+    return;
+  }
+  std::size_t at = to.size();
+  to.resize(at + sizeof(std::uint64_t) * r.keys.size());
+  for (const digest& key : r.keys) {
+    store_le(to.data() + at, key.low);
+    at += sizeof key.low;
+  }
+}
+
+/// @pre  there are as many keys at `from` as `into` has elements
+void read_keys(std::vector<digest>& into, const char* from, bool short_keys) {
+  if (into.empty()) return;
+  if (!short_keys) {
+    std::memcpy(into.data(), from, sizeof(digest) * into.size());
+    return;
+  }
+  for (digest& key : into) {
+    key = lengthened(load_le64(from));
+    from += sizeof key.low;
+  }
+}
+
 }  // namespace
 
 std::size_t record_bytes(const journal_record& r) noexcept {
-  return journal_record_head_bytes + group_bytes * r.groups.size() + key_bytes * r.keys.size() +
+  return journal_record_head_bytes + group_bytes * r.groups.size() + key_bytes(r.short_keys) * r.keys.size() +
          journal_record_tail_bytes;
 }
 
@@ -45,7 +74,7 @@ std::uint64_t append_record(std::string& to, const journal_record& r) {
     store_le(raw.data(), value);
     to.append(raw.data(), raw.size());
   };
-  put(magic);
+  put(r.short_keys ? short_magic : whole_magic);
   put(static_cast<std::uint32_t>(bytes));
   put(r.previous);
   put(r.newest);
@@ -55,7 +84,7 @@ std::uint64_t append_record(std::string& to, const journal_record& r) {
     put(g.slice);
     put(g.keys);
   }
-  if (!r.keys.empty()) to.append(reinterpret_cast<const char*>(r.keys.data()), key_bytes * r.keys.size());
+  append_keys(to, r);
   const std::uint64_t sum = sum_of(to.data() + begin, bytes - journal_record_tail_bytes);
   put(sum);
   return sum;
@@ -79,11 +108,12 @@ std::optional<journal_record> journal_reader::next() {
   take(r.newest);
   take(groups);
   take(keys);
-  if (is_magic != magic) refuse("it does not begin like one");
+  if (is_magic != whole_magic && is_magic != short_magic) refuse("it does not begin like one");
+  r.short_keys = is_magic == short_magic;
   // Lengths are checked before the checksum, which depends on them, and before memory is allocated from them.
   if (bytes > max_journal_record_bytes || groups > keys || keys > max_journal_record_keys ||
-      bytes != journal_record_head_bytes + group_bytes * std::size_t{groups} + key_bytes * std::size_t{keys} +
-                   journal_record_tail_bytes)
+      bytes != journal_record_head_bytes + group_bytes * std::size_t{groups} +
+                   key_bytes(r.short_keys) * std::size_t{keys} + journal_record_tail_bytes)
     refuse("its length does not fit its counts");
   if (rest_.size() < bytes) return std::nullopt;
   const std::uint64_t sum = sum_of(rest_.data(), bytes - journal_record_tail_bytes);
@@ -101,7 +131,7 @@ std::optional<journal_record> journal_reader::next() {
   }
   if (counted != keys) refuse("its groups do not fit its keys");
   r.keys.resize(keys);
-  if (keys > 0) std::memcpy(r.keys.data(), at, key_bytes * std::size_t{keys});
+  read_keys(r.keys, at, r.short_keys);
   rest_.remove_prefix(bytes);
   last_checksum_ = sum;
   return r;

@@ -32,6 +32,8 @@ struct journal_record {
   window::slice_index newest = window::timeless;  ///< the window has moved here before the keys were added
   std::vector<group> groups{};  ///< slices ascend, none newer than `newest`; no group is empty
   std::vector<digest> keys{};   ///< of all groups, group by group
+  /// The filter's hash is short: a key is written as the `low` of its digest, and read lengthened().
+  bool short_keys = false;
 
   friend bool operator==(const journal_record&, const journal_record&) = default;
 };

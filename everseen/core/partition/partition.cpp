@@ -160,6 +160,7 @@ void partition::for_each_run(const partition_batch& batch, Reach reach, Judge ju
   EVERSEEN_ASSERT(batch.out.size() == batch.digests.size());
   const std::size_t n = batch.digests.size();
   const bool own_times = spec_.window && batch.times.size() > 1;
+  std::array<digest, pending_keys::max_keys> lengthened_digests;  // uninitialised past its used part
   for (std::size_t from = 0; from < n;) {
     std::size_t count = std::min(n - from, pending_keys::max_keys);
     bool mixed = false;
@@ -174,8 +175,14 @@ void partition::for_each_run(const partition_batch& batch, Reach reach, Judge ju
       }
       count = taken;
     }
-    judge({batch.partition, batch.digests.subspan(from, count),
-           own_times ? batch.times.subspan(from, count) : batch.times, batch.out.subspan(from, count)},
+    std::span<const digest> digests = batch.digests.subspan(from, count);
+    if (is_short(spec_.hash)) {  // the bits of a key are those that readers of a journal set
+      std::ranges::transform(digests, lengthened_digests.begin(),
+                             [](const digest& d) { return lengthened(d.low); });
+      digests = std::span(lengthened_digests).first(count);
+    }
+    judge({batch.partition, digests, own_times ? batch.times.subspan(from, count) : batch.times,
+           batch.out.subspan(from, count)},
           mixed);
     from += count;
   }

@@ -215,6 +215,8 @@ prediction predictor::predict_whole(const partition& in, const spec& s, const pa
 journal_record record_of(const prediction& predicted, const partition_state& before, const spec& s,
                          const partition_batch& batch) {
   journal_record r;
+  r.short_keys = is_short(s.hash);
+  const auto key_of = [&](const digest& d) { return r.short_keys ? lengthened(d.low) : d; };
   const auto& slices = before.slices;
   r.newest = predicted.moves_to.value_or(slices.empty() ? window::timeless : slices.back().index);
   r.keys.reserve(static_cast<std::size_t>(std::ranges::count(batch.out, verdict::fresh)));
@@ -223,9 +225,9 @@ journal_record record_of(const prediction& predicted, const partition_state& bef
     if (batch.out[i] != verdict::fresh) continue;
     if (s.window)
       timed.emplace_back(window::slice_at(*s.window, batch.times[batch.times.size() == 1 ? 0 : i]),
-                         batch.digests[i]);
+                         key_of(batch.digests[i]));
     else
-      r.keys.push_back(batch.digests[i]);
+      r.keys.push_back(key_of(batch.digests[i]));
   }
   if (s.window)
     sort_by_slice(r, timed);

@@ -118,10 +118,19 @@ void validate_foreign(const spec& s) {
     refuse_in(s.layout, "cannot be " + decimal(rules.first_bytes) + " bytes long");
 }
 
+/// Whether digests of 64 bits are enough. Two keys with the same digest are one key, and a key that was never
+/// added has the digest of one of n others with probability n / 2^64. So at capacity one false positive in
+/// 2^(64 - bits) has this cause.
+bool fits_64_bits(const spec& s, int bits) {
+  return static_cast<double>(s.capacity) <= std::ldexp(s.error_rate, bits);
+}
+
 void validate_own(const spec& s) {
   if (!has_secret_seed(s.hash))
     refuse_in(s.layout, "has no use for the hash " + std::string(to_string(s.hash)) +
                             ", which is other systems'; take xxh3 or siphash");
+  if (is_short(s.hash) && !fits_64_bits(s, 57))
+    refuse_in(s.layout, "needs a hash of 128 bits for so many keys at that error rate; take xxh3");
   if (s.foreign != foreign_rules{}) refuse_in(s.layout, "has no rules of another system");
 }
 
@@ -221,12 +230,16 @@ spec make_spec(const spec_request& request) {
   s.capacity = request.capacity.value_or(default_capacity);
   s.error_rate = error_rate;
   s.layout = request.layout.value_or(sizing::choose_layout(error_rate));
-  s.hash = request.hash.value_or(hash_kind::xxh3);
   s.growth = request.growth.value_or(growth_kind::grow);
   s.window = request.window;
   if (s.window && s.window->slices == 0) s.window->slices = default_slices;
   s.partitions = request.partitions.value_or(1);
   s.judge = request.judge.value_or(judge_kind::server);
+  // Where clients judge, every fresh key goes to the server and from there to all others. The share of errors
+  // is below what sizes are rounded by, and stays small in a filter that grows to a thousand times its
+  // capacity.
+  const bool is_short = s.judge == judge_kind::client && fits_64_bits(s, 50);
+  s.hash = request.hash.value_or(is_short ? hash_kind::xxh3_64 : hash_kind::xxh3);
 
   const unsigned chosen_probes =
       s.layout == layout_kind::classic ? sizing::best_probes(error_rate) : probes_of(s.layout, 0);

@@ -26,7 +26,7 @@ enum class growth_kind : std::uint8_t {
 
 /// Who judges keys, and so keeps the bits, of a filter on servers. The values are stored.
 enum class judge_kind : std::uint8_t {
-  server = 0,  ///< its server, with scripts or the module
+  server = 0,  ///< its server, which has the module
   client = 1,  ///< each client; the server keeps the order in which keys were added
 };
 
@@ -89,7 +89,8 @@ struct spec_request {
   std::optional<double> error_rate{};       ///< default_error_rate
   std::optional<layout_kind> layout{};  ///< default: sizing::choose_layout, or what is fastest on a server
   std::optional<unsigned> probes{};     ///< classic only
-  std::optional<hash_kind> hash{};      ///< default: xxh3
+  /// default: xxh3; where clients judge, xxh3_64 if the capacity is at most error rate * 2^50
+  std::optional<hash_kind> hash{};
   std::optional<hash_seed> seed{};      ///< default: random
   std::optional<growth_kind> growth{};  ///< default: grow
   /// default: keys never expire. 0 slices: default_slices, or any that an existing filter has

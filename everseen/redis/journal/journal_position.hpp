@@ -32,7 +32,7 @@ inline constexpr std::uint64_t journal_chunk_bytes = std::uint64_t{4} << 20;
 
 /// Records of this length and more get chunks of their own, which the server stores without reading their
 /// bytes: Redis hashes every byte that goes through a script (doc/measurements.md, "Judged by clients").
-inline constexpr std::uint64_t long_record_bytes = std::uint64_t{32} << 10;
+inline constexpr std::uint64_t long_record_bytes = std::uint64_t{8} << 10;
 
 /// Found in a chunk instead of a record: the journal continues at the beginning of the next chunk.
 inline constexpr char next_chunk_mark = '>';

@@ -145,11 +145,7 @@ const script& seal() {
   static const script s = script_text::make(R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
 local sealed_for = redis.call('HGET', KEYS[1], 'successor')
-if not sealed_for then
-  redis.call('HSET', KEYS[1], 'successor', ARGV[1])
-  local epoch = redis.call('HGET', KEYS[1], 'epoch')
-  if epoch then redis.call('HSET', KEYS[1], 'epoch', string.format('%.0f', (tonumber(epoch) or 0) + 1)) end
-end
+if not sealed_for then redis.call('HSET', KEYS[1], 'successor', ARGV[1]) end
 return {sealed_for and sealed_for ~= ARGV[1] and 'N' or 'K'}
 )");
   return s;

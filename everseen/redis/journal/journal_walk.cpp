@@ -46,7 +46,7 @@ std::optional<journal_record> journal_walk::next() {
       if (!read_more()) break;
       continue;
     }
-    if (record->previous != position_.checksum) break;
+    if (record->previous != position_.checksum || record->short_keys != is_short(of_.spec.hash)) break;
     record_bytes_ = unread().size() - reader.rest();
     read_ += record_bytes_;
     at_ += record_bytes_;

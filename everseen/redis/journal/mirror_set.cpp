@@ -60,7 +60,7 @@ std::optional<script_call> mirror_task::next(session& with) {
 }
 
 std::size_t mirror_task::most_keys(const session& with) const noexcept {
-  return has_lost_answers(with) ? piece_bytes / sizeof(digest) : max_journal_record_keys;
+  return has_lost_answers(with) ? mirror_.short_record_keys() : max_journal_record_keys;
 }
 
 /// If other clients add keys, checking first costs less than a refused record.

@@ -68,6 +68,8 @@ class partition_mirror {
   prediction prepare(const partition_batch& batch, predictor::no_room then);
   /// Prepares a record that only moves the window; none if it is there already.    @throws  as prepare
   void prepare_move(window::slice_index newest);
+  /// The number of keys whose record is short, whatever their slices.
+  [[nodiscard]] std::size_t short_record_keys() const noexcept;
   /// Whether a record is prepared.
   [[nodiscard]] bool has_record() const noexcept { return record_.has_value(); }
   /// The call of journal_scripts::append with the prepared record. Without one, it adds nothing and serves a

@@ -41,7 +41,7 @@ void partition_mirror::prepare_move(window::slice_index newest) {
   forget_record();
   const auto& slices = logic_->state().slices;
   if (!slices.empty() && slices.back().index >= newest) return;
-  put_together({.previous = position().checksum, .newest = newest},
+  put_together({.previous = position().checksum, .newest = newest, .short_keys = is_short(of_.spec.hash)},
                growth::plan_layer(of_.spec, 0).shape.bytes);
 }
 
@@ -63,6 +63,14 @@ void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
     stage();
   else
     behind_record_.checksum = append_record(record_wire_, *record_);
+}
+
+std::size_t partition_mirror::short_record_keys() const noexcept {
+  journal_record one{.groups = {{}}, .keys = {{}}, .short_keys = is_short(of_.spec.hash)};
+  const std::size_t first = record_bytes(one);
+  one.keys.emplace_back();
+  if (of_.spec.window) one.groups.emplace_back();
+  return (long_record_bytes - 1 - first) / (record_bytes(one) - first) + 1;
 }
 
 std::string partition_mirror::staged_key() const {

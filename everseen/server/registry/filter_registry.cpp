@@ -38,7 +38,7 @@ filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const o
       joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
       serving_threads_(std::max(1U, o.threads)),
       redisbloom_layout_(o.redisbloom_layout),
-      hash_(is_open_to_others(o) ? hash_kind::siphash : hash_kind::xxh3),
+      hash_(is_open_to_others(o) ? std::optional(hash_kind::siphash) : std::nullopt),
       follows_room_(!traits_.is_memory),
       room_(traits_.room_bytes.value_or(filter_budget::no_limit)),
       listing_(*place_) {

@@ -192,7 +192,7 @@ class filter_registry {
   const join_queue::limits joined_;
   const unsigned serving_threads_;
   const bool redisbloom_layout_;
-  const hash_kind hash_;  // the default
+  const std::optional<hash_kind> hash_;  // instead of the default
   /// Whether no limit was set. The limit is then the free disk space, which other programs also use, plus the
   /// space of the open filters.
   std::atomic<bool> follows_room_;

@@ -107,7 +107,7 @@ open_filter filter_registry::open_or_create(std::string_view key, const request&
 
 spec filter_registry::plan(const request& asked) const {
   spec_request r = asked.spec;
-  r.hash = asked.hash.value_or(hash_);
+  r.hash = asked.hash ? asked.hash : hash_;
   // What a client explicitly requests is kept.
   const bool is_open = !r.layout && !r.probes && !r.partitions && !asked.hash;
   if (redisbloom_layout_ && is_open && !r.window) {

@@ -21,6 +21,14 @@ TEST(DigestGolden, PinsXxh3) {
   EXPECT_EQ(hash(std::string(300, 'x')), (digest{0xC9E90168FE888377, 0xB0046D9EF1406125}));
 }
 
+TEST(DigestGolden, PinsXxh3With64Bits) {
+  const hasher hash(hash_kind::xxh3_64, seed);
+  EXPECT_EQ(hash(""), (digest{0x28217112654C42F2, 0x70C91A4259AB530B}));
+  EXPECT_EQ(hash("everseen"), (digest{0x73C1537B9616CF3E, 0x1CFBCE173F61CA9D}));
+  EXPECT_EQ(hash("user:42"), (digest{0x5575D7CE8204FB45, 0x02CB2D8450FC9E96}));
+  EXPECT_EQ(hash(std::string(300, 'x')), (digest{0xC9E90168FE888377, 0xD9500EFAD19A3958}));
+}
+
 TEST(DigestGolden, PinsSipHash) {
   const hasher hash(hash_kind::siphash, seed);
   EXPECT_EQ(hash(""), (digest{0xE6A825BA047F81A3, 0x930255C71472F66D}));

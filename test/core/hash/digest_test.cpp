@@ -1,6 +1,8 @@
 #include "everseen/core/hash/digest.hpp"
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
@@ -53,6 +55,37 @@ TEST(Digest, EqualsXxh3AtAnyAlignment) {
   }
 }
 
+TEST(Digest, EqualsXxh3With64BitsLengthenedForEveryLength) {
+  const std::string text = random_text(1'100);
+  for (const std::uint64_t seed : {0x0ULL, 0x1ULL, 0x9E3779B97F4A7C15ULL, ~0x0ULL}) {
+    const hasher hash(hash_kind::xxh3_64, seed_of(seed));
+    for (std::size_t length = 0; length <= text.size(); ++length)
+      ASSERT_EQ(hash(std::string_view(text).substr(0, length)),
+                lengthened(XXH3_64bits_withSeed(text.data(), length, seed)))
+          << length;
+  }
+}
+
+// Stored bits follow from these numbers. The first is SplitMix64's first output from the seed 0.
+TEST(Digest, IsLengthenedBySplitMix64) {
+  EXPECT_EQ(lengthened(0), (digest{0, 0xE220A8397B1DCDAF}));
+  EXPECT_EQ(lengthened(0x6FB5374FA9D0260A), (digest{0x6FB5374FA9D0260A, 0xFDF31ADF6C8FFF33}));
+}
+
+TEST(Digest, IsLengthenedSoThatEachInputBitMovesHalfOfTheOutput) {
+  std::mt19937_64 next(5);
+  constexpr int keys = 2000;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    int moved = 0;
+    for (int i = 0; i < keys; ++i) {
+      const std::uint64_t low = next();
+      moved += std::popcount(lengthened(low).high ^ lengthened(low ^ std::uint64_t{1} << bit).high);
+    }
+    // 4.5 standard deviations of 64 independent bits per key.
+    EXPECT_NEAR(moved, 32 * keys, 4.5 * std::sqrt(16.0 * keys)) << bit;
+  }
+}
+
 TEST(Digest, Xxh3UsesTheFirstEightBytesOfTheSeed) {
   EXPECT_EQ(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(1, 3))("key"));
   EXPECT_NE(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(2, 2))("key"));
@@ -93,7 +126,7 @@ TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
   std::vector<std::string> texts;
   for (std::size_t length = 0; length < 400; length += 3) texts.push_back(random_text(length));
   const std::vector<std::string_view> keys(texts.begin(), texts.end());
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64}) {
     const hasher hash(kind, seed_of(7, 8));
     std::vector<digest> digests(keys.size());
     hash(keys, digests);
@@ -102,7 +135,7 @@ TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
 }
 
 TEST(Digest, EmptyBatchesAndEmptyKeysAreAllowed) {
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash}) {
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64}) {
     const hasher hash(kind, seed_of(1));
     hash(std::span<const std::string_view>{}, {});
     EXPECT_EQ(hash(std::string_view{}), hash(""));
@@ -114,7 +147,7 @@ TEST(Digest, RandomSeedsDiffer) {
 }
 
 TEST(Digest, HashNamesAreParsed) {
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash})
+  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64})
     EXPECT_EQ(parse_hash_kind(to_string(kind)), kind);
   EXPECT_EQ(parse_hash_kind("md5"), std::nullopt);
 }

@@ -2,6 +2,8 @@
 // another, must equal the verdicts of a single partition.
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -48,9 +50,25 @@ struct replica {
   partition logic;
 };
 
+/// As the next client reads it.
+journal_record through_bytes(const journal_record& r) {
+  std::string bytes;
+  (void)append_record(bytes, r);
+  const auto read = journal_reader(bytes).next();
+  RC_ASSERT(read == r);
+  return *read;
+}
+
+/// With keys of either form.
+spec with_any_hash(spec s) {
+  s.hash = *rc::gen::element(hash_kind::xxh3, hash_kind::xxh3_64);
+  return s;
+}
+
 /// Clients take turns at random. Each first predicts from its own state, then applies everything that all
 /// clients have added.
-void replicas_agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
+void replicas_agree_with_the_model(const spec& like, const std::vector<std::vector<timed_key>>& batches) {
+  const spec s = with_any_hash(like);
   std::vector<std::unique_ptr<replica>> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<replica>(s));
   std::vector<std::size_t> applied(clients.size());
@@ -70,7 +88,7 @@ void replicas_agree_with_the_model(const spec& s, const std::vector<std::vector<
                                  std::span(batch.times).subspan(from), std::span(batch.out).subspan(from)};
       const prediction p = verdicts.predict(mine, s, rest, predictor::no_room::skips);
       RC_ASSERT(p.judged > 0);
-      journal.push_back(record_of(p, mine.state(), s, rest));
+      journal.push_back(through_bytes(record_of(p, mine.state(), s, rest)));
       read_on();
       from += p.judged;
     }
@@ -101,7 +119,9 @@ RC_GTEST_PROP(Journal, ClientsThatApplyItAgreeWithOneExactWindowedPartition, ())
 }
 
 /// One partition, whose batches are judged whole before any of their keys is added.
-void whole_batches_agree_with_the_model(const spec& s, const std::vector<std::vector<timed_key>>& batches) {
+void whole_batches_agree_with_the_model(const spec& like,
+                                        const std::vector<std::vector<timed_key>>& batches) {
+  const spec s = with_any_hash(like);
   replica one(s);
   exact_partition model(s);
   predictor verdicts;
@@ -138,6 +158,51 @@ RC_GTEST_PROP(Journal, BatchesJudgedWholeAgreeWithOneExactWindowedPartition, ())
   whole_batches_agree_with_the_model(
       errorless(*rc::gen::inRange<std::uint64_t>(1, 100), growth_kind::grow, w),
       drifting_batches(1000, slices));
+}
+
+TEST(Journal, LeavesTheBitsThatAddingLeavesForBothFormsOfKeys) {
+  for (const layout_kind layout : all_layouts)
+    for (const hash_kind hash : {hash_kind::xxh3, hash_kind::xxh3_64}) {
+      const spec s = make_spec({.capacity = 1000,
+                                .error_rate = 1e-6,
+                                .layout = layout,
+                                .hash = hash,
+                                .seed = hash_seed{},
+                                .partitions = 1});
+      replica added(s);
+      replica read(s);
+      const auto keys = test::random_digests(7).take(3000);
+      std::vector<verdict> out(keys.size());
+      const partition_batch batch{0, keys, {}, out};
+      predictor verdicts;
+      const prediction p = verdicts.predict_whole(read.logic, s, batch);
+      read.logic.apply(through_bytes(record_of(p, read.logic.state(), s, batch)));
+      ASSERT_TRUE(added.logic.add(batch));
+      ASSERT_EQ(added.logic.state(), read.logic.state());
+      for (std::uint32_t i = 0; i < added.logic.state().slices[0].layers.size(); ++i) {
+        const segment_id id{0, window::timeless, i};
+        EXPECT_EQ(std::memcmp(added.place.at(id), read.place.at(id),
+                              added.logic.state().slices[0].layers[i].shape.bytes),
+                  0)
+            << to_string(layout) << ' ' << to_string(hash) << ' ' << i;
+      }
+    }
+}
+
+TEST(Journal, KeysWithTheSameFirstWordAreOneKeyIfTheHashIsShort) {
+  spec s = errorless(50);
+  const std::vector<digest> keys = {{1, 2}};
+  const std::vector<digest> others = {{1, 3}};
+  for (const hash_kind hash : {hash_kind::xxh3, hash_kind::xxh3_64}) {
+    s.hash = hash;
+    replica one(s);
+    std::vector<verdict> out(1);
+    ASSERT_TRUE(one.logic.add({0, keys, {}, out}));
+    (void)one.logic.check({0, others, {}, out});
+    EXPECT_EQ(out.front(), is_short(hash) ? verdict::seen : verdict::fresh);
+    ASSERT_TRUE(one.logic.add({0, others, {}, out}));
+    EXPECT_EQ(out.front(), is_short(hash) ? verdict::seen : verdict::fresh);
+  }
 }
 
 TEST(Journal, BitsThatACheckpointAlreadyContainsChangeNoCount) {

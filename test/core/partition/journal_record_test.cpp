@@ -1,7 +1,11 @@
 #include "everseen/core/partition/journal_record.hpp"
 
+#include <span>
+
 #include <gtest/gtest.h>
 
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/checksum.hpp"
 #include "everseen/core/base/error.hpp"
 
 #include "test/support/random_digests.hpp"
@@ -18,10 +22,19 @@ journal_record record_of(std::uint64_t previous, window::slice_index newest,
   return r;
 }
 
+journal_record shortened(journal_record r) {
+  r.short_keys = true;
+  for (digest& key : r.keys) key = lengthened(key.low);
+  return r;
+}
+
 const journal_record examples[] = {
     record_of(0, window::timeless, {{window::timeless, 3}}),
     record_of(7, 5, {}),
     record_of(~std::uint64_t{0}, 5, {{-3, 1}, {0, 200}, {5, 2}}),
+    shortened(record_of(1, window::timeless, {{window::timeless, 3}})),
+    shortened(record_of(7, 5, {})),
+    shortened(record_of(2, 5, {{-3, 1}, {0, 200}, {5, 2}})),
 };
 
 std::string bytes_of(const journal_record& r) {
@@ -60,6 +73,31 @@ TEST(JournalRecord, HasTheDocumentedBytes) {
   const std::string bytes = bytes_of(r);
   ASSERT_EQ(bytes.size(), 72u);
   EXPECT_EQ(bytes.substr(0, 64), head + group + key);
+}
+
+TEST(JournalRecord, HasTheDocumentedBytesWithShortDigests) {
+  const journal_record r =
+      shortened({0x0102030405060708, 9, {{8, 2}}, {{0x1112131415161718, 1}, {0x2122232425262728, 2}}});
+  const std::string head("EVSj\x48\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x09\0\0\0\0\0\0\0\1\0\0\0\2\0\0\0",
+                         32);
+  const std::string group("\x08\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16);
+  const std::string keys("\x18\x17\x16\x15\x14\x13\x12\x11\x28\x27\x26\x25\x24\x23\x22\x21", 16);
+  const std::string bytes = bytes_of(r);
+  ASSERT_EQ(bytes.size(), 72u);
+  EXPECT_EQ(bytes.substr(0, 64), head + group + keys);
+  journal_reader reader(bytes);
+  EXPECT_EQ(reader.next(), r);
+}
+
+TEST(JournalRecord, IsRefusedInAnotherForm) {
+  for (const char form : {'\0', 'k', 'S'}) {
+    std::string bytes = bytes_of(examples[0]);
+    bytes[3] = form;
+    const std::size_t sealed = bytes.size() - journal_record_tail_bytes;
+    store_le(bytes.data() + sealed, checksum(std::as_bytes(std::span(bytes).first(sealed))));
+    journal_reader reader(bytes);
+    EXPECT_THROW((void)reader.next(), format_error) << int{form};
+  }
 }
 
 TEST(JournalRecord, IsIncompleteWhereverItIsCut) {

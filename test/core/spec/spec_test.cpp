@@ -297,5 +297,33 @@ TEST(Spec, OfAnotherSystemsFilterIsJudgedByWhomTheRequestNames) {
       EXPECT_EQ(make_spec({.layout = layout, .judge = judge}).judge, judge) << to_string(layout);
 }
 
+TEST(Spec, HasAHashOf64BitsWhereClientsJudgeAndTheRateAllowsIt) {
+  const auto hash = [](std::uint64_t capacity, double rate, judge_kind judge) {
+    return make_spec({.capacity = capacity, .error_rate = rate, .judge = judge}).hash;
+  };
+  const double rate = std::ldexp(1, -20);
+  const auto bound = std::uint64_t{1} << 30;  // rate * 2^50
+  EXPECT_EQ(hash(bound, rate, judge_kind::client), hash_kind::xxh3_64);
+  EXPECT_EQ(hash(bound + 1, rate, judge_kind::client), hash_kind::xxh3);
+  EXPECT_EQ(hash(1000, 1e-13, judge_kind::client), hash_kind::xxh3);
+  EXPECT_EQ(hash(100, 1e-13, judge_kind::client), hash_kind::xxh3_64);
+  EXPECT_EQ(hash(1000, rate, judge_kind::server), hash_kind::xxh3);
+}
+
+TEST(Spec, KeepsARequestedHashWhoeverJudges) {
+  for (const judge_kind judge : {judge_kind::server, judge_kind::client})
+    for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64})
+      EXPECT_EQ(make_spec({.hash = kind, .judge = judge}).hash, kind) << to_string(kind);
+}
+
+TEST(Spec, RefusesAHashOf64BitsIfItWouldCauseAPercentOfTheErrors) {
+  const auto bound = std::uint64_t{1} << 27;
+  EXPECT_EQ(complaint({.capacity = bound, .error_rate = std::ldexp(1, -30), .hash = hash_kind::xxh3_64}),
+            "none");
+  EXPECT_THAT(
+      complaint({.capacity = bound + 1, .error_rate = std::ldexp(1, -30), .hash = hash_kind::xxh3_64}),
+      HasSubstr("take xxh3"));
+}
+
 }  // namespace
 }  // namespace everseen

@@ -305,7 +305,11 @@ TEST(RebuildForAnotherJudge, LosesNothingInEitherDirection) {
   const redis_server server(test::with_module());
   const auto in = store_at(server.url());
   const auto judged_by = [&](judge_kind judge) {
-    return planned(*in, {.capacity = 1'000, .error_rate = 1e-12, .partitions = 2, .judge = judge});
+    return planned(*in, {.capacity = 1'000,
+                         .error_rate = 1e-12,
+                         .hash = hash_kind::xxh3_64,
+                         .partitions = 2,
+                         .judge = judge});
   };
   random_digests source(1);
   auto all = source.take(500);

@@ -97,7 +97,7 @@ TEST_F(CheckpointUnderWay, AbandonedCheckpointIsFinishedByTheNextClient) {
 TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNoBitBehindAReset) {
   // Two slices; before the reset the newer one has keys in all of its pages, after it a single key.
   const auto beside =
-      make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
+      make({.capacity = 1'200'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
   (void)add_keys(*beside, random_.take(1), event_time(0ms));
   const auto old = random_.take(20'000);
   (void)add_keys(*beside, old, event_time(1000ms));
@@ -110,8 +110,8 @@ TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNoBitBehindAReset) {
   const auto later = client();
   (void)add_keys(*later, random_.take(1), event_time(0ms));
   (void)add_keys(*later, random_.take(1), event_time(1000ms));
-  for (int i = 0; i < 40; ++i) (void)add_keys(*later, random_.take(10'000), event_time(0ms));
-  ASSERT_LT(journal_bytes(), 40u * 10'000 * 16) << "there was a checkpoint";
+  for (int i = 0; i < 40; ++i) (void)add_keys(*later, random_.take(30'000), event_time(0ms));
+  ASSERT_LT(journal_bytes(), 40u * 30'000 * sizeof(digest)) << "there was a checkpoint";
   EXPECT_EQ(fresh_in(check_keys(*client(), old, event_time(1000ms))), old.size());
 }
 
@@ -130,7 +130,7 @@ TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNothingBehindADropForMoreTha
 TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedCheckpointsGoWithTheNextWhoseBeginningIsSentTwice) {
   // The first checkpoint has placed the segment of the first slice, the second one that of the third slice.
   const auto beside =
-      make({.capacity = 400'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
+      make({.capacity = 1'200'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
   (void)add_keys(*beside, random_.take(20'000), event_time(0ms));
   keys_ = fill_to_the_brink(*beside, random_, event_time(1000ms));
   const std::uint64_t segment = beside->state(0).bytes() / 2;
@@ -138,8 +138,8 @@ TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedCheckpointsGoWithTheNextWhoseBe
   const auto is_there = [&](int number) { return server_.run({"EXISTS", slice(number)}) == "1"; };
   abandon_a_checkpoint(segment + segment * 3 / 4, event_time(1000ms));
   ASSERT_TRUE(is_there(0));
-  (void)add_keys(*beside, random_.take(60'000), event_time(2000ms));
-  (void)add_keys(*beside, random_.take(60'000), event_time(3000ms));
+  (void)add_keys(*beside, random_.take(180'000), event_time(2000ms));
+  (void)add_keys(*beside, random_.take(180'000), event_time(3000ms));
   backdate_checkpoint();
   abandon_a_checkpoint(2 * segment + segment * 3 / 4, event_time(3000ms));
   ASSERT_TRUE(is_there(2));

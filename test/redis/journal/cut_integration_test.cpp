@@ -77,7 +77,7 @@ TEST_F(JournalCut, LongRecordsThatLostARaceAreExactWhereverTheyAreCut) {
   for (const direction d : both_ways) {
     const std::size_t bytes = bytes_of(proxy, d, [&] { step(0); });
     // Dense where commands begin and end, sparse within the records.
-    const std::size_t record = sizeof(digest) * many;
+    const std::size_t record = key_bytes(filter->get_spec()) * many;
     for (std::size_t at = 0; at <= bytes + 8;
          at += at < 200 || (at > record && at < record + 1500) || at + 1200 > bytes ? 11 : 997) {
       proxy.cut_after(d, at);
@@ -130,7 +130,7 @@ TEST_F(JournalCut, ClaimIsExactAtEveryByte) {
 TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
   cutting_proxy proxy(server_.port());
   const auto begin_and_write = [&](const std::function<void()>& cut) {
-    const auto beside = make({.capacity = 66'000, .error_rate = 0.1, .partitions = 1});
+    const auto beside = make({.capacity = 140'000, .error_rate = 1e-8, .partitions = 1});
     const auto keys = fill_to_the_brink(*beside, random_);
     const auto writer = client_by(proxy);
     (void)check_keys(*writer, std::span(keys).first(1));
@@ -151,7 +151,7 @@ TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
     begin_and_write([&] { before = proxy.passed(d); });
     const std::size_t bytes = proxy.passed(d) - before;
     // Dense where commands begin and end, sparse within the pages.
-    for (std::size_t at = 0; at < bytes; at += at < 3500 || at + 1000 > bytes ? 97 : 9973) {
+    for (std::size_t at = 0; at < bytes; at += at < 3500 || at + 1000 > bytes ? 97 : 39'989) {
       SCOPED_TRACE(std::to_string(at) + " of " + std::to_string(bytes));
       begin_and_write([&] { proxy.cut_after(d, at); });
       if (HasFatalFailure()) return;
@@ -160,7 +160,7 @@ TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
 }
 
 TEST_F(JournalCut, LoadIsCompleteWhereverItsConnectionIsCut) {
-  const auto beside = make({.capacity = 66'000, .error_rate = 0.01, .partitions = 1});
+  const auto beside = make({.capacity = 140'000, .error_rate = 1e-8, .partitions = 1});
   auto keys = fill_to_the_brink(*beside, random_);
   for (const std::size_t n : {100u, 50u}) {
     const auto more = random_.take(n);

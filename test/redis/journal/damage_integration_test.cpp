@@ -27,7 +27,7 @@ class DamagedJournal : public JudgedByClients {
  protected:
   /// A checkpoint and a journal after it.
   std::shared_ptr<stored_filter> filled() {
-    auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
+    auto filter = make({.capacity = 150'000, .error_rate = 1e-9, .partitions = 1});
     keys_ = fill_to_the_brink(*filter, random_);
     for (const std::size_t n : {100u, 500u}) {
       const auto more = random_.take(n);
@@ -171,12 +171,12 @@ TEST_F(DamagedJournal, LostJobIsReportedToClaimers) {
 }
 
 TEST_F(DamagedJournal, ServerThatForgetsScriptsReceivesThemAgain) {
-  const auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
+  const auto filter = make({.capacity = 200'000, .error_rate = 1e-9, .partitions = 1});
   const opened_job job(client());
   std::uint64_t position = 0;
   for (int i = 0; i < 4; ++i) {
     (void)server_.run({"SCRIPT", "FLUSH"});
-    EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(30'000))), 30'000u);
+    EXPECT_EQ(fresh_in(add_keys(*filter, random_.take(48'000))), 48'000u);
     (void)server_.run({"SCRIPT", "FLUSH"});
     const std::vector<event> events = {{position++, random_(), {}, {"all"}}};
     EXPECT_EQ(text_of(claim_events(*job, filter->get_spec(), {"lane", 0}, events).verdicts), "0");

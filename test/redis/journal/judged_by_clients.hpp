@@ -23,8 +23,15 @@ inline spec judged_by_clients(spec_request request) {
   return make_spec(request);
 }
 
-/// Keys whose record is a long one.
-inline constexpr std::size_t many = long_record_bytes / sizeof(digest) + 50;
+/// Bytes of a key in a record.
+inline constexpr std::size_t short_key_bytes = sizeof(std::uint64_t);
+inline std::size_t key_bytes(const spec& s) {
+  return is_short(s.hash) ? short_key_bytes : sizeof(digest);
+}
+
+/// Keys whose record is a long one, and fewer whose record is short if digests are.
+inline constexpr std::size_t many = long_record_bytes / short_key_bytes + 50;
+inline constexpr std::size_t not_many = long_record_bytes / short_key_bytes - 50;
 
 inline std::uint64_t fresh_in(const test::answers& a) {
   return static_cast<std::uint64_t>(std::ranges::count(a.verdicts, verdict::fresh));
@@ -72,7 +79,7 @@ class JudgedByClients : public testing::Test {
     (void)test::add_keys(filter, one, now);
     const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 20, filter.state(0).bytes());
     // In each record 56 bytes are not keys; there are fewer than 10 records.
-    auto keys = random.take((least - journal_bytes()) / 16 - 60);
+    auto keys = random.take((least - journal_bytes()) / key_bytes(filter.get_spec()) - 75);
     EXPECT_EQ(fresh_in(test::add_keys(filter, keys, now)), keys.size());
     EXPECT_EQ(field("begin"), to_text(journal_position{}));
     keys.push_back(one.front());

@@ -20,9 +20,9 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Of keys without a window.
+/// Of keys without a window, with short digests.
 constexpr std::uint64_t record_of(std::size_t keys) noexcept {
-  return 32 + 16 + 16 * keys + 8;
+  return 32 + 16 + short_key_bytes * keys + 8;
 }
 
 class LongRecords : public JudgedByClients {
@@ -74,7 +74,9 @@ TEST_F(LongRecords, BeginWhereTheJournalBeginsIfItIsEmpty) {
 TEST_F(LongRecords, AreReadLikeShortOnesByClientsThatAreBehind) {
   (void)make({.capacity = 40'000, .error_rate = 1e-12, .partitions = 1});
   const std::vector<std::shared_ptr<stored_filter>> clients = {client(), client(), client()};
-  const std::size_t sizes[] = {1, 100, 2030, 2045, 2046, 2047, 2048, 3000, 5000, 70'000};
+  constexpr std::size_t edge = long_record_bytes / sizeof(digest);
+  const std::size_t sizes[] = {1,        100,      edge - 18, edge - 5, edge - 4, edge - 3,
+                               edge - 2, edge - 1, edge,      3000,     5000,     70'000};
   for (int step = 0; step < 60; ++step) {
     const auto keys = random_.take(sizes[random_.word() % std::size(sizes)]);
     auto& by = *clients[random_.word() % clients.size()];
@@ -90,13 +92,12 @@ TEST_F(LongRecords, AreReadLikeShortOnesByClientsThatAreBehind) {
 
 TEST_F(LongRecords, FollowShortOnesThatCrossTheBoundaryOfAChunk) {
   // Enough bits that the journal is not truncated meanwhile.
-  const auto filter = make({.capacity = 1'500'000, .error_rate = 1e-9, .partitions = 1});
+  const auto filter = make({.capacity = 1'100'000, .error_rate = 1e-9, .partitions = 1});
   const auto behind = client();
-  const std::size_t keys = 2000;
-  for (std::uint64_t i = 0; i <= journal_chunk_bytes / record_of(keys); ++i) add(*filter, keys);
+  for (std::uint64_t i = 0; i <= journal_chunk_bytes / record_of(not_many); ++i) add(*filter, not_many);
   ASSERT_EQ(field("begin"), to_text(journal_position{}));
   const std::uint64_t over = parse_journal_position(field("end"))->offset - journal_chunk_bytes;
-  ASSERT_LT(over, record_of(keys));
+  ASSERT_LT(over, record_of(not_many));
   add(*filter, many);
   add(*filter, 5);
   EXPECT_THAT(lengths_of_chunks(),
@@ -106,7 +107,7 @@ TEST_F(LongRecords, FollowShortOnesThatCrossTheBoundaryOfAChunk) {
 }
 
 TEST_F(LongRecords, MayBeHundredsForANewClientToRead) {
-  const auto filter = make({.capacity = 1'500'000, .error_rate = 1e-9, .partitions = 1});
+  const auto filter = make({.capacity = 1'100'000, .error_rate = 1e-9, .partitions = 1});
   for (int i = 0; i < 270; ++i) add(*filter, i % 50 == 7 ? 30 : many);
   ASSERT_EQ(field("begin"), to_text(journal_position{}));
   ASSERT_GT(keys_like(server_, "everseen:{*/0}:j*").size(), 256u);
@@ -125,7 +126,7 @@ TEST_F(LongRecords, CountByTheirBytesAndNotByTheGapsBetweenThem) {
 }
 
 TEST_F(LongRecords, AreTruncatedAtACheckpoint) {
-  const auto filter = make({.capacity = 70'000, .error_rate = 1e-9, .partitions = 1});
+  const auto filter = make({.capacity = 150'000, .error_rate = 1e-9, .partitions = 1});
   all_ = fill_to_the_brink(*filter, random_);
   const auto behind = client();
   (void)check_keys(*behind, all_);
@@ -166,11 +167,11 @@ TEST_F(LongRecords, OverwriteTheLeftoversOfAKilledServer) {
 }
 
 TEST_F(LongRecords, LeftoversOfAKilledServerDoNotExpireUnderShortRecords) {
-  const auto filter = make({.capacity = 1'500'000, .error_rate = 1e-9, .partitions = 1});
+  const auto filter = make({.capacity = 1'100'000, .error_rate = 1e-9, .partitions = 1});
   // The server was killed while writing this: the next chunk exists, and expires.
   (void)server_.run({"SET", chunk(0), std::string(100'000, 'x'), "PX", "60000"});
   (void)server_.run({"SET", chunk(1), std::string(100'000, 'x'), "PX", "60000"});
-  for (std::uint64_t i = 0; i <= journal_chunk_bytes / record_of(2000); ++i) add(*filter, 2000);
+  for (std::uint64_t i = 0; i <= journal_chunk_bytes / record_of(not_many); ++i) add(*filter, not_many);
   for (std::uint64_t n = 0; n < 2; ++n) EXPECT_EQ(server_.run({"TTL", chunk(n)}), "-1") << n;
   expect_that_others_know_all(*filter);
 }

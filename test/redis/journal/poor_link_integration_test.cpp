@@ -249,7 +249,7 @@ class PoorLinkToSegments : public JudgedBy {};
 TEST_P(PoorLinkToSegments, AllAreCopiedOverIt) {
   const auto filter =
       store_->create("clicks", spec_of({.capacity = 500'000, .error_rate = 1e-6, .partitions = 2}));
-  ASSERT_TRUE(add_keys(*filter, random_digests(52).take(20'000)).result);
+  ASSERT_TRUE(add_keys(*filter, random_digests(52).take(40'000)).result);
   cutting_proxy proxy(server_.port());
   proxy.cut_every(cutting_proxy::direction::to_client, bytes_of_a_link);
   const auto distant = store_at(proxy.url("/?retry_for=1s"))->open("clicks", access::read);
