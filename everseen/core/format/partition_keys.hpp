@@ -7,8 +7,8 @@
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/core/partition/segments.hpp"
 
-/// The Redis keys and fields of a partition, derived from its state key: doc/format.md, "In Redis". Shared by
-/// clients and the Redis module.
+/// The Redis keys and fields of a partition, derived from the key of its state or value: doc/format.md, "In
+/// Redis". The token, the records and their counters are also those of the module.
 namespace everseen::partition_keys {
 
 /// A segment: a string of bits.
@@ -40,11 +40,6 @@ namespace everseen::partition_keys {
   return "job:" + std::string(job);
 }
 
-/// The field of a state hash that counts a segment's keys.
-[[nodiscard]] inline std::string count_field(const segment_id& id) {
-  return "keys:" + std::to_string(id.slice) + "." + std::to_string(id.layer);
-}
-
 /// Length of the sequence number at the start of a token: fixed, so that no number is a prefix of another.
 inline constexpr std::size_t sequence_bytes = 20;
 
@@ -58,11 +53,5 @@ inline constexpr std::uint64_t max_segment_bytes = std::uint64_t{512} << 20;
            "file: store";
   return {};
 }
-
-/// Lifetime of an unpublished segment, which no other client would ever find.
-inline constexpr std::string_view unpublished_life_ms = "600000";
-
-/// Bytes by which one command extends a segment: zeroing 4 MiB takes about a millisecond.
-inline constexpr std::uint64_t growth_step_bytes = std::uint64_t{4} << 20;
 
 }  // namespace everseen::partition_keys

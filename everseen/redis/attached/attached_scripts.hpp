@@ -2,7 +2,7 @@
 
 #include "everseen/redis/script/script.hpp"
 
-/// The scripts for filters that other programs keep. They keep no state, epochs or counts, since everseen may
+/// The scripts for filters that other programs keep. They keep no state or counts, since everseen may
 /// write nothing but bits to another program's keys.
 ///
 /// The keys of a call belong to one string, or to a chain of strings whose newest is written to. A

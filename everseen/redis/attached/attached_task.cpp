@@ -1,13 +1,13 @@
 #include "everseen/redis/attached/attached_task.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/digits.hpp"
 #include "everseen/redis/attached/attached_scripts.hpp"
 #include "everseen/redis/attached/stored_config.hpp"
-#include "everseen/redis/script/positions.hpp"
 #include "everseen/redis/script/sequence.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
@@ -35,6 +35,25 @@ std::string bits_command(std::string_view name, const std::string& key,
     if (set) words.emplace_back("1");
   }
   return encode(std::vector<std::string_view>(words.begin(), words.end()));
+}
+
+/// The bit positions of keys as an argument of a script. Each key has a record: a MessagePack string of
+/// decimal digits for each probe, then zeros up to the length of the longest possible record.
+/// @param positions  `probes` of them for each key, each below `bits`
+std::string pack_positions(std::span<const std::uint64_t> positions, unsigned probes, std::uint64_t bits) {
+  constexpr unsigned char short_string = 0xa0;  // MessagePack: + length, up to 31 bytes
+  const std::size_t longest = std::to_string(bits - 1).size();
+  const std::size_t stride = probes * (1 + longest);
+  std::string records(positions.size() / probes * stride, '\0');
+  for (std::size_t key = 0; key < positions.size() / probes; ++key) {
+    char* at = records.data() + key * stride;
+    for (const std::uint64_t position : positions.subspan(key * probes, probes)) {
+      char* const end = std::to_chars(at + 1, at + 1 + longest, position).ptr;
+      *at = static_cast<char>(short_string + (end - at - 1));
+      at = end;
+    }
+  }
+  return records;
 }
 
 }  // namespace
