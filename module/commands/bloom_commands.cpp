@@ -198,9 +198,11 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
     const std::string_view data = text_of(words[3]);
     const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
     filter_key key(ctx, words[1], api::read_key | api::write_key);
+    bool has_changed = true;
     if (iterator != 1) {
-      load_chunk(key.need(), iterator, bytes);
-      api::replicate_verbatim(ctx);
+      must_be_plain(key.need());
+      has_changed = load_chunk(key.need(), iterator, bytes) > 0;
+      if (has_changed) api::replicate_verbatim(ctx);
     } else {
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};
       const announced_filter announced = announced_by(bytes);
@@ -209,7 +211,7 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
       must_fit(ctx, 0, {&bytes, 1});
       key.make(ctx, std::make_unique<filter_value>(announced));
     }
-    key.end(ctx, "bf.loadchunk");
+    key.end(ctx, has_changed ? "bf.loadchunk" : nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });
 }

@@ -120,7 +120,9 @@ void count(api::context* ctx, job_records& records, const claimed_events& c,
     const value field(ctx, partition_keys::counter_field(text_of(c.names[i])));
     const std::optional<std::string> before = records.get(field.get());
     const auto sum = before ? read_number<long long>(*before) : 0;
-    if (sum) records.set(field.get(), std::to_string(*sum + sums[i]));
+    long long after = 0;
+    if (sum && !__builtin_add_overflow(*sum, sums[i], &after))
+      records.set(field.get(), std::to_string(after));
   }
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <string_view>
 
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/base/error.hpp"
 
 #include "module/server/counters.hpp"
+#include "module/server/free_memory.hpp"
 #include "module/server/values.hpp"
 
 /// Shared by all commands: no exception leaves the module.
@@ -53,6 +56,13 @@ class command_lock {
   bool mine_;
 };
 
+/// The server lacks memory for what its master, or its AOF, has decided. It would go on without the keys of
+/// this command and of all later ones, and Redis reports no error of theirs to anyone.
+[[noreturn]] inline void end_without_memory(api::context* ctx, const storage_error& e) noexcept {
+  api::log(ctx, "warning", "out of memory for a filter that the master or the AOF has: %s", e.what());
+  std::abort();
+}
+
 /// Runs a command, unless another one is running.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
@@ -66,6 +76,9 @@ int guarded(api::context* ctx, Command command) noexcept {
   } catch (const refused_reply& e) {
     ++counters::all().refusals;
     return api::reply_with_error(ctx, e.message.c_str());
+  } catch (const storage_error& e) {
+    if (repeats_a_decision(ctx)) end_without_memory(ctx, e);
+    return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
   } catch (const std::exception& e) {
     return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
   }

@@ -35,7 +35,8 @@ struct item_call {
 /// @throws bad_word
 item_call read_items(api::string** words, int count) {
   item_call call{{}, {words + 2, static_cast<std::size_t>(count) - 2}};
-  if (count > first_option && is_word(text_of(words[2]), "TIME")) {
+  if (is_word(text_of(words[2]), "TIME")) {
+    if (count <= first_option) throw bad_word{"ERR TIME needs milliseconds since 1970, and items after it"};
     call.time_ms =
         number_of<std::int64_t>(words[3], "ERR the time is not a number of milliseconds since 1970");
     call.items = call.items.subspan(2);

@@ -57,7 +57,7 @@ std::string shortest_form(double number) {
 /// One segment of EXPLAIN: its name, and the bits of a key.
 void reply_with_bits(api::context* ctx, const announced_filter::segment& segment,
                      std::span<const std::byte> bytes, const digest& item) {
-  std::array<std::uint64_t, max_probes> positions{};
+  std::array<std::uint64_t, max_layer_probes> positions{};
   const std::size_t count = bit_positions(segment.layer.shape, item, positions);
   api::reply_with_array(ctx, static_cast<long>(1 + count));
   reply_with(ctx, std::to_string(segment.id.slice) + '.' + std::to_string(segment.id.layer));
@@ -71,9 +71,12 @@ void reply_with_bits(api::context* ctx, const announced_filter::segment& segment
 /// Loads the header of chunks. A repeated one, whose first reply was lost, changes nothing.
 /// @return whether something changed
 bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header) {
+  // RedisBloom's are of another type, which another module may have.
+  if (!image::is_chunk_header(header))
+    throw bad_word{"ERR not the header of a filter of everseen's type; BF.LOADCHUNK takes RedisBloom's"};
   const announced_filter announced = announced_by(header);
   if (const filter_value* const there = key.get()) {
-    if (!image::is_chunk_header(header) || there->copy() != announced.copy)
+    if (there->copy() != announced.copy)
       throw refused_reply{"COPIED there is another filter, or another copy, at this key"};
     return false;
   }

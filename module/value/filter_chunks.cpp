@@ -54,14 +54,19 @@ std::uint64_t load_ours(filter_value& filter, std::int64_t iterator, std::span<c
   if (chunk.offset > segment.size() || chunk.bits.size() > segment.size() - chunk.offset)
     refuse(" does not end with its segment");
   add_bits(segment.subspan(chunk.offset), chunk.bits);
+  filter.count_at_least(chunk.id, chunk.keys);  // keys that were added while the chunks were made
   return chunk.bits.size();
 }
 
 }  // namespace
 
 value_chunk chunk_after(const filter_value& filter, std::int64_t iterator, std::uint64_t most_bytes) {
+  return chunk_after(filter, filter.announced(), iterator, most_bytes);
+}
+
+value_chunk chunk_after(const filter_value& filter, const announced_filter& all, std::int64_t iterator,
+                        std::uint64_t most_bytes) {
   if (iterator == 0) return header_of(filter);
-  const announced_filter all = filter.announced();
   const auto place = image::place_after(all.segments, iterator);
   if (!place) return {};
   const auto rest = filter.bits(place->segment).subspan(place->offset);

@@ -28,6 +28,9 @@ struct value_chunk {
 /// Of a filter with everseen's layouts, or of RedisBloom's.
 [[nodiscard]] value_chunk chunk_after(const filter_value& filter, std::int64_t iterator,
                                       std::uint64_t most_bytes);
+/// The same in a series of calls, of which each would list all segments.    @param all  filter.announced()
+[[nodiscard]] value_chunk chunk_after(const filter_value& filter, const announced_filter& all,
+                                      std::int64_t iterator, std::uint64_t most_bytes);
 
 /// The filter of a header, the chunk 1, with zeroed bits.
 /// @throws format_error, parameter_error  it is damaged, or not of a filter that can be one value

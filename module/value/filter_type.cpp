@@ -52,8 +52,9 @@ std::unique_ptr<filter_value> load(api::rdb* from) {
 /// The chunks of a filter, in order.
 template <typename Write>
 void for_each_chunk(const filter_value& filter, Write write) {
+  const announced_filter all = filter.announced();
   for (std::int64_t iterator = 0;;) {
-    const value_chunk each = chunk_after(filter, iterator, piece_bytes);
+    const value_chunk each = chunk_after(filter, all, iterator, piece_bytes);
     if (each.iterator == 0) return;
     write(each);
     iterator = each.iterator;

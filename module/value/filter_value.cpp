@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
@@ -64,8 +65,12 @@ partition_state state_in(const announced_filter& header) {
     throw format_error(std::string("not a filter of one key: it has ") + why);
   };
   if (header.partition >= header.spec.partitions) refuse("no such partition");
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 59;  // of any layer, too; so sums do not wrap
+  std::uint64_t bytes = 0;
   partition_state state;
   for (const auto& [id, layer] : header.segments) {
+    bytes += layer.shape.bytes;
+    if (layer.shape.bytes > most_bytes || bytes > most_bytes) refuse("more bits than any server holds");
     if (id.partition != header.partition) refuse("a segment of another partition");
     if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
     std::vector<layer_state>& layers = state.slices.back().layers;
@@ -139,14 +144,19 @@ std::size_t offset_of(const slice_batch& keys, std::size_t index) noexcept {
   return keys.offsets.empty() ? 0 : static_cast<unsigned char>(keys.offsets[index]);
 }
 
-/// The keys of one slice of a batch that are not seen, each once: the most that its layers can get.
-std::size_t fresh_in(const slice_batch& keys, std::span<const verdict> verdicts, std::size_t offset) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> fresh;
+using keys_by_offset = std::array<std::uint32_t, offsets_of_a_byte>;
+
+/// The keys of each slice of a batch that are not seen, each once: the most that its layers can get.
+keys_by_offset fresh_in(const slice_batch& keys, std::span<const verdict> verdicts) {
+  std::vector<std::tuple<std::size_t, std::uint64_t, std::uint64_t>> fresh;
   for (std::size_t i = 0; i < keys.digests.size(); ++i)
-    if (offset_of(keys, i) == offset && verdicts[i] != verdict::seen)
-      fresh.emplace_back(keys.digests[i].low, keys.digests[i].high);
+    if (verdicts[i] != verdict::seen)
+      fresh.emplace_back(offset_of(keys, i), keys.digests[i].low, keys.digests[i].high);
   std::ranges::sort(fresh);
-  return static_cast<std::size_t>(std::unique(fresh.begin(), fresh.end()) - fresh.begin());
+  keys_by_offset counts{};
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    if (i == 0 || fresh[i] != fresh[i - 1]) ++counts[std::get<0>(fresh[i])];
+  return counts;
 }
 
 /// Appends the layers that `keys` more keys begin in a slice with these ones.
@@ -169,15 +179,16 @@ void append_layers(const spec& s, std::span<const layer_state> layers, std::uint
 }  // namespace
 
 /// A batch names at most 256 slices. Of new ones, no more are counted than can be live at a time and one: for
-/// each further one, the window drops a slice, whose memory is then free.
+/// each further one, the window drops a slice, whose memory is then free. If an older slice of such a batch
+/// takes more than one layer, create() allocates the rest: a few bytes for each of at most 65,536 keys.
 std::vector<std::uint64_t> filter_value::layers_for(const slice_batch& keys) const {
-  std::array<std::uint32_t, offsets_of_a_byte> counts{};
+  keys_by_offset counts{};
   if (keys.offsets.empty()) counts[0] = static_cast<std::uint32_t>(keys.digests.size());
   for (const char offset : keys.offsets) ++counts[static_cast<unsigned char>(offset)];
   const std::vector<slice_state>& slices = state().slices;
   std::vector<std::uint64_t> sizes;
-  std::vector<verdict> verdicts;  // most keys of a batch have often been seen; empty: not looked up
-  bool moves = slices.empty();    // keys that are seen now may be fresh once the batch has moved the window
+  std::optional<keys_by_offset> fresh;  // most keys of a batch have often been seen; empty: not looked up
+  bool moves = slices.empty();  // keys that are seen now may be fresh once the batch has moved the window
   std::size_t new_slices = spec_.window ? window::live_slices(*spec_.window) + 1 : 1;
   for (std::size_t offset = offsets_of_a_byte; offset-- > 0;) {
     if (counts[offset] == 0) continue;
@@ -193,12 +204,13 @@ std::vector<std::uint64_t> filter_value::layers_for(const slice_batch& keys) con
     const std::size_t begun = sizes.size();
     append_layers(spec_, layers, counts[offset], sizes);
     if (sizes.size() == begun + (exists ? 0 : 1)) continue;  // that many fit in any case
-    if (verdicts.empty()) {
-      verdicts.resize(keys.digests.size());
+    if (!fresh) {
+      std::vector<verdict> verdicts(keys.digests.size());
       if (!moves) check({keys.digests, verdicts, keys.slice, keys.offsets});
+      fresh = fresh_in(keys, verdicts);
     }
     sizes.resize(begun);
-    append_layers(spec_, layers, fresh_in(keys, verdicts, offset), sizes);
+    append_layers(spec_, layers, (*fresh)[offset], sizes);
   }
   return sizes;
 }
@@ -310,6 +322,10 @@ std::span<std::byte> filter_value::bits_of(const segment_id& id) noexcept {
   const auto found = std::ranges::lower_bound(parts_, id, {}, &part::id);
   if (found == parts_.end() || found->id != id) return {};
   return {found->bits.data(), found->bytes};
+}
+
+void filter_value::count_at_least(const segment_id& id, std::uint64_t keys) noexcept {
+  judge_.count_at_least(id, keys);
 }
 
 void filter_value::move_with(api::defrag_state* state) noexcept {

@@ -79,8 +79,6 @@ class filter_value : private segments {
   [[nodiscard]] const std::optional<successor_id>& successor() const noexcept { return successor_; }
   /// Whether it has RedisBloom's type: its chunks and its encoding are RedisBloom's.
   [[nodiscard]] bool is_redisbloom() const noexcept { return is_redisbloom_; }
-  /// Whether it is a whole filter without a window, as RedisBloom's are.
-  [[nodiscard]] bool is_plain() const noexcept { return spec_.partitions == 1 && !spec_.window; }
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept { return state().bytes(); }
   /// Everything of it in memory.
   [[nodiscard]] std::size_t memory() const noexcept;
@@ -121,6 +119,9 @@ class filter_value : private segments {
   [[nodiscard]] std::span<const std::byte> bits(std::size_t index) const noexcept;
   /// Of a segment by its id; empty: there is none.
   [[nodiscard]] std::span<std::byte> bits_of(const segment_id& id) noexcept;
+
+  /// As partition::count_at_least: a segment has the bits of this number of keys.
+  void count_at_least(const segment_id& id, std::uint64_t keys) noexcept;
 
   void move_with(api::defrag_state* state) noexcept;
 

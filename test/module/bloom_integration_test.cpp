@@ -25,13 +25,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::vector<std::string> with_module_and(std::vector<std::string> words) {
-  return joined(test::with_module(), words);
-}
-std::vector<std::string> with_redisbloom_layout(std::vector<std::string> words = {}) {
-  return joined(with_module_and({"LAYOUT", "redisbloom"}), words);
-}
-
 std::vector<std::string> lines_of(const std::string& reply) {
   std::vector<std::string> all;
   std::istringstream in(reply);
@@ -240,6 +233,25 @@ TEST(Bloom, ChunksMakeAnEqualFilter) {
     EXPECT_EQ(run(server, {"BF.LOADCHUNK", "g", chunks.back()[0], chunks.back()[1]}), "OK");
     EXPECT_EQ(server.run({"BF.EXISTS", "g", "added since"}), "1") << "bits are added, not replaced";
   }
+}
+
+TEST(Bloom, ItemIsExplainedInLayersOfManyProbes) {
+  const redis_server server(with_redisbloom_layout());
+  EXPECT_EQ(server.run({"BF.RESERVE", "f", "0.000000000000001", "1", "EXPANSION", "1"}), "OK");
+  std::vector<std::string> add = {"BF.MADD", "f"};
+  for (int i = 0; i < 36; ++i) add.push_back(std::to_string(i));
+  run(server, add);
+  const std::string reply = server.run({"EVERSEEN.EXPLAIN", "f", "35"});
+  std::size_t layers = 0, bits = 0, bits_of_last = 0;
+  std::istringstream lines(reply);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("bit "))
+      ++bits, ++bits_of_last;
+    else
+      ++layers, bits_of_last = 0;
+  EXPECT_GT(layers, 20U);
+  EXPECT_GT(bits, 20U * 50);
+  EXPECT_GT(bits_of_last, 64U) << "each layer has half the rate of the one before, so one probe more";
 }
 
 TEST(Bloom, DamagedChunkIsRefused) {

@@ -84,7 +84,12 @@ TEST_F(Items, InvalidWordsAreRefused) {
   EXPECT_THAT(run({"EVERSEEN.ADD", "none", "a"}), StartsWith("-GONE"));
   EXPECT_THAT(run({"EVERSEEN.CHECK", "none", "a"}), StartsWith("-GONE"));
   EXPECT_THAT(run({"EVERSEEN.ADD", "f", "TIME", "x", "a"}), StartsWith("-ERR the time"));
-  EXPECT_EQ(run({"EVERSEEN.ADD", "f", "TIME", "x"}), "1\n1") << "two items: a time needs an item after it";
+  for (const char* verb : {"EVERSEEN.ADD", "EVERSEEN.CHECK"}) {
+    EXPECT_THAT(run({verb, "f", "TIME", "5"}), StartsWith("-ERR TIME needs")) << "not two items";
+    EXPECT_THAT(run({verb, "f", "TIME"}), StartsWith("-ERR TIME needs"));
+  }
+  EXPECT_EQ(run({"EVERSEEN.ADD", "f", "x", "TIME"}), "1\n1") << "an item that is not the first";
+  EXPECT_EQ(run({"EVERSEEN.ADD", "f", "TIME", "0", "TIME"}), "0");
   EXPECT_THAT(run({"EVERSEEN.ADD", "f"}), StartsWith("-ERR wrong number"));
   EXPECT_THAT(run({"EVERSEEN.RESERVE", "g", "0.01"}), StartsWith("-ERR wrong number"));
   for (const std::vector<std::string>& words :

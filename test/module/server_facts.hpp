@@ -15,6 +15,13 @@ inline std::vector<std::string> joined(std::vector<std::string> a, const std::ve
   return a;
 }
 
+inline std::vector<std::string> with_module_and(const std::vector<std::string>& words) {
+  return joined(test::with_module(), words);
+}
+inline std::vector<std::string> with_redisbloom_layout(const std::vector<std::string>& words = {}) {
+  return joined(with_module_and({"LAYOUT", "redisbloom"}), words);
+}
+
 /// The whole contents of a server, as a number.
 inline std::string content(const redis_server& server) {
   return server.run({"DEBUG", "DIGEST"});

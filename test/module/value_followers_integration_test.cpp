@@ -16,6 +16,7 @@
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/module/value_server.hpp"
+#include "test/support/places.hpp"
 #include "test/support/torn_aof.hpp"
 
 namespace everseen::redis_module {
@@ -219,10 +220,10 @@ TEST(ValueFollowers, TimeTooFarAheadIsRefusedUnlessItWasTakenBefore) {
       std::chrono::system_clock::now().time_since_epoch());
   const window::slice_index slice = window::slice_at(*value.get_spec().window, event_time(now));
   random_digests random(5);
-  EXPECT_THAT(value.add({random.take(1), slice + 6}), StartsWith("-ERR the time is too far ahead"));
-  EXPECT_THAT(value.check({random.take(1), slice + 6}), StartsWith("-ERR the time is too far ahead"));
-  EXPECT_EQ(value.add({random.take(1), slice + 4}), "0");
-  EXPECT_THAT(value.run({"EVERSEEN.EXTEND", "v", std::to_string(slice + 6)}),
+  EXPECT_THAT(value.add({random.take(1), slice + 2}), StartsWith("-ERR the time is too far ahead"));
+  EXPECT_THAT(value.check({random.take(1), slice + 2}), StartsWith("-ERR the time is too far ahead"));
+  EXPECT_EQ(value.add({random.take(1), slice + 1}), "0");
+  EXPECT_THAT(value.run({"EVERSEEN.EXTEND", "v", std::to_string(slice + 2)}),
               StartsWith("-ERR the time is too far ahead"));
   // As if the clock of this server had been ahead when it took them.
   const packed_keys later{random.take(3), slice + 20};
@@ -420,6 +421,18 @@ TEST_F(BadPackedInput, HeaderThatIsDamagedOrOfNoSuchValueMakesNone) {
   EXPECT_EQ(changed([](auto&) {}), "OK");
 }
 
+// RedisBloom itself may own BF.* and its type here; then this module has no type for such a value.
+TEST_F(BadPackedInput, HeaderOfRedisBloomMakesNoValue) {
+  const redis_server theirs(with_redisbloom_layout());
+  theirs.run({"BF.RESERVE", "f", "0.01", "100"});
+  const std::string header = theirs.run({"BF.SCANDUMP", "f", "0"}).substr(2);
+  EXPECT_THAT(value_.run({"EVERSEEN.LOADCHUNK", "n", "1", header}), StartsWith("-ERR not the header"));
+  const redis_server beside(joined({"--loadmodule", test::owning_module()}, test::with_module()));
+  const command load = {"EVERSEEN.LOADCHUNK", "n", "1", header};
+  EXPECT_THAT(test::raw_command(beside.unix_path(), load), StartsWith("-ERR not the header"));
+  EXPECT_EQ(beside.run({"EXISTS", "n"}), "0");
+}
+
 TEST_F(BadPackedInput, RandomWordsNeverEndTheServer) {
   std::mt19937_64 random(9);
   random_digests digests(10);
@@ -431,6 +444,9 @@ TEST_F(BadPackedInput, RandomWordsNeverEndTheServer) {
                                     {"EVERSEEN.READ", "v", "0", "0", "0", "100"},
                                     {"EVERSEEN.EXTEND", "w", "101"},
                                     {"EVERSEEN.LOADCHUNK", "n", "1", header},
+                                    {"EVERSEEN.EXPLAIN", "w", "item"},
+                                    {"EVERSEEN.CLAIMPACKED", "v", "v:lj", "a", "", "0", "0", keys.bytes(), "",
+                                     std::string(160, '\1'), "0", ""},
                                     {"EVERSEEN.STATE", "v"},
                                     {"EVERSEEN.CLEAR", "n", "12345678"},
                                     {"EVERSEEN.SEAL", "n", "0123456789abcdef"}};

@@ -217,6 +217,32 @@ TEST_F(Value, ChunksMakeAnEqualValueWhileKeysAreAddedToIt) {
   EXPECT_EQ(copy.check({second.digests, 106}), std::string(500, '1'));
 }
 
+TEST_F(Value, CopyOfAValueToWhichKeysWereAddedMeanwhileHasAsManyKeys) {
+  stored_partition value(server_, "f", {.capacity = 1'000, .error_rate = never_wrong});
+  value.add({random_.take(10)});
+  const std::string header = value.run({"BF.SCANDUMP", "f", "0"}).substr(2);
+  const packed_keys meanwhile{random_.take(900)};
+  value.add(meanwhile);
+  const auto chunks = chunks_of(value);
+  ASSERT_EQ(chunks.size(), 2U);
+  EXPECT_EQ(value.run({"EVERSEEN.LOADCHUNK", "c", "1", header}), "OK");
+  EXPECT_EQ(value.run({"BF.CARD", "c"}), "10");
+  EXPECT_EQ(value.run({"EVERSEEN.LOADCHUNK", "c", chunks[1].first, chunks[1].second}), "OK");
+  EXPECT_EQ(value.run({"BF.CARD", "c"}), "910") << "it would take more keys than its error rate allows";
+  stored_partition copy(server_, "c", {.capacity = 1});
+  EXPECT_EQ(copy.check(meanwhile), std::string(900, '1'));
+}
+
+TEST_F(Value, IsLoadedByBfLoadChunkOnlyIfItIsPlain) {
+  stored_partition value(server_, "w",
+                         {.capacity = 100, .error_rate = never_wrong, .window = window_spec{10min, 5}});
+  value.add({random_.take(50), 100});
+  const auto chunks = chunks_of(value);
+  for (const auto& [iterator, bytes] : chunks)
+    EXPECT_THAT(value.run({"BF.LOADCHUNK", iterator == "1" ? "c" : "w", iterator, bytes}),
+                StartsWith("-ERR the filter has a window"));
+}
+
 TEST_F(Value, ReadGivesTheBitsOfASegment) {
   stored_partition value(server_, "f", {.capacity = 100, .error_rate = never_wrong});
   value.add({random_.take(300)});

@@ -237,6 +237,16 @@ slice_state& partition::open_slice(window::slice_index index) {
   return *std::find_if(slices.begin(), slices.end(), [&](const slice_state& s) { return s.index == index; });
 }
 
+void partition::count_at_least(const segment_id& id, std::uint64_t keys) noexcept {
+  const auto slice = std::ranges::lower_bound(state_.slices, id.slice, {}, &slice_state::index);
+  if (slice == state_.slices.end() || slice->index != id.slice || id.layer >= slice->layers.size()) return;
+  layer_state& layer = slice->layers[id.layer];
+  if (spec_.growth != growth_kind::overfill) keys = std::min(keys, layer.capacity);
+  if (keys <= layer.keys) return;
+  layer.keys = keys;
+  place_.note_keys(id, keys);
+}
+
 void partition::forget() {
   place_.drop_before(number_, std::numeric_limits<window::slice_index>::max());
   state_ = {};

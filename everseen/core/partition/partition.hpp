@@ -52,6 +52,11 @@ class partition {
   /// @throws storage_error  as segments::create; the record was applied in part
   void apply(const journal_record& record);
 
+  /// Notes that bits of this number of keys were added to a segment from outside, such as from a copy that
+  /// was made while keys were added. It never has fewer keys afterwards, nor more than its capacity unless it
+  /// is overfilled. Does nothing for a segment that does not exist.
+  void count_at_least(const segment_id& id, std::uint64_t keys) noexcept;
+
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
 
