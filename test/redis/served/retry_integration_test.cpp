@@ -232,7 +232,8 @@ TEST_F(RetryJudged, RepliesThatTheModuleDoesNotGiveAreNotVerdicts) {
   session with(parse_redis_url(server_.url()));
   for (const std::string wire :
        {"$-1\r\n", "*0\r\n", ":5\r\n", "$0\r\n\r\n", "$4\r\n0004\r\n", "$3\r\n000\r\n", "$5\r\n00000\r\n",
-        "+0000\r\n", "-OLD a later batch was answered\r\n"}) {
+        "+0000\r\n", "-OLD a later batch was answered\r\n",
+        "-ERR unknown command 'EVERSEEN.ADDPACKED'\r\n"}) {
     by_hand batch(server_, "a", filter->get_spec(), with, 1);
     std::vector<reply> replies;
     replies.push_back(reply_of(wire));

@@ -56,6 +56,29 @@ TEST(ServerWithoutTheModule, LetsClientsJudgeWhereNobodyHasDecided) {
   EXPECT_EQ(both->plan({.capacity = 50}).judge, judge_kind::client);
 }
 
+// Promise: a server that lost the module does not load the filters that it judged (redis, Who judges).
+TEST(ServerThatLostTheModule, DoesNotLoadItsFilters) {
+  redis_server server(test::with_module());
+  const auto store = store_at(server.url());
+  ASSERT_TRUE(add_keys(*store->create("f", growing(*store, 50)), random_digests(1).take(5)).result);
+  EXPECT_THAT(message_of<std::runtime_error>([&] { server.restart_with({}); }), HasSubstr("everseen1"));
+}
+
+// Promise: where the module that judged a batch has gone, keys are unknown (redis, Who judges).
+TEST(ServerThatLostTheModule, LeavesKeysUnknown) {
+  redis_server server(test::with_module());
+  const auto store = store_at(server.url());
+  const auto filter = store->create("f", growing(*store, 50));
+  ASSERT_TRUE(add_keys(*filter, random_digests(1).take(5)).result);
+  server.run({"FLUSHALL"});  // with its data, it would not start
+  server.restart_with({});
+  for (const auto& got :
+       {add_keys(*filter, random_digests(2).take(5)), check_keys(*filter, random_digests(1).take(5))}) {
+    ASSERT_FALSE(got.result);
+    EXPECT_EQ(got.verdicts, std::vector<verdict>(5, verdict::unknown));
+  }
+}
+
 TEST(ServerWithoutTheModule, LetsClientsJudgeAFilterThatIsRestored) {
   const redis_server server;
   const auto store = store_at(server.url());
