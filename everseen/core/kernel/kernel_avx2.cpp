@@ -21,9 +21,12 @@ struct avx2_isa {
   static line pattern_16x32(std::uint64_t pattern) noexcept {
     return {one_bit_32(pattern), one_bit_32(draw::fold(pattern, draw::upper_key))};
   }
-  static bool covers(const std::byte* at, const line& bits) noexcept {
-    return _mm256_testc_si256(load(at), bits.lower) & _mm256_testc_si256(load(at + 32), bits.upper);
+  static __m256i missing(const std::byte* at, const line& bits) noexcept {
+    return _mm256_or_si256(_mm256_andnot_si256(load(at), bits.lower),
+                           _mm256_andnot_si256(load(at + 32), bits.upper));
   }
+  static __m256i either(__m256i a, __m256i b) noexcept { return _mm256_or_si256(a, b); }
+  static bool is_empty(__m256i bits) noexcept { return _mm256_testz_si256(bits, bits) != 0; }
   static void set(std::byte* at, const line& bits) noexcept {
     store(at, _mm256_or_si256(load(at), bits.lower));
     store(at + 32, _mm256_or_si256(load(at + 32), bits.upper));

@@ -7,8 +7,11 @@
 //   using line;                                    the bits of one key in one line
 //   static line pattern_8x64(uint64_t pattern);
 //   static line pattern_16x32(uint64_t pattern);
-//   static bool covers(const std::byte*, line);    are all bits of the line pattern set there?
+//   static bits missing(const std::byte*, line);   what of the pattern is not set there; words may be merged
+//   static bits either(bits, bits);
+//   static bool is_empty(bits);
 //   static void set(std::byte*, line);
+// A key of two lines is tested once: a branch or a flag for each line costs more than the rest of the test.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,13 +20,12 @@
 
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
+#include "everseen/core/kernel/kernel_table.hpp"
 #include "everseen/core/layout/foreign_positions.hpp"
 #include "everseen/core/layout/layout.hpp"
 
 namespace everseen::kernel_loop {
 
-/// Up to this size a segment stays in the private cache, and prefetching costs more than it saves.
-inline constexpr std::uint64_t fits_cache_bytes = std::uint64_t{1} << 20;
 /// Keys between prefetch and use. More than the ~17 line-fill buffers of a core: a prefetch then waits in the
 /// queue, not in the pipeline.
 inline constexpr std::size_t distance = 32;
@@ -57,30 +59,30 @@ struct line_key {
   [[gnu::always_inline]] static bool check(const std::byte* segment, const geometry& shape,
                                            const digest& d) noexcept {
     const draw::line_source first = draw::first_line(d);
-    bool all = Isa::covers(segment + offset(first, shape), pattern(first));
+    auto missing = Isa::missing(segment + offset(first, shape), pattern(first));
     if constexpr (two) {
       const draw::line_source second = draw::second_line(d);
-      all &= Isa::covers(segment + offset(second, shape), pattern(second));
+      missing = Isa::either(missing, Isa::missing(segment + offset(second, shape), pattern(second)));
     }
-    return all;
+    return Isa::is_empty(missing);
   }
 
   [[gnu::always_inline]] static bool add(std::byte* segment, const geometry& shape,
                                          const digest& d) noexcept {
     const draw::line_source first = draw::first_line(d);
-    bool all = add_line(segment + offset(first, shape), pattern(first));
+    auto missing = add_line(segment + offset(first, shape), pattern(first));
     if constexpr (two) {
       const draw::line_source second = draw::second_line(d);
-      all &= add_line(segment + offset(second, shape), pattern(second));
+      missing = Isa::either(missing, add_line(segment + offset(second, shape), pattern(second)));
     }
-    return all;
+    return Isa::is_empty(missing);
   }
 
  private:
-  [[gnu::always_inline]] static bool add_line(std::byte* line, typename Isa::line bits) noexcept {
-    const bool all = Isa::covers(line, bits);
+  [[gnu::always_inline]] static auto add_line(std::byte* line, typename Isa::line bits) noexcept {
+    const auto missing = Isa::missing(line, bits);
     Isa::set(line, bits);
-    return all;
+    return missing;
   }
 };
 
@@ -143,7 +145,7 @@ template <typename Key, typename Visit>
     if (both_halves) Key::prefetch(segment + line_bytes - 1, shape, digests[i]);
   };
   std::size_t i = 0;
-  if (shape.bytes > fits_cache_bytes) {
+  if (shape.bytes > kernel_table::cached_bytes) {
     for (std::size_t ahead = 0; ahead < std::min(n, distance); ++ahead) prefetch(ahead);
     for (; i + distance < n; ++i) {
       prefetch(i + distance);

@@ -20,11 +20,12 @@ struct neon_isa {
     const uint64x2_t upper = vdupq_n_u64(draw::fold(pattern, draw::upper_key));
     return {{one_bit_32(lower, 0), one_bit_32(lower, 10), one_bit_32(upper, 0), one_bit_32(upper, 10)}};
   }
-  static bool covers(const std::byte* at, const line& bits) noexcept {
-    const uint64x2_t missing = vorrq_u64(vorrq_u64(missing_of(at, bits, 0), missing_of(at, bits, 1)),
-                                         vorrq_u64(missing_of(at, bits, 2), missing_of(at, bits, 3)));
-    return vmaxvq_u32(vreinterpretq_u32_u64(missing)) == 0;
+  static uint64x2_t missing(const std::byte* at, const line& bits) noexcept {
+    return vorrq_u64(vorrq_u64(missing_of(at, bits, 0), missing_of(at, bits, 1)),
+                     vorrq_u64(missing_of(at, bits, 2), missing_of(at, bits, 3)));
   }
+  static uint64x2_t either(uint64x2_t a, uint64x2_t b) noexcept { return vorrq_u64(a, b); }
+  static bool is_empty(uint64x2_t bits) noexcept { return vmaxvq_u32(vreinterpretq_u32_u64(bits)) == 0; }
   static void set(std::byte* at, const line& bits) noexcept {
     for (unsigned v = 0; v < 4; ++v) store(at + 16 * v, vorrq_u64(load(at + 16 * v), bits.val[v]));
   }

@@ -3,6 +3,10 @@
 #include <array>
 #include <cstdlib>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "everseen/core/kernel/kernel_table.hpp"
 
 namespace everseen {
@@ -45,7 +49,20 @@ const kernel& choose() noexcept {
   return all.back();
 }
 
+/// 512 KiB if the CPU does not tell.
+std::uint64_t half_of_l2() noexcept {
+  std::uint64_t kibibytes = 1024;
+#if defined(__x86_64__)
+  constexpr unsigned caches_leaf = 0x80000006, size_shift = 16;  // of Intel and AMD alike
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(caches_leaf, &a, &b, &c, &d) != 0 && c >> size_shift != 0) kibibytes = c >> size_shift;
+#endif
+  return kibibytes * 1024 / 2;
+}
+
 }  // namespace
+
+const std::uint64_t kernel_table::cached_bytes = half_of_l2();
 
 std::span<const kernel> available_kernels() noexcept {
   return {kernels().items.data(), kernels().size};

@@ -18,8 +18,8 @@ namespace everseen {
 ///
 /// Performance: a filter larger than the caches costs one memory latency per line, so throughput depends on
 /// the number of lines in flight. While key i is judged, the line of key i+32 is prefetched into L2. This
-/// applies to segments of more than 1 MiB; a smaller one stays in L2 anyway. Larger distances, other cache
-/// levels and a second ring gave no gain: doc/measurements.md, "Prefetch ring".
+/// applies to segments larger than half of the L2; a smaller one stays there anyway. Larger distances, other
+/// cache levels and a second ring gave no gain: doc/measurements.md, "Prefetch ring".
 ///
 /// Preconditions of both functions: `segment` holds shape.bytes bytes at any address; multiples of 64 are
 /// fastest. `out` has as many elements as `digests`. Verdicts are in the order of the digests. When added, a
