@@ -1,7 +1,8 @@
 #include "everseen/stream/job/job.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
@@ -23,23 +24,6 @@ const char* header_hint(const bad_record& bad) {
   return bad.position == 0 && is_delimited ? "; or give --header, if that line names the fields" : "";
 }
 
-/// Joins its thread however the scope is left.
-class joined_thread {
- public:
-  template <typename Work, typename Leave>
-  joined_thread(Work work, Leave leave) : leave_(std::move(leave)), thread_(std::move(work)) {}
-  ~joined_thread() {
-    leave_();
-    thread_.join();
-  }
-  joined_thread(const joined_thread&) = delete;
-  joined_thread& operator=(const joined_thread&) = delete;
-
- private:
-  std::function<void()> leave_;
-  std::thread thread_;
-};
-
 }  // namespace
 
 job::job(job_parts parts, job_options options)
@@ -51,12 +35,13 @@ job::~job() = default;
 
 void job::run() {
   begin();
-  const joined_thread reading([this] { read(); },
-                              [this] {
-                                stopping_ = true;
-                                queue_.close();
-                              });
-  settle_all();
+  reading_ = std::jthread([this](const std::stop_token& ended) { read(ended); });
+  try {
+    settle_all();
+  } catch (...) {
+    end_reading();
+    throw;
+  }
 }
 
 void job::begin() {
@@ -79,13 +64,33 @@ void job::begin_sink(const std::string& note) {
   sink_is_new_ |= !sink_note_.empty();
 }
 
-void job::read() {
+void job::read(const std::stop_token& ended) {
   try {
     read_all();
+    queue_.close();
+    keep_alive(ended);
   } catch (...) {
     read_failure_ = std::current_exception();
   }
   queue_.close();
+}
+
+/// The last records are yet to be settled. A source that nobody asked meanwhile would lose its lanes.
+void job::keep_alive(const std::stop_token& ended) {
+  std::mutex alone;
+  std::condition_variable_any pause;
+  for (std::unique_lock lock(alone);;) {
+    pause.wait_for(lock, ended, a_while, [] { return false; });
+    if (ended.stop_requested()) return;
+    parts_.from.keep_alive();
+  }
+}
+
+void job::end_reading() {
+  stopping_ = true;
+  queue_.close();
+  reading_.request_stop();
+  if (reading_.joinable()) reading_.join();
 }
 
 void job::read_all() {
@@ -116,8 +121,7 @@ void job::settle_all() {
     throw;
   }
   settle(if_unavailable::fail);
-  leave_the_rest();
-  parts_.from.finish();
+  leave();
   if (read_failure_) std::rethrow_exception(read_failure_);
 }
 
@@ -129,8 +133,7 @@ void job::end_after_failure(if_unavailable then) {
   try {
     if (sink_is_whole_) settle(if_unavailable::fail);
     if (then == if_unavailable::fail) return;
-    leave_the_rest();
-    parts_.from.finish();
+    leave();
   } catch (const error&) {
   }
 }
@@ -167,10 +170,12 @@ bool job::is_waited_for() const {
 
 /// Leaves batches that were read and not claimed to the next run. They must not be claimed after an abandoned
 /// batch: the ledger considers every event before a judged one judged.
-void job::leave_the_rest() {
+void job::leave() {
   stopping_ = true;
   while (!queue_.has_ended())
     if (const auto batch = queue_.pop(queue_wait)) parts_.from.abandoned(batch->from);
+  end_reading();
+  parts_.from.finish();
 }
 
 void job::report() {

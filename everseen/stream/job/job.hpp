@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "everseen/core/base/verdict.hpp"
@@ -124,11 +126,13 @@ class job {
   void begin();
   void begin_sink(const std::string& note);
   void take_part();
-  void read();
+  void read(const std::stop_token& ended);
   void read_all();
+  void keep_alive(const std::stop_token& ended);
+  void end_reading();
   void settle_all();
   [[nodiscard]] bool settle_next();
-  void leave_the_rest();
+  void leave();
   [[nodiscard]] bool deal_with(event_batch& batch);
   void begin_turn(const source_batch& batch);
   void pass_over_settled(event_batch& batch);
@@ -164,8 +168,9 @@ class job {
   job_options options_;
   event_reader reader_;
   bounded_queue<event_batch> queue_;
-  std::exception_ptr read_failure_;  // written before the queue is closed
-  std::atomic<bool> stopping_ = false;
+  std::exception_ptr read_failure_;     // written before the thread ends
+  std::atomic<bool> stopping_ = false;  // no more is read
+  std::jthread reading_{};              // asked to stop when all is settled
 
   // for the settling thread
   claim_scatter sorted_;

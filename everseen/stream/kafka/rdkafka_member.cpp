@@ -128,29 +128,30 @@ void member::wait(std::chrono::milliseconds limit) {
   while (::read(wakes_, &events, sizeof events) > 0) continue;
 }
 
-void member::on_error(rd_kafka_t* client, int error, const char* said, void* opaque) {
+void member::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
-  auto code = static_cast<rd_kafka_resp_err_t>(error);
-  std::array<char, 512> why{};
-  if (code == RD_KAFKA_RESP_ERR__FATAL) {
-    code = rd_kafka_fatal_error(client, why.data(), why.size());
-    said = why.data();
-    if (!self.failure_)
-      self.failure_ = std::make_exception_ptr(backend_error(explain(code, said, self.where_)));
-  }
-  self.note(code, said);
+  if (!self.leaving_) self.note(static_cast<rd_kafka_resp_err_t>(error), said);
 }
 
 /// Handles an error that concerns no partition. Errors that librdkafka handles itself are ignored.
+///
+/// It reports a fatal error twice, in either order: to its callback, and in place of a message.
 void member::note(rd_kafka_resp_err_t error, const char* said) {
   if (said == nullptr) said = "";
+  std::array<char, 512> why{};
+  const bool is_fatal = error == RD_KAFKA_RESP_ERR__FATAL;
+  if (is_fatal) {
+    error = rd_kafka_fatal_error(client_.get(), why.data(), why.size());
+    said = why.data();
+  }
   const trouble what = judge(error);
   if (what == trouble::outage) {
     if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) away_why_ = said;
     if (!away_since_) away_since_ = clock::now();
   }
   // A server that never spoke TLS will not start to; one that did may be restarting.
-  const bool hopeless = what == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
+  const bool hopeless =
+      is_fatal || what == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
   if (hopeless && !failure_) {
     try {
       raise(error, said, where_);

@@ -78,8 +78,9 @@ class source {
   /// @throws storage_error, backend_error  it can no longer be read, and internal retries did not help
   [[nodiscard]] virtual state next(source_batch& into, std::chrono::milliseconds wait) = 0;
 
-  /// Called by the reading thread while it waits for room: keeps this worker's lanes alive if the source
-  /// would give them to others, and handles those it lost.    @throws  as next()
+  /// Called by the reading thread while it waits for room, and after the end until all is settled: keeps this
+  /// worker's lanes alive if the source would give them to others, and handles those it lost.    @throws  as
+  /// next()
   virtual void keep_alive() {}
 
   /// The checkpoint for the ledger once everything of the lane before `next` has had its effect.

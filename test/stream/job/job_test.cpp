@@ -4,13 +4,16 @@
 #include "everseen/stream/job/job.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -71,10 +74,12 @@ class list_source final : public source {
   void settled(std::span<const checkpoint> put_down) override {
     for (const checkpoint& each : put_down) account = each.position;
   }
+  void keep_alive() override { kept_alive = true; }
   void finish() override { finished = true; }
 
   std::map<std::string, checkpoint, std::less<>> begun_with{};
   std::uint64_t account = 0;
+  std::atomic<bool> kept_alive = false;
   bool finished = false;
   bool never_ends = false;
   bool marks_its_end = false;
@@ -99,8 +104,9 @@ class list_sink final : public sink {
       lines.emplace_back(batch.from.records[i].bytes);
     }
   }
-  std::string commit(std::span<const checkpoint>) override {
+  std::string commit(std::span<const checkpoint> reached) override {
     if (std::exchange(commit_fails, false)) throw backend_error("the sink is away");
+    if (!reached.empty() && when_committing) when_committing();
     settled = lines.size();
     ++commits;
     return std::to_string(settled);
@@ -113,6 +119,7 @@ class list_sink final : public sink {
   std::string begun_with{};
   std::string breaks_at{"\n"};  // never
   bool commit_fails = false;
+  std::function<void()> when_committing{};
   int commits = 0;
 };
 
@@ -393,6 +400,18 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
   work.run();
   EXPECT_EQ(from.account, 30U);
   EXPECT_TRUE(from.finished);
+}
+
+// Otherwise a group would give its lanes to others, and refuse its last settlement.
+TEST_F(Job, KeepsASourceAliveThatHasEndedUntilAllIsSettled) {
+  list_source from({"a", "b"});
+  to.when_committing = [&] {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!from.kept_alive && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+  };
+  run(from);
+  EXPECT_TRUE(from.kept_alive);
+  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
 }
 
 // Promise: nothing is claimed after abandoned events (streams, The life of a job).
