@@ -92,7 +92,7 @@ typedef enum everseen_growth {
 } everseen_growth;
 
 typedef enum everseen_hash {
-  EVERSEEN_HASH_DEFAULT = 0, /* EVERSEEN_XXH3 */
+  EVERSEEN_HASH_DEFAULT = 0, /* EVERSEEN_XXH3; of 64 bits where clients judge */
   EVERSEEN_XXH3 = 1,
   EVERSEEN_SIPHASH = 2       /* for keys from untrusted sources, which may attack the hash */
 } everseen_hash;

@@ -89,7 +89,7 @@ def open_or_create(url: str, name: str, *, capacity: Optional[int] = None, error
         growth      when the capacity is reached: "grow" and keep the error rate, "refuse" further keys (FullError), or
                     "overfill": accept them with more errors; None: "grow" or any
         hash        "xxh3", or "siphash" for keys from untrusted sources, which may attack the hash; None: "xxh3",
-                    through everseen:// "siphash", or any
+                    where clients judge of 64 bits, through everseen:// "siphash", or any
         judge       on Redis: "server" (with everseen's module alone), or "client" (each process holds the bits);
                     "default": the servers if all of them have the module, else the clients
         lifetime    the whole filter expires after this time, used or not; None: never

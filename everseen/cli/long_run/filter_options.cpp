@@ -32,7 +32,7 @@ void must_agree(const filter_options& given, const store& in, const filter& f) {
   };
   if (given.error_rate && *given.error_rate != s.error_rate) differs("--error-rate", s.error_rate);
   if (given.capacity && *given.capacity != s.capacity) differs("--capacity", s.capacity);
-  if (given.hash && *given.hash != s.hash) differs("--hash", to_string(s.hash));
+  if (given.hash && !is_as_asked(s.hash, *given.hash)) differs("--hash", to_string(s.hash));
   if (given.judge && *given.judge != s.judge) differs("--judge", to_string(s.judge));
   if (given.window && (!s.window || s.window->width != *given.window))
     differs("--window", s.window ? format_duration(s.window->width) : "none");

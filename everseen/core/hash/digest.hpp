@@ -44,6 +44,11 @@ enum class hash_kind : std::uint8_t {
   return kind == hash_kind::xxh3_64;
 }
 
+/// Whether a filter with the hash `has` is one that a user asked for by `asked`: xxh3 may have either length.
+[[nodiscard]] constexpr bool is_as_asked(hash_kind has, hash_kind asked) noexcept {
+  return has == asked || (has == hash_kind::xxh3_64 && asked == hash_kind::xxh3);
+}
+
 /// The digest of a short hash: `high` is the output of SplitMix64 at `low`. That is a bijection each of whose
 /// output bits depends on all input bits, so within one line, where all keys share the top bits of `low`,
 /// patterns are as good as random. Source: doc/hashing.md, "Digest".

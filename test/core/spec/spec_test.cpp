@@ -278,6 +278,14 @@ TEST(SpecDifferences, IgnoreTheSeedAndTheJudge) {
   EXPECT_EQ(differences({.seed = hash_seed{7}, .judge = judge_kind::client}, make_spec({})), "");
 }
 
+TEST(SpecDifferences, TakeXxh3OfEitherLengthForXxh3) {
+  const spec shorter = make_spec({.judge = judge_kind::client});
+  ASSERT_EQ(shorter.hash, hash_kind::xxh3_64);
+  EXPECT_EQ(differences({.hash = hash_kind::xxh3}, shorter), "");
+  EXPECT_THAT(differences({.hash = hash_kind::siphash}, shorter),
+              HasSubstr("hash xxh3-64 instead of siphash"));
+}
+
 TEST(SpecDifferences, OfForeignFiltersIncludeTheirRules) {
   const spec_request numbers{.layout = layout_kind::guava64, .funnel = funnel_kind::int64};
   EXPECT_EQ(differences(numbers, make_spec(numbers)), "");
