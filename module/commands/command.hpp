@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -58,7 +59,7 @@ class command_lock {
 
 /// The server lacks memory for what its master, or its AOF, has decided. It would go on without the keys of
 /// this command and of all later ones, and Redis reports no error of theirs to anyone.
-[[noreturn]] inline void end_without_memory(api::context* ctx, const storage_error& e) noexcept {
+[[noreturn]] inline void end_without_memory(api::context* ctx, const std::exception& e) noexcept {
   api::log(ctx, "warning", "out of memory for a filter that the master or the AOF has: %s", e.what());
   std::abort();
 }
@@ -76,10 +77,10 @@ int guarded(api::context* ctx, Command command) noexcept {
   } catch (const refused_reply& e) {
     ++counters::all().refusals;
     return api::reply_with_error(ctx, e.message.c_str());
-  } catch (const storage_error& e) {
-    if (repeats_a_decision(ctx)) end_without_memory(ctx, e);
-    return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
   } catch (const std::exception& e) {
+    const bool lacks_memory = dynamic_cast<const storage_error*>(&e) != nullptr ||
+                              dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+    if (lacks_memory && repeats_a_decision(ctx)) end_without_memory(ctx, e);
     return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
   }
 }

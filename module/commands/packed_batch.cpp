@@ -62,8 +62,7 @@ void must_fit_window(api::context* ctx, const spec& s, const slice_batch& keys) 
   if (window::start_of(*s.window, last) > window::latest_accepted(*s.window, clock))
     throw bad_word{
         "ERR the time is too far ahead of the clock of this server: a filter takes times up to one slice of "
-        "its "
-        "window from now, or a minute, since a later one would make keys of today late"};
+        "its window from now, or a minute, since a later one would make keys of today late"};
 }
 
 std::string_view packed(std::span<const verdict> verdicts) {

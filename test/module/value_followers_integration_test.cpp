@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/format/lane_record.hpp"
+#include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/module/value_server.hpp"
@@ -235,6 +236,28 @@ TEST(ValueFollowers, TimeTooFarAheadIsRefusedUnlessItWasTakenBefore) {
   aof.end_with(all, all.size());
   EXPECT_EQ(value.state().segments.back().id.slice, slice + 20);
   EXPECT_EQ(value.state().segments.back().layer.keys, 3U);
+}
+
+// With an error reply, which nobody sees, it would go on without the keys.
+TEST(ValueFollowers, ServerThatLacksMemoryForWhatItsAofHasEnds) {
+  redis_server server(joined(test::with_module(), test::with_aof()));
+  const stored_partition value(server, "v", {.capacity = 100, .error_rate = never_wrong});
+  announced_filter larger_than_memory{make_spec({.capacity = std::uint64_t{1} << 46, .partitions = 1})};
+  const growth::layer_plan plan = growth::plan_layer(larger_than_memory.spec, 0);
+  larger_than_memory.segments.push_back({{0, window::timeless, 0}, {plan.shape, plan.capacity, 0}});
+  const std::vector<std::byte> bytes = image::encode_chunk_header(larger_than_memory);
+  const command load = {"EVERSEEN.LOADCHUNK", "large", "1",
+                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  EXPECT_THAT(value.run(load), StartsWith("-ERR the server has not")) << "a new call is refused";
+  test::torn_aof aof(server);
+  std::string all = aof.bytes() + "*4\r\n";
+  for (const std::string& word : load) all += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  try {
+    aof.end_with(all, all.size());
+    FAIL() << "it started";
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("out of memory for a filter"));
+  }
 }
 
 // Promise: a call that needs more memory than maxmemory leaves changes nothing (module, Packed commands).
