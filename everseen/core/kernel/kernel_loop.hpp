@@ -11,7 +11,7 @@
 //   static bits either(bits, bits);
 //   static bool is_empty(bits);
 //   static void set(std::byte*, line);
-// A key of two lines is tested once: a branch or a flag for each line costs more than the rest of the test.
+// A key of two lines is tested once, which is 6 to 18 % faster than once a line (doc/measurements.md).
 
 #include <algorithm>
 #include <cstddef>

@@ -238,8 +238,8 @@ spec make_spec(const spec_request& request) {
   // Where clients judge, every fresh key goes to the server and from there to all others. The share of errors
   // is below what sizes are rounded by, and stays small in a filter that grows to a thousand times its
   // capacity.
-  const bool is_short = s.judge == judge_kind::client && fits_64_bits(s, 50);
-  s.hash = request.hash.value_or(is_short ? hash_kind::xxh3_64 : hash_kind::xxh3);
+  const bool shortens = s.judge == judge_kind::client && fits_64_bits(s, 50);
+  s.hash = request.hash.value_or(shortens ? hash_kind::xxh3_64 : hash_kind::xxh3);
 
   const unsigned chosen_probes =
       s.layout == layout_kind::classic ? sizing::best_probes(error_rate) : probes_of(s.layout, 0);

@@ -87,8 +87,8 @@ inline constexpr double default_error_rate = 1e-6;
 struct spec_request {
   std::optional<std::uint64_t> capacity{};  ///< keys (with a window: per width); default_capacity
   std::optional<double> error_rate{};       ///< default_error_rate
-  std::optional<layout_kind> layout{};  ///< default: sizing::choose_layout, or what is fastest on a server
-  std::optional<unsigned> probes{};     ///< classic only
+  std::optional<layout_kind> layout{};      ///< default: sizing::choose_layout
+  std::optional<unsigned> probes{};         ///< classic only
   /// default: xxh3; where clients judge, xxh3_64 if the capacity is at most error rate * 2^50
   std::optional<hash_kind> hash{};
   std::optional<hash_seed> seed{};      ///< default: random

@@ -29,9 +29,8 @@ inline constexpr slice_index timeless = 0;
 [[nodiscard]] slice_index oldest_live(const window_spec& w, slice_index newest) noexcept;
 
 /// How far ahead of the clock the time of a key may be: one slice, or a minute if that is longer, for clocks
-/// that differ; never more than the window. A key in the future expires slices too early, for everybody who
-/// shares the filter: with this limit at most two in a window of minutes or more, and never that of the
-/// present.
+/// that differ; never more than the window. A key in the future makes old slices expire too early, for
+/// everybody who shares the filter: by no more than this, so never that of the present.
 [[nodiscard]] std::chrono::milliseconds most_ahead(const window_spec& w) noexcept;
 
 /// The latest time of a key that a filter takes: most_ahead() after the clock.
