@@ -153,6 +153,8 @@ bool running_program::waits_to_stop() const {
 }
 
 program_result running_program::wait(std::chrono::seconds limit) {
+  // Its number would be -1, by which wait4() waits for any child.
+  if (process_ < 0) throw std::logic_error("a program's end was waited for twice");
   program_result result;
   int status = 0;
   rusage usage{};

@@ -57,7 +57,7 @@ class running_program {
   [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const;
   /// Waits until SIGSTOP has stopped it; false if it ended instead.
   [[nodiscard]] bool waits_to_stop() const;
-  /// Waits for its end; kills it after `limit`.
+  /// Waits for its end; kills it after `limit`.    @throws std::logic_error  the second time
   program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:

@@ -1,9 +1,12 @@
 // `everseen stream` with a broker of Apache Kafka, as operators meet it.
 
+#include <optional>
+
 #include <librdkafka/rdkafka.h>
 
 #include "test/cli/shell.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
+#include "test/support/kafka/kafka_handle.hpp"
 
 namespace everseen::test {
 namespace {
@@ -158,6 +161,44 @@ TEST_F(StreamOnApacheKafka, SkipsNothingThoughTheGroupIsMovedAhead) {
   produce({"d", "e"});
   kafka().set_offset("g-" + topic_, topic_, 0, 5);
   EXPECT_THAT(run(), Prints("d\ne\n"));
+}
+
+/// Another program that is the one member of a group, and shares partitions eagerly.
+class eager_member {
+ public:
+  eager_member(const std::string& group, const std::string& topic)
+      : client_(kafka_handle::make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", kafka().brokers()},
+                                                       {"group.id", group},
+                                                       {"partition.assignment.strategy", "range"}})) {
+    rd_kafka_topic_partition_list_t* const topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(topics, topic.c_str(), RD_KAFKA_PARTITION_UA);
+    kafka_handle::check(rd_kafka_subscribe(client_.get(), topics), "subscribe");
+    rd_kafka_topic_partition_list_destroy(topics);
+    while (kafka().members(group) != 1) take();
+  }
+  /// The next value, once there is one; nothing within 100 ms.
+  std::optional<std::string> take() {
+    rd_kafka_message_t* const told = rd_kafka_consumer_poll(client_.get(), 100);
+    if (told == nullptr) return {};
+    std::optional<std::string> value;
+    if (told->err == RD_KAFKA_RESP_ERR_NO_ERROR) value.emplace(static_cast<char*>(told->payload), told->len);
+    rd_kafka_message_destroy(told);
+    return value;
+  }
+
+ private:
+  static kafka_client& kafka() { return kafka_broker::of_all().client(); }
+  kafka_handle::client client_;
+};
+
+TEST_F(StreamOnApacheKafka, IsToldThatAGroupSharesItsPartitionsEagerly) {
+  create();
+  eager_member other("g-" + topic_, topic_);
+  EXPECT_THAT(run(), Complains(3, "the group has members that do not share partitions as everseen does"));
+  produce({"a"});
+  std::optional<std::string> taken;
+  while (!taken) taken = other.take();
+  EXPECT_EQ(taken, "a") << "the other member is not disturbed";
 }
 
 /// A broker that lets in only those who prove who they are.

@@ -9,6 +9,7 @@
 
 #include "test/stream/kafka_reading.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
+#include "test/support/kafka/kafka_transaction.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {

@@ -10,11 +10,13 @@
 
 #include "test/stream/kafka_reading.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
+#include "test/support/kafka/kafka_transaction.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -160,6 +162,33 @@ TEST_F(KafkaTransactions, OfAWorkerThatTheGroupHasLeftBehindAreRefused) {
   EXPECT_THROW(slow.commit(), backend_error);
   EXPECT_THAT(seen(), IsEmpty());
   EXPECT_THAT(committed(), IsEmpty());
+}
+
+// Promise: a transaction that Kafka has aborted at its time limit is an error that says so, and the next
+// worker puts all of it (streams, Kafka).
+TEST_F(KafkaTransactions, OfAWorkerThatStoodStillPastTheirTimeLimitAreRefused) {
+  const std::string id = "?transactional.id=slow-" + name;
+  {
+    copying_worker slow(kafka_broker::of_all().url(clicks(), source_words()),
+                        kafka_broker::of_all().url(fresh(), id + "&transaction.timeout.ms=1000"));
+    slow.put(100);
+    const auto is_aborted = [&] { return kafka().end_of(fresh(), 0) + kafka().end_of(fresh(), 1) > 0; };
+    wait_until(is_aborted, "Kafka has aborted the transaction");
+    try {
+      slow.commit();
+      FAIL();
+    } catch (const backend_error& e) {
+      EXPECT_THAT(e.what(), AllOf(HasSubstr("silent for longer than transaction.timeout.ms"),
+                                  HasSubstr("start it again")));
+    }
+    EXPECT_THAT(seen(), IsEmpty());
+    EXPECT_THAT(committed(), IsEmpty());
+    slow.from.finish();
+  }
+  copying_worker again = worker("slow-");
+  again.put(100);
+  again.commit();
+  expect_all_once();
 }
 
 TEST_F(KafkaTransactions, AreRetriedThroughALostNetwork) {

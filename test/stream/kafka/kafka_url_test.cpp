@@ -58,6 +58,9 @@ TEST(KafkaUrl, PropertiesThatWouldBreakThePromiseAreRefusedWithAdvice) {
   EXPECT_THAT(refusal_of_topic("kafka://h/t?isolation.level=read_uncommitted"),
               HasSubstr("committed messages"));
   EXPECT_THAT(refusal_of_topic("kafka://h/t?property.acks=1"), HasSubstr("all replicas"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?auto.offset.reset=latest"), HasSubstr("start=latest"));
+  EXPECT_THAT(refusal_of_topic("kafka://h/t?partition.assignment.strategy=range"),
+              HasSubstr("cooperative-sticky"));
 }
 
 TEST(KafkaUrl, InvalidPartsAreNamed) {

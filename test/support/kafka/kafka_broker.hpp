@@ -3,16 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "everseen/store/disk/lock_file.hpp"
-
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/kafka/kafka_client.hpp"
-#include "test/support/program.hpp"
+#include "test/support/kafka/kafka_node.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
 
@@ -69,33 +66,20 @@ class kafka_broker {
   [[nodiscard]] gate& gate_at(std::size_t which) { return *gates_.at(which); }
 
   /// As `kill -9`.
-  void kill();
+  void kill() { node_->kill(); }
   /// Starts it again, at the same address.
   void start();
 
  private:
   kafka_broker(std::size_t gates, const tls_files* authority);
 
-  /// Ports that no other test uses: a broker takes seconds to bind its own.
-  class port_block {
-   public:
-    port_block();
-    [[nodiscard]] std::uint16_t at(std::size_t which) const;
-
-   private:
-    static constexpr unsigned first = 10'000, size = 16,
-                              count = 300;  // below those of other servers of tests
-
-    std::uint16_t begin_ = 0;
-    std::optional<lock_file> lock_;
-  };
   static constexpr std::size_t client_port = 0, controller_port = 1, sasl_port = 2, tls_port = 3,
                                gate_port = 4;
 
-  scratch_directory directory_;
-  port_block ports_;
+  scratch_directory directory_{};
+  kafka_ports ports_{};
   std::vector<std::unique_ptr<gate>> gates_{};
-  std::unique_ptr<running_program> running_{};
+  std::unique_ptr<kafka_node> node_{};
   std::unique_ptr<kafka_client> client_{};
 };
 

@@ -2,49 +2,36 @@
 
 #include <array>
 #include <chrono>
-#include <random>
-#include <set>
-#include <stdexcept>
 #include <string_view>
 #include <thread>
 
-#include <librdkafka/rdkafka.h>
+#include "test/support/kafka/kafka_handle.hpp"
 
 namespace everseen::test {
 
+using namespace kafka_handle;
+
 namespace {
-
-void check(bool good, const std::string& what) {
-  if (!good) throw std::runtime_error("kafka_client: " + what);
-}
-void check(rd_kafka_resp_err_t error, const std::string& what) {
-  check(error == RD_KAFKA_RESP_ERR_NO_ERROR, what + ": " + rd_kafka_err2str(error));
-}
-
-using settings = std::initializer_list<std::pair<const char*, std::string>>;
-
-rd_kafka_t* make(rd_kafka_type_t type, settings with) {
-  rd_kafka_conf_t* const conf = rd_kafka_conf_new();
-  std::array<char, 256> said{};
-  rd_kafka_conf_set_log_cb(conf, nullptr);
-  for (const auto& [name, value] : with)
-    check(rd_kafka_conf_set(conf, name, value.c_str(), said.data(), said.size()) == RD_KAFKA_CONF_OK,
-          said.data());
-  rd_kafka_t* const made = rd_kafka_new(type, conf, said.data(), said.size());
-  check(made != nullptr, said.data());
-  return made;
-}
-
-struct ends_client {
-  void operator()(rd_kafka_t* made) const { rd_kafka_destroy(made); }
-};
-using client = std::unique_ptr<rd_kafka_t, ends_client>;
 
 std::string bytes(const void* at, std::size_t length) {
   return at == nullptr ? std::string() : std::string(static_cast<const char*>(at), length);
 }
 
-constexpr int timeout_ms = 60'000;
+/// Asks again while a broker is not ready to answer: its connection is new, and it has not named its versions
+/// yet; or a group's coordinator is still loading it, or has moved with the death of a broker.
+template <typename Ask>
+void ask(Ask question, const std::string& what) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
+    const rd_kafka_resp_err_t failure = question();
+    const bool is_temporary = failure == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ||
+                              failure == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
+                              failure == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
+                              failure == RD_KAFKA_RESP_ERR_NOT_COORDINATOR;
+    if (!is_temporary || std::chrono::steady_clock::now() > end) return check(failure, what);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
 
 rd_kafka_headers_t* headers_of(const kafka_client::message& from) {
   rd_kafka_headers_t* const made = rd_kafka_headers_new(from.headers.size());
@@ -89,20 +76,21 @@ class kafka_client::impl {
                                           {"compression.codec", codec},
                                           {"queue.buffering.max.messages", "2000000"}})) {}
 
-  [[nodiscard]] int partitions_of(const std::string& topic) const {
+  /// The number of the broker that leads each partition, -1 where there is none; empty without the topic.
+  [[nodiscard]] std::vector<int> leaders_of(const std::string& topic) const {
     rd_kafka_topic_t* const local = rd_kafka_topic_new(producer.get(), topic.c_str(), nullptr);
     const struct rd_kafka_metadata* told = nullptr;
-    auto failure = RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE;
-    // That is also said of a broker whose connection is new, until the broker has named its versions.
-    for (int i = 0; failure == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE && i < 100; ++i) {
-      failure = rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms);
-      if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
+    ask([&] { return rd_kafka_metadata(producer.get(), 0, local, &told, timeout_ms); }, "metadata");
     rd_kafka_topic_destroy(local);
-    check(failure, "metadata");
-    const int count = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
+    std::vector<int> leaders;
+    if (told->topic_cnt == 1)
+      for (int i = 0; i < told->topics[0].partition_cnt; ++i)
+        leaders.push_back(told->topics[0].partitions[i].leader);
     rd_kafka_metadata_destroy(told);
-    return count;
+    return leaders;
+  }
+  [[nodiscard]] int partitions_of(const std::string& topic) const {
+    return static_cast<int>(leaders_of(topic).size());
   }
 
   std::string addresses;
@@ -116,11 +104,28 @@ kafka_client kafka_client::compressing_by(const std::string& codec) const {
 }
 kafka_client::~kafka_client() = default;
 
-void kafka_client::wait_for_brokers() const {
-  const struct rd_kafka_metadata* told = nullptr;
+const std::string& kafka_client::brokers() const noexcept {
+  return impl_->addresses;
+}
+
+void kafka_client::wait_for_brokers(int count) const {
   constexpr int start_ms = 180'000;
-  check(rd_kafka_metadata(impl_->producer.get(), 0, nullptr, &told, start_ms), "no broker answers");
-  rd_kafka_metadata_destroy(told);
+  for (int found = 0; found < count;) {
+    const struct rd_kafka_metadata* told = nullptr;
+    check(rd_kafka_metadata(impl_->producer.get(), 0, nullptr, &told, start_ms), "no broker answers");
+    found = told->broker_cnt;
+    rd_kafka_metadata_destroy(told);
+    if (found < count) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+int kafka_client::leader_of(const std::string& topic, std::int32_t partition) const {
+  for (;;) {
+    const std::vector<int> leaders = impl_->leaders_of(topic);
+    const int leader = leaders.empty() ? -1 : leaders.at(static_cast<std::size_t>(partition));
+    if (leader >= 0) return leader;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 namespace {
@@ -144,7 +149,7 @@ void administer(rd_kafka_t* with, const std::string& what, Request request, Resu
 void kafka_client::create_topic(const std::string& name, int partitions,
                                 const std::map<std::string, std::string>& settings_of_topic) {
   std::array<char, 256> said{};
-  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(name.c_str(), partitions, 1, said.data(), said.size());
+  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(name.c_str(), partitions, -1, said.data(), said.size());
   check(made != nullptr, said.data());
   for (const auto& [property, value] : settings_of_topic)
     check(rd_kafka_NewTopic_set_config(made, property.c_str(), value.c_str()), property);
@@ -226,10 +231,8 @@ void kafka_client::set_offset(const std::string& group, const std::string& topic
   check(failure, "set the offset of " + group);
 }
 
-namespace {
-
-void produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
-                 const std::vector<kafka_client::message>& what) {
+void kafka_handle::produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
+                               const std::vector<kafka_client::message>& what) {
   for (const kafka_client::message& each : what) {
     for (;;) {
       void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
@@ -252,71 +255,20 @@ void produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partitio
   check(rd_kafka_flush(to, timeout_ms), "flush");
 }
 
-void check(rd_kafka_error_t* error, const std::string& what) {
-  const std::string said = error == nullptr ? "" : rd_kafka_error_string(error);
-  if (error != nullptr) rd_kafka_error_destroy(error);
-  check(said.empty(), what + ": " + said);
-}
-
-}  // namespace
-
 void kafka_client::produce(const std::string& topic, std::int32_t partition,
                            const std::vector<message>& what) {
   produce_all(impl_->producer.get(), topic, partition, what);
 }
 
-class kafka_transaction::impl {
- public:
-  explicit impl(const std::string& brokers)
-      : producer(make(RD_KAFKA_PRODUCER,
-                      {{"bootstrap.servers", brokers},
-                       {"transactional.id", "of-a-test-" + std::to_string(std::random_device()())}})) {}
-
-  /// @param how  commits or aborts
-  template <typename End>
-  void end(End how, const std::string& what) const {
-    std::vector<std::int64_t> before;
-    for (const auto& [topic, partition] : places) before.push_back(end_of(topic, partition));
-    check(how(producer.get(), timeout_ms), what);
-    auto was = before.begin();
-    for (const auto& [topic, partition] : places) {
-      while (end_of(topic, partition) <= *was) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      ++was;
-    }
-  }
-
-  std::set<std::pair<std::string, std::int32_t>> places{};
-  client producer;
-
- private:
-  /// For readers of committed messages.
-  [[nodiscard]] std::int64_t end_of(const std::string& topic, std::int32_t partition) const {
-    std::int64_t low = 0, high = 0;
-    check(rd_kafka_query_watermark_offsets(producer.get(), topic.c_str(), partition, &low, &high, timeout_ms),
-          "the end of " + topic);
-    return high;
-  }
-};
-
-kafka_transaction::kafka_transaction(const kafka_client& beside)
-    : impl_(std::make_unique<impl>(beside.impl_->addresses)) {
-  check(rd_kafka_init_transactions(impl_->producer.get(), timeout_ms), "init transactions");
-  check(rd_kafka_begin_transaction(impl_->producer.get()), "begin a transaction");
-}
-kafka_transaction::~kafka_transaction() = default;
-
-void kafka_transaction::produce(const std::string& topic, std::int32_t partition,
-                                const std::vector<kafka_client::message>& what) {
-  produce_all(impl_->producer.get(), topic, partition, what);
-  impl_->places.emplace(topic, partition);
+std::int64_t kafka_handle::end_of(rd_kafka_t* asker, const std::string& topic, std::int32_t partition) {
+  std::int64_t low = 0, high = 0;
+  check(rd_kafka_query_watermark_offsets(asker, topic.c_str(), partition, &low, &high, timeout_ms),
+        "the end of " + topic);
+  return high;
 }
 
-void kafka_transaction::commit() {
-  impl_->end(rd_kafka_commit_transaction, "commit a transaction");
-}
-
-void kafka_transaction::abort() {
-  impl_->end(rd_kafka_abort_transaction, "abort a transaction");
+std::int64_t kafka_client::end_of(const std::string& topic, std::int32_t partition) const {
+  return kafka_handle::end_of(impl_->producer.get(), topic, partition);
 }
 
 std::vector<kafka_client::message> kafka_client::read(const std::string& topic) const {
@@ -357,18 +309,23 @@ std::map<std::int32_t, std::int64_t> kafka_client::committed(const std::string& 
   const int count = impl_->partitions_of(topic);
   rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(count);
   for (int i = 0; i < count; ++i) rd_kafka_topic_partition_list_add(all, topic.c_str(), i);
-  const auto failure = rd_kafka_committed(asker.get(), all, timeout_ms);
+  ask([&] { return rd_kafka_committed(asker.get(), all, timeout_ms); }, "committed");
   std::map<std::int32_t, std::int64_t> found;
   for (int i = 0; i < count; ++i)
     if (all->elems[i].offset >= 0) found[all->elems[i].partition] = all->elems[i].offset;
   rd_kafka_topic_partition_list_destroy(all);
-  check(failure, "committed");
   return found;
 }
 
 int kafka_client::members(const std::string& group) const {
   const rd_kafka_group_list* told = nullptr;
-  check(rd_kafka_list_groups(impl_->producer.get(), group.c_str(), &told, timeout_ms), "list groups");
+  const auto list = [&] {
+    if (told != nullptr) rd_kafka_group_list_destroy(told);
+    told = nullptr;
+    const auto failure = rd_kafka_list_groups(impl_->producer.get(), group.c_str(), &told, timeout_ms);
+    return failure == RD_KAFKA_RESP_ERR_NO_ERROR && told->group_cnt == 1 ? told->groups[0].err : failure;
+  };
+  ask(list, "members of " + group);
   const bool is_stable = told->group_cnt == 1 && std::string_view(told->groups[0].state) == "Stable";
   const int count = is_stable ? told->groups[0].member_cnt : 0;
   rd_kafka_group_list_destroy(told);

@@ -30,8 +30,12 @@ class kafka_client {
     std::vector<header> headers{};
     std::int64_t time_ms = 0;  ///< 0: the time of production
   };
-  /// Waits until a broker answers.
-  void wait_for_brokers() const;
+  /// As given: host:port,host:port
+  [[nodiscard]] const std::string& brokers() const noexcept;
+  /// Waits until that many brokers are in the cluster.
+  void wait_for_brokers(int count) const;
+  /// The number of the broker that leads a partition, once there is one.
+  [[nodiscard]] int leader_of(const std::string& topic, std::int32_t partition) const;
   /// A topic of a real cluster; @param settings  of the topic, as in {"cleanup.policy", "compact"}
   void create_topic(const std::string& name, int partitions,
                     const std::map<std::string, std::string>& settings = {});
@@ -49,6 +53,9 @@ class kafka_client {
   [[nodiscard]] kafka_client compressing_by(const std::string& codec) const;
   /// The content of a topic, by partition and in order, without open and aborted transactions.
   [[nodiscard]] std::vector<message> read(const std::string& topic) const;
+  /// Where a partition ends for readers of committed messages: before an open transaction, and behind the
+  /// mark of one that has ended.
+  [[nodiscard]] std::int64_t end_of(const std::string& topic, std::int32_t partition) const;
   /// A group's committed offsets, by partition; partitions without one are left out.
   [[nodiscard]] std::map<std::int32_t, std::int64_t> committed(const std::string& group,
                                                                const std::string& topic) const;
@@ -56,30 +63,8 @@ class kafka_client {
   [[nodiscard]] int members(const std::string& group) const;
 
  private:
-  friend class kafka_transaction;
   void wait_for_partitions(const std::string& topic, int count) const;
 
-  class impl;
-  std::unique_ptr<impl> impl_;
-};
-
-/// A transaction of a producer of its own. It stays open, also after this object, unless it is ended; then
-/// Kafka aborts it after a minute. Threads: one.
-class kafka_transaction {
- public:
-  explicit kafka_transaction(const kafka_client& beside);
-  ~kafka_transaction();
-  kafka_transaction(const kafka_transaction&) = delete;
-  kafka_transaction& operator=(const kafka_transaction&) = delete;
-
-  /// All are in the topic when it returns.
-  void produce(const std::string& topic, std::int32_t partition,
-               const std::vector<kafka_client::message>& what);
-  /// Its end is in the topics when they return: Kafka acknowledges it before.
-  void commit();
-  void abort();
-
- private:
   class impl;
   std::unique_ptr<impl> impl_;
 };
