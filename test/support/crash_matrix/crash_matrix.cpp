@@ -206,10 +206,11 @@ matrix_outcome& matrix_outcome::operator+=(const matrix_outcome& other) {
 
 matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
                           const std::vector<disaster>& disasters, std::uint64_t seed) {
+  static std::atomic<int> runs = 0;  // runs of one seed, with other pairs, share a broker
   matrix_world world{{},
                      on,
                      make_clicks(seed, on.events, on.clicks),
-                     "job-" + std::to_string(seed),
+                     "job-" + std::to_string(seed) + '-' + std::to_string(++runs),
                      "matrix-" + std::to_string(seed)};
   create_filter(world, seed);
   from.prepare(world);

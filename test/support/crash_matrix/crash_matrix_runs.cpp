@@ -86,9 +86,12 @@ matrix_outcome run_side_by_side(const std::string& program, const std::vector<ma
     all += one;
   };
   lanes = std::min(lanes, runs.size());
-  std::optional<kafka_broker> broker;
-  if (std::ranges::any_of(runs, [](const matrix_run& run) { return run.pair.has_kafka(); }))
-    broker.emplace(lanes);
+  std::optional<kafka_broker> killed;  // topics of other runs would prolong its restarts
+  kafka_broker* broker = nullptr;
+  if (std::ranges::any_of(runs, [](const matrix_run& run) { return run.outlasts_brokers; }))
+    broker = &killed.emplace(lanes);
+  else if (std::ranges::any_of(runs, [](const matrix_run& run) { return run.pair.has_kafka(); }))
+    broker = &kafka_broker::of_all();
   const auto work = [&](std::size_t which) {
     try {
       matrix_lane lane;

@@ -7,14 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {
 
 namespace {
-
-const std::filesystem::path kafka_jars = source_directory() + "/build/peers/kafka";  // by ./dev peers
 
 std::string url_at(const std::string& address, std::string_view topic, std::string_view rest) {
   return "kafka://" + address + '/' + std::string(topic) + std::string(rest);
@@ -23,7 +20,9 @@ std::string url_at(const std::string& address, std::string_view topic, std::stri
 }  // namespace
 
 std::string kafka_broker::why_not() {
-  return std::filesystem::exists(kafka_jars) ? "" : "there is no Apache Kafka; ./dev peers brings it";
+  return std::filesystem::exists(kafka_preparation::jars())
+             ? ""
+             : "there is no Apache Kafka; ./dev peers brings it";
 }
 
 void kafka_broker::skip_test_without() {
@@ -64,14 +63,13 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority) {
         "listener.name.tls.ssl.keystore.location=" +
         identity + "\nlistener.name.tls.ssl.truststore.type=PEM\nlistener.name.tls.ssl.truststore.location=" +
         authority->ca() + '\n';
-    place.credentials = {"--add-scram", "SCRAM-SHA-256=[name=alice,password=right]"};
   }
   node_ = std::make_unique<kafka_node>(place);
   start();
 }
 
 kafka_broker& kafka_broker::of_all() {
-  static kafka_broker broker(1);
+  static kafka_broker broker(most_gates);
   return broker;
 }
 

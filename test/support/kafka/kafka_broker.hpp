@@ -43,13 +43,14 @@ class kafka_broker {
   /// EVERSEEN_PEERS_REQUIRED is set.
   static void skip_test_without();
 
-  /// Answers clients when it returns.    @pre why_not().empty(); at most 12 gates
+  static constexpr std::size_t most_gates = 12;
+  /// Answers clients when it returns.    @pre why_not().empty(); gates <= most_gates
   explicit kafka_broker(std::size_t gates = 0) : kafka_broker(gates, nullptr) {}
   /// With listeners for those who prove who they are: the user `alice` by the password `right`, and
   /// certificates that this authority has signed.
   explicit kafka_broker(const tls_files& authority) : kafka_broker(0, &authority) {}
 
-  /// One for all suites of a process that need no other, with a gate. It is started by its first use, and
+  /// One for all suites of a process that need no other, with all gates. It is started by its first use, and
   /// lasts as long as the process. Give each test topics and groups of its own.
   [[nodiscard]] static kafka_broker& of_all();
 

@@ -9,6 +9,7 @@
 
 #include "everseen/store/disk/lock_file.hpp"
 
+#include "test/support/kafka/kafka_preparation.hpp"
 #include "test/support/program.hpp"
 #include "test/support/scratch_directory.hpp"
 
@@ -36,23 +37,24 @@ class kafka_node {
  public:
   struct place {
     int id = 1;
-    std::string quorum{};                    ///< all controllers: id@host:port,...
-    std::string client_address{};            ///< host:port
-    std::string controller_address{};        ///< host:port
-    std::string more_listeners{};            ///< ,NAME://host:port...
-    std::string more_advertised{};           ///< the same, as clients reach them
-    std::string more_protocols{};            ///< ,NAME:PROTOCOL...
-    int replicas = 1;                        ///< of every topic
-    std::string more_settings{};             ///< lines
-    std::vector<std::string> credentials{};  ///< words for the formatting of its storage
+    std::string quorum{};              ///< all controllers: id@host:port,...
+    std::string client_address{};      ///< host:port
+    std::string controller_address{};  ///< host:port
+    std::string more_listeners{};      ///< ,NAME://host:port...
+    std::string more_advertised{};     ///< the same, as clients reach them
+    std::string more_protocols{};      ///< ,NAME:PROTOCOL...
+    int replicas = 1;                  ///< of every topic
+    std::string more_settings{};       ///< lines
   };
   /// Formats its storage; start() follows.
-  explicit kafka_node(const place& of);
+  explicit kafka_node(const place& of, const kafka_preparation& from = kafka_preparation::of_all());
 
   /// Does not wait until it answers.
   void start();
   /// As `kill -9`.
   void kill();
+  /// In order, by SIGTERM.
+  void end();
   /// What it wrote.
   [[nodiscard]] std::string output() const { return running_->out() + running_->err(); }
   [[nodiscard]] const scratch_directory& directory() const noexcept { return directory_; }
@@ -60,6 +62,7 @@ class kafka_node {
  private:
   scratch_directory directory_{};
   std::string settings_;
+  std::vector<std::string> command_;
   std::unique_ptr<running_program> running_{};
 };
 
