@@ -9,7 +9,7 @@
 
 #include "everseen/stream/kafka/kafka_source.hpp"
 
-#include "test/support/kafka/kafka_cluster.hpp"
+#include "test/support/kafka/kafka_client.hpp"
 
 namespace everseen::test {
 
@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 inline const std::map<std::string, checkpoint, std::less<>> nothing_reached;
 
 /// Messages of one partition: `prefix`0, `prefix`1, ...
-inline std::vector<kafka_cluster::message> numbered(const std::string& prefix, int count, int from = 0) {
-  std::vector<kafka_cluster::message> made;
+inline std::vector<kafka_client::message> numbered(const std::string& prefix, int count, int from = 0) {
+  std::vector<kafka_client::message> made;
   for (int i = from; i < from + count; ++i) made.push_back({prefix + std::to_string(i)});
   return made;
 }
@@ -89,7 +89,7 @@ inline std::optional<std::uint64_t> first_position(const std::vector<record_copy
   return all.empty() ? std::nullopt : std::optional(all.front().position);
 }
 
-inline std::vector<std::string> values(const std::vector<kafka_cluster::message>& all) {
+inline std::vector<std::string> values(const std::vector<kafka_client::message>& all) {
   std::vector<std::string> found;
   for (const auto& each : all) found.push_back(each.value);
   return found;
