@@ -617,9 +617,12 @@ TEST_F(Stream, ExampleOfClicksEndsWithDifferenceZeroThoughItsPartsAreKilled) {
 
 TEST_F(Stream, ExampleOfClicksFromKafkaEndsWithDifferenceZeroThoughItsPartsAreKilled) {
   test::kafka_broker::skip_test_without();
+  if (IsSkipped()) return;
   const std::string examples = test::source_directory() + "/examples/";
+  test::program_setup on = setup();
+  on.environment["JAVA_TOOL_OPTIONS"] = test::kafka_preparation::of_all().java_options();
   expect_that_clicks_are_exact(
-      {"bash", examples + "with_kafka.sh", examples + "clicks/run.sh", "120k"}, setup(),
+      {"bash", examples + "with_kafka.sh", examples + "clicks/run.sh", "120k"}, on,
       {"everseen stream is process ", "redis-server is process ", "the broker of Kafka is process "});
 }
 

@@ -25,17 +25,18 @@ fs::path first_state() {
   return kafka_preparation::jars() / "bootstrap.checkpoint";
 }
 
-/// A broker of a test lives for seconds: the optimizing compiler and the parallel collector would cost more
-/// than they save.
-std::vector<std::string> java(const std::vector<std::string>& words) {
-  std::vector<std::string> command = {"java",
-                                      "-Xmx512m",
-                                      "-XX:TieredStopAtLevel=1",
-                                      "-XX:+UseSerialGC",
-                                      "-cp",
-                                      kafka_preparation::jars().string() + "/*"};
+std::vector<std::string> java(const std::vector<std::string>& options,
+                              const std::vector<std::string>& words) {
+  std::vector<std::string> command = {"java", "-Xmx512m", "-cp", kafka_preparation::jars().string() + "/*"};
+  command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), words.begin(), words.end());
   return command;
+}
+
+/// What of Kafka runs for a test lives for seconds: the optimizing compiler and the parallel collector would
+/// cost more than they save.
+std::vector<std::string> options_with(const std::string& sharing) {
+  return {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", sharing};
 }
 
 /// By Kafka's own tool, which takes as long as half a broker's start.
@@ -47,8 +48,8 @@ void make_first_state() {
                              "listeners=PLAINTEXT://127.0.0.1:2,CONTROLLER://127.0.0.1:1\nlog.dirs="
                           << log << '\n';
   const program_result formatted =
-      run_program(java({"kafka.tools.StorageTool", "format", "--cluster-id", cluster_id, "--config", settings,
-                        "--add-scram", "SCRAM-SHA-256=[name=alice,password=right]"}));
+      run_program(java({}, {"kafka.tools.StorageTool", "format", "--cluster-id", cluster_id, "--config",
+                            settings, "--add-scram", "SCRAM-SHA-256=[name=alice,password=right]"}));
   if (formatted.exit_code != 0) throw std::runtime_error("Kafka formats no storage: " + formatted.err);
   const fs::path coming = first_state().string() + "-coming";
   fs::copy_file(log + "/bootstrap.checkpoint", coming, fs::copy_options::overwrite_existing);
@@ -116,9 +117,13 @@ const kafka_preparation& kafka_preparation::of_all() {
 }
 
 std::vector<std::string> kafka_preparation::broker(const std::string& settings) const {
-  std::vector<std::string> command = java({"kafka.Kafka", settings});
-  command.insert(command.begin() + 1, sharing_);
-  return command;
+  return java(options_with(sharing_), {"kafka.Kafka", settings});
+}
+
+std::string kafka_preparation::java_options() const {
+  std::string text;
+  for (const std::string& each : options_with(sharing_)) (text += each) += ' ';
+  return text;
 }
 
 void kafka_preparation::format(const fs::path& log, int id) const {

@@ -21,6 +21,8 @@ class kafka_preparation {
 
   /// The command that runs a broker.
   [[nodiscard]] std::vector<std::string> broker(const std::string& settings) const;
+  /// For scripts that run Kafka, as JAVA_TOOL_OPTIONS.
+  [[nodiscard]] std::string java_options() const;
   /// Makes `log` the storage of a broker that has never run. Its cluster knows the user `alice`, who proves
   /// herself by SCRAM-SHA-256 and the password `right`.
   void format(const std::filesystem::path& log, int id) const;
