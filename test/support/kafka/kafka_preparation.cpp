@@ -1,6 +1,7 @@
 #include "test/support/kafka/kafka_preparation.hpp"
 
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 
 #include "everseen/store/disk/lock_file.hpp"
@@ -18,8 +19,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* cluster_id = "MkU3OEVBNTcwNTJENDM2Qg";  // any 16 bytes in base64
 
+/// Java takes an archive only for the paths that it was made from: a copy of build/ gets its own.
 fs::path classes() {
-  return kafka_preparation::jars() / "classes.jsa";
+  const std::string from = kafka_preparation::jars().string();
+  return from + "/classes-" + std::to_string(std::hash<std::string>()(from)) + ".jsa";
 }
 fs::path first_state() {
   return kafka_preparation::jars() / "bootstrap.checkpoint";
