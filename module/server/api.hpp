@@ -35,6 +35,7 @@ inline constexpr int type_string = 1;
 inline constexpr int type_hash = 3;
 inline constexpr int type_module = 6;
 // Flags of get_context_flags.
+inline constexpr int flag_replica = 1 << 3;
 inline constexpr int flag_evicts = 1 << 9;
 inline constexpr int flag_replicated = 1 << 12;
 inline constexpr int flag_loading = 1 << 13;
@@ -185,7 +186,7 @@ inline void (*free_call_reply)(call_reply*);
 
 inline int (*replicate)(context*, const char* command, const char* format, ...);
 inline int (*replicate_verbatim)(context*);
-inline int (*get_context_flags)(context*);
+inline int (*get_context_flags)(context*);  ///< null: of the server alone
 inline long long (*milliseconds)();
 inline int (*notify_keyspace_event)(context*, int type, const char* event, string* key);
 

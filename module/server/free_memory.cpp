@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "everseen/core/base/error.hpp"
+
+#include "module/server/settings.hpp"
+
 namespace everseen::redis_module {
 
 namespace api = module_api;
@@ -21,6 +25,13 @@ std::uint64_t bytes_left(api::context* ctx) {
   const std::uint64_t used = evicts ? 0 : api::server_info_field(info, "used_memory", &failed);
   api::free_server_info(ctx, info);
   return most == 0 || failed != 0 ? all : most - std::min(most, used);
+}
+
+void must_be_restorable(std::uint64_t bits, std::uint64_t more) {
+  if ((api::get_context_flags(nullptr) & (api::flag_replica | api::flag_loading)) != 0) return;
+  if (bits > settings().most_bytes) throw full_error("it would be larger than this server's MAX_SIZE allows");
+  if (more > 0 && more > bytes_left(nullptr))
+    throw full_error("the server's maxmemory leaves no room for it");
 }
 
 }  // namespace everseen::redis_module

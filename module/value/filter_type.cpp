@@ -8,6 +8,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 
+#include "module/server/free_memory.hpp"
 #include "module/value/filter_chunks.hpp"
 #include "module/value/loaded_bytes.hpp"
 #include "module/value/redisbloom_rdb.hpp"
@@ -36,7 +37,9 @@ const filter_value& of(const void* value) noexcept {
 std::unique_ptr<filter_value> load(api::rdb* from) {
   const loaded_bytes header(from);
   if (!image::is_chunk_header(header.get())) throw format_error("the data of a filter has no header");
-  auto made = std::make_unique<filter_value>(announced_by(header.get()));
+  const announced_filter announced = announced_by(header.get());
+  must_be_restorable(announced.bit_bytes(), announced.bit_bytes());  // before any bit is there
+  auto made = std::make_unique<filter_value>(announced);
   std::uint64_t left = made->bit_bytes();
   for (std::int64_t iterator = 1; left > 0;) {
     const loaded_bytes chunk(from);

@@ -10,6 +10,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/growth.hpp"
 
+#include "module/server/free_memory.hpp"
 #include "module/value/loaded_bytes.hpp"
 
 namespace everseen::redis_module {
@@ -55,6 +56,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   chain.of.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
   std::vector<server_memory> bits;
   bits.reserve(layers);
+  std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < layers; ++i) {
     redisbloom::layer l;
     l.capacity = load_number(from);
@@ -64,6 +66,8 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     (void)load_number(from);  // the number of bits, which follows from the bytes
     l.log2_bits = load_small<std::uint8_t>(from);
     loaded_bytes loaded(from);
+    bytes += loaded.get().size();
+    must_be_restorable(bytes, 0);
     chain.lengths.push_back(loaded.get().size());
     bits.emplace_back(loaded.release());
     l.keys = load_number(from);

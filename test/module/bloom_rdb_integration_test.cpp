@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <fstream>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 
 #include "test/module/server_facts.hpp"
 
@@ -177,11 +179,12 @@ TEST_F(BloomRdb, FieldsThatContradictEachOtherAreRefused) {
   EXPECT_EQ(restored([](auto&) {}), "OK");
 }
 
-/// The most memory that a server had so far, as its system counts it: the server's own figure is a sample.
-std::uint64_t most_memory_of(const redis_server& server) {
+/// The most bytes that a server had so far, as its system counts them: the server's own figure is a sample.
+/// @param of  "VmHWM:", memory, or "VmPeak:", addresses
+std::uint64_t most_bytes_of(const redis_server& server, std::string_view of) {
   std::ifstream status("/proc/" + field_of(server, "server", "process_id") + "/status");
   for (std::string word; status >> word;)
-    if (std::uint64_t kilobytes = 0; word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+    if (std::uint64_t kilobytes = 0; word == of && status >> kilobytes) return kilobytes * 1024;
   throw std::runtime_error("the system does not say how much memory a process had");
 }
 
@@ -196,7 +199,58 @@ TEST(BloomRdbMemory, FilterIsNotTwiceInMemoryWhileItIsLoaded) {
     server.restart();
     ASSERT_EQ(server.run({"BF.EXISTS", "f", "a"}), "1");
     EXPECT_GT(std::stoull(field_of(server, "memory", "used_memory")), bits) << layout;
-    EXPECT_LT(most_memory_of(server), bits + bits / 2) << layout;
+    EXPECT_LT(most_bytes_of(server, "VmHWM:"), bits + bits / 2) << layout;
+  }
+}
+
+// Nobody allowed a client's value before. What a master or the server's own files have was allowed.
+TEST(RestoredFilter, IsNotLargerThanMaxSizeUnlessItsMasterHasIt) {
+  for (const std::string layout : {"redisbloom", "everseen"}) {
+    const redis_server master(with_module_and({"LAYOUT", layout, "--repl-diskless-sync-delay", "0"}));
+    master.run({"BF.RESERVE", "large", "0.01", "100000"});
+    master.run({"BF.RESERVE", "small", "0.01", "1000"});
+    for (const std::string name : {"large", "small"}) ASSERT_EQ(master.run({"BF.ADD", name, "a"}), "1");
+    const std::vector<std::string> limit = {"MAX_SIZE", "4kb"};
+    const redis_server server(with_module_and(limit));
+    const auto restore = [](const redis_server& to, const std::string& payload) {
+      return test::raw_command(to.unix_path(), std::vector<std::string>{"RESTORE", "f", "0", payload});
+    };
+    const auto dump = [&](const std::string& name) {
+      return test::raw_command(master.unix_path(), std::vector<std::string>{"DUMP", name});
+    };
+    EXPECT_THAT(restore(server, dump("large")), StartsWith("-ERR Bad data format")) << layout;
+    EXPECT_EQ(server.run({"EXISTS", "f"}), "0") << layout;
+    EXPECT_EQ(restore(server, dump("small")), "OK") << layout;
+
+    const redis_server replica(
+        joined(with_module_and(limit), {"--replicaof", "127.0.0.1", std::to_string(master.port())}));
+    must_become_equal(master, replica);
+    EXPECT_EQ(restore(master, dump("large")), "OK") << layout;
+    must_become_equal(master, replica);
+    EXPECT_EQ(replica.run({"DEBUG", "RELOAD"}), "OK") << layout;
+    EXPECT_EQ(content(replica), content(master)) << layout;
+  }
+}
+
+TEST(RestoredFilter, TakesNoMemoryThatItsHeaderAnnouncesBeyondTheMaximum) {
+  constexpr std::uint64_t announced = std::uint64_t{1} << 30;
+  const redis_server source(test::with_module());
+  ASSERT_EQ(source.run({"BF.RESERVE", "f", "0.001", "1000000000"}), "OK");
+  ASSERT_EQ(source.run({"BF.ADD", "f", "a"}), "1");
+  const std::string reply =
+      test::raw_command(source.unix_path(), std::vector<std::string>{"BF.SCANDUMP", "f", "0"});
+  const std::string_view header = std::string_view(reply).substr(2);
+  ASSERT_GT(image::decode_chunk_header(std::as_bytes(std::span(header))).bit_bytes(), announced);
+  const std::string hostile = module_dump("everseen1", 1).text(std::as_bytes(std::span(header))).end();
+  for (const std::vector<std::string>& config :
+       {with_module_and({"MAX_SIZE", "1mb"}), joined(test::with_module(), {"--maxmemory", "64mb"})}) {
+    const redis_server server(config);
+    server.run({"DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", "1"});
+    const std::uint64_t before = most_bytes_of(server, "VmPeak:");
+    EXPECT_THAT(test::raw_command(server.unix_path(), std::vector<std::string>{"RESTORE", "f", "0", hostile}),
+                StartsWith("-ERR Bad data format"));
+    EXPECT_LT(most_bytes_of(server, "VmPeak:") - before, announced / 4);
+    EXPECT_EQ(server.run({"EXISTS", "f"}), "0");
   }
 }
 
