@@ -166,7 +166,7 @@ int info(api::context* ctx, api::string** words, int count) {
   if (count < 2 || count > 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&] {
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.need();
+    const filter_value& filter = key.filter_or_not_found();
     return count == 2 ? reply_with_info(ctx, filter) : reply_with_info(ctx, filter, text_of(words[2]));
   });
 }
@@ -175,7 +175,7 @@ int debug(api::context* ctx, api::string** words, int count) {
   if (count != 2) return api::wrong_arity(ctx);
   return guarded(ctx, [&] {
     const filter_key key(ctx, words[1], api::read_key);
-    return reply_with_layers(ctx, key.need());
+    return reply_with_layers(ctx, key.filter_or_not_found());
   });
 }
 
@@ -184,7 +184,7 @@ int scan_dump(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&] {
     const auto iterator = number_of<long long>(words[2], "Second argument must be numeric");
     const filter_key key(ctx, words[1], api::read_key);
-    const value_chunk chunk = chunk_after(key.need(), iterator, image::max_chunk_bits_bytes);
+    const value_chunk chunk = chunk_after(key.filter_or_not_found(), iterator, image::max_chunk_bits_bytes);
     api::reply_with_array(ctx, 2);
     api::reply_with_integer(ctx, chunk.iterator);
     return reply_with(ctx, {reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
@@ -200,8 +200,8 @@ int load_chunk(api::context* ctx, api::string** words, int count) {
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     bool has_changed = true;
     if (iterator != 1) {
-      must_be_plain(key.need());
-      has_changed = load_chunk(key.need(), iterator, bytes) > 0;
+      must_be_plain(key.filter_or_not_found());
+      has_changed = load_chunk(key.filter_or_not_found(), iterator, bytes) > 0;
       if (has_changed) api::replicate_verbatim(ctx);
     } else {
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};

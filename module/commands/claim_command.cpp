@@ -144,7 +144,7 @@ int claim_packed(api::context* ctx, api::string** words, int count_of_words) {
     const slice_batch keys = read_packed(words[6], words[7], words[8]);
     const claimed_events c = read_events(words, count_of_words, keys.digests.size());
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     job_records records(ctx, words[1], words[2]);
     const std::string before = records.get(words[3]).value_or("");
     if (std::string_view(before).substr(0, position_bytes) != c.head) {

@@ -36,12 +36,12 @@ filter_key::filter_key(api::context* ctx, api::string* name, int mode)
   if (exists && filter_ == nullptr) throw bad_word{api::wrong_type};
 }
 
-filter_value& filter_key::need() const {
+filter_value& filter_key::filter_or_not_found() const {
   if (filter_ == nullptr) throw bad_word{"ERR not found"};
   return *filter_;
 }
 
-filter_value& filter_key::present() const {
+filter_value& filter_key::filter_or_gone() const {
   if (filter_ == nullptr) throw refused_reply{"GONE there is no filter at this key"};
   return *filter_;
 }

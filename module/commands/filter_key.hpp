@@ -27,9 +27,9 @@ class filter_key {
 
   [[nodiscard]] filter_value* get() const noexcept { return filter_; }
   /// @throws bad_word  there is none: RedisBloom's error
-  [[nodiscard]] filter_value& need() const;
+  [[nodiscard]] filter_value& filter_or_not_found() const;
   /// @throws refused_reply  GONE: there is none
-  [[nodiscard]] filter_value& present() const;
+  [[nodiscard]] filter_value& filter_or_gone() const;
   /// Makes a filter the value, here and, as the header of its chunks, on replicas: they need the same seed.
   filter_value& make(api::context* ctx, std::unique_ptr<filter_value> made);
   /// Informs listeners of what happened. One of them may be a module that deletes the key, so this comes

@@ -157,7 +157,7 @@ int add_values(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const item_call call = read_items(words, count);
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     must_accept(filter);
     sorted_items all(filter, call.items);
     const std::int64_t time_ms = call.time_ms.value_or(api::milliseconds());
@@ -178,7 +178,7 @@ int check_values(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const item_call call = read_items(words, count);
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.present();
+    const filter_value& filter = key.filter_or_gone();
     sorted_items all(filter, call.items);
     const std::int64_t time_ms = call.time_ms.value_or(api::milliseconds());
     const slice_batch keys{all.digests, all.verdicts, slice_of(filter, time_ms)};

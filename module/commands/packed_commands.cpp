@@ -86,7 +86,7 @@ int add_packed(api::context* ctx, api::string** words, int count) {
       ++counters::all().repeated_batches;
       return reply_with(ctx, *first);
     }
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     must_accept(filter);
     must_fit_window(ctx, filter.get_spec(), keys);
     prepare(ctx, filter, keys);
@@ -106,7 +106,7 @@ int check_packed(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const slice_batch keys = read_packed(words[2], words[3], count == 5 ? words[4] : nullptr);
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.present();
+    const filter_value& filter = key.filter_or_gone();
     must_fit_window(ctx, filter.get_spec(), keys);
     filter.check(keys);
     counters::all().note_checked(keys.out);

@@ -31,7 +31,7 @@ constexpr std::uint64_t most_bytes_read = std::uint64_t{4} << 20;
 
 /// Bytes of an argument of a fixed length.    @throws bad_word
 template <std::size_t Size>
-std::array<std::uint8_t, Size> bytes_of(const api::string* word, const char* message) {
+std::array<std::uint8_t, Size> fixed_bytes(const api::string* word, const char* message) {
   const std::string_view text = text_of(word);
   std::array<std::uint8_t, Size> bytes{};
   if (text.size() != Size) throw bad_word{message};
@@ -100,7 +100,7 @@ int load_value(api::context* ctx, api::string** words, int count) {
       has_changed = load_header(ctx, key, bytes);
     } else {
       try {
-        has_changed = load_chunk(key.present(), iterator, bytes) > 0;
+        has_changed = load_chunk(key.filter_or_gone(), iterator, bytes) > 0;
       } catch (const other_copy& e) {
         throw refused_reply{std::string("COPIED ") + e.what()};
       }
@@ -115,7 +115,7 @@ int show_state(api::context* ctx, api::string** words, int count) {
   if (count != 2) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.present();
+    const filter_value& filter = key.filter_or_gone();
     std::array<std::byte, copy_bytes> copy;
     store_le(copy.data(), static_cast<std::uint64_t>(filter.copy()));
     api::reply_with_array(ctx, 3);
@@ -135,7 +135,7 @@ int read_bits(api::context* ctx, api::string** words, int count) {
     const auto bytes = number_of<std::uint64_t>(words[5], "ERR the bytes are not a number");
     if (bytes > most_bytes_read) throw bad_word{"ERR more than 4 MiB in a call"};
     const filter_key key(ctx, words[1], api::read_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     const std::span<const std::byte> segment = filter.bits_of({filter.number(), slice, layer});
     if (segment.empty()) throw refused_reply{"NOSEGMENT the filter has no such segment"};
     const std::uint64_t begin = std::min<std::uint64_t>(offset, segment.size());
@@ -148,10 +148,10 @@ int seal_value(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const auto successor =
-        bytes_of<sizeof(successor_id)>(words[2], "ERR a successor is the 16 bytes of a filter's id");
+        fixed_bytes<sizeof(successor_id)>(words[2], "ERR a successor is the 16 bytes of a filter's id");
     if (successor == successor_id{}) throw bad_word{"ERR a successor is the 16 bytes of a filter's id"};
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     must_be_ours(filter);
     if (filter.successor() != successor) must_accept(filter);
     filter.seal(successor);
@@ -164,10 +164,10 @@ int seal_value(api::context* ctx, api::string** words, int count) {
 int clear_value(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const auto bytes = bytes_of<copy_bytes>(words[2], "ERR a copy is 8 bytes");
+    const auto bytes = fixed_bytes<copy_bytes>(words[2], "ERR a copy is 8 bytes");
     const copy_id copy{load_le64(std::as_bytes(std::span(bytes)).data())};
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     must_be_ours(filter);
     const bool is_done = filter.copy() == copy;
     if (!is_done) {
@@ -186,7 +186,7 @@ int extend_value(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const auto slice = number_of<window::slice_index>(words[2], "ERR the slice is not a number");
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     must_accept(filter);
     if (!filter.get_spec().window) throw bad_word{"ERR the filter has no window"};
     must_fit_window(ctx, filter.get_spec(), {.digests = {}, .out = {}, .slice = slice});
@@ -204,7 +204,7 @@ int show_value(api::context* ctx, api::string** words, int count) {
   if (count != 2) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.present();
+    const filter_value& filter = key.filter_or_gone();
     const spec& s = filter.get_spec();
     const std::vector<std::pair<const char*, std::string>> fields = {
         {"capacity", std::to_string(s.capacity)},
@@ -234,7 +234,7 @@ int explain_item(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
-    filter_value& filter = key.present();
+    filter_value& filter = key.filter_or_gone();
     const digest item = filter.hash()(text_of(words[2]));
     if (partition_of(item, filter.get_spec().partitions) != filter.number())
       throw refused_reply{"CROSSPARTITION the key belongs to another partition"};
