@@ -37,7 +37,7 @@ everseen attach members --store "$url" --as bkdr-php --bits 10000000 --probes 6 
 expect "PHP beside phpredis" "$(php "$source/examples/php/beside_phpredis.php" "$url" alice bob)" \
   $'alice, added by phpredis: seen by everseen\neverseen adds both: alice was there, bob is new\nbob, added by everseen: seen by phpredis'
 
-export GOCACHE=$folder/go GOPATH=$folder/gopath GOFLAGS=-mod=mod GOTOOLCHAIN=local
+export GOCACHE=${GOCACHE:-$folder/go} GOPATH=$folder/gopath GOFLAGS=-mod=mod GOTOOLCHAIN=local
 expect Go "$(cd "$source/examples/go" && go run . "$url" bob carol)" $'bob was here before\ncarol is new'
 (cd "$source/examples/go" && go vet ./... && go test ./...)
 

@@ -14,10 +14,10 @@ install_at() {
   DESTDIR=${2:-} "$cmake" --install "$build_tree" --prefix "$1" >"$work/log" || { cat "$work/log"; exit 1; }
 }
 
-# What a user has who has just logged in.
+# What a user has who has just logged in, and one folder of Go's standard library, compiled, for both runs.
 mkdir "$work/home"
 new_shell=(env -i HOME="$work/home" PATH=/usr/local/bin:/usr/bin:/bin TMPDIR="${TMPDIR:-/tmp}" LC_ALL=C.UTF-8
-  PYTHONDONTWRITEBYTECODE=1)
+  PYTHONDONTWRITEBYTECODE=1 GOCACHE="$work/go")
 
 # in_new_root COMMAND...: /usr/local is what was installed there, and the loader's cache may change.
 in_new_root() {

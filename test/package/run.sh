@@ -29,16 +29,13 @@ eval "flags=($(pkg-config --cflags --libs everseen))"
 "$compiler" -std=c++20 -o "$work/outside" "$outside/main.cpp" "${flags[@]}"
 "$work/outside"
 
-echo "== the installed headers are those that everseen.hpp lists, and each compiles alone"
+echo "== the installed headers are those that everseen.hpp lists, and need no other"
 documented=$(sed -n 's,^/// - \(everseen/[a-z0-9_/]*\.hpp\) .*,\1,p' "$prefix/include/everseen/everseen.hpp")
 diff <(printf '%s\n' everseen/everseen.h everseen/everseen.hpp "$documented" | sort) \
   <(cd "$prefix/include" && find . -type f -printf '%P\n' | sort)
-for header in everseen/everseen.hpp $documented; do
-  echo "#include <$header>" | tee -a "$work/every_header.cpp" >"$work/alone.cpp"
-  "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only "${flags[@]}" "$work/alone.cpp"
-done
-cat "$outside/main.cpp" >>"$work/every_header.cpp"
-"$compiler" -std=c++20 -o "$work/every_header" "$work/every_header.cpp" "${flags[@]}"
+# ./dev check compiles each of them alone. Here they meet a user's warnings.
+for header in $documented; do echo "#include <$header>"; done | cat - "$outside/main.cpp" >"$work/every_header.cpp"
+"$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -o "$work/every_header" "$work/every_header.cpp" "${flags[@]}"
 "$work/every_header"
 
 echo "== everseen::embedded has mem: and file:, but no Redis"
