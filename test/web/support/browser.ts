@@ -35,7 +35,7 @@ async function openWindow(language: "en" | "zh"): Promise<Window> {
   const context = await (await browser).newContext({ locale: language === "zh" ? "zh-CN" : "en-US" });
   const page = await context.newPage();
   // Long, for busy machines: nothing waits that long in a successful run.
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(300000);
   const window: Window = { page, faults: [], address: "" };
   page.on("pageerror", (error) => window.faults.push(error.message));
   page.on("console", (message) => {
@@ -115,5 +115,5 @@ function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;
   if (!executablePath) throw new Error("EVERSEEN_CHROMIUM must name Chromium; ./dev setup installs it, ctest finds it");
   // Its sandbox needs rights that containers rarely grant; it only ever sees our own page.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 60000 });
+  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 300000 });
 }
