@@ -1,5 +1,6 @@
 #include "everseen/core/hash/digest.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -123,9 +124,15 @@ TEST(Digest, SipHashUsesAllSixteenBytesOfTheSeed) {
 }
 
 TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
-  std::vector<std::string> texts;
-  for (std::size_t length = 0; length < 400; length += 3) texts.push_back(random_text(length));
-  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  // Lengths in any order: keys up to 8, up to 16, up to 240 and of more bytes are hashed apart from each
+  // other.
+  const std::string text = random_text(1'100);
+  std::mt19937_64 next(5);
+  std::vector<std::string_view> keys;
+  for (const std::size_t longest : {3U, 10U, 20U, 300U, 1'000U})
+    for (std::size_t i = 0; i < 500; ++i)
+      keys.push_back(std::string_view(text).substr(i % 64, next() % (longest + 1)));
+  std::ranges::shuffle(keys, next);
   for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64}) {
     const hasher hash(kind, seed_of(7, 8));
     std::vector<digest> digests(keys.size());
