@@ -6,64 +6,89 @@
 
 namespace everseen {
 
+void scatter::lane::grow() {
+  const std::size_t larger = std::max<std::size_t>(8, 2 * room);
+  auto more_digests = std::make_unique_for_overwrite<digest[]>(larger);
+  auto more_origin = std::make_unique_for_overwrite<std::uint32_t[]>(larger);
+  std::copy_n(digests.get(), size, more_digests.get());
+  std::copy_n(origin.get(), size, more_origin.get());
+  digests = std::move(more_digests);
+  origin = std::move(more_origin);
+  room = larger;
+}
+
+void scatter::begin(std::uint32_t partitions) {
+  partitions_ = partitions;
+  if (lanes_.size() < partitions) lanes_.resize(partitions);
+  size_ = 0;
+  for (lane& l : std::span(lanes_).first(partitions)) {
+    l.size = 0;
+    l.times.clear();
+    l.keys.clear();
+  }
+}
+
+void scatter::put(std::span<const digest> digests, std::span<const event_time> times,
+                  std::span<const std::string_view> keys) {
+  EVERSEEN_ASSERT(times.empty() || times.size() == digests.size());
+  EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    lane& l = lanes_[partition_of(digests[i], partitions_)];
+    if (l.size == l.room) l.grow();
+    l.digests[l.size] = digests[i];
+    l.origin[l.size++] = static_cast<std::uint32_t>(size_ + i);
+  }
+  for (std::size_t i = 0; i < times.size(); ++i)
+    lanes_[partition_of(digests[i], partitions_)].times.push_back(times[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    lanes_[partition_of(digests[i], partitions_)].keys.push_back(keys[i]);
+  size_ += digests.size();
+}
+
+std::span<const partition_batch> scatter::finish(std::span<verdict> out,
+                                                 std::span<const event_time> time_of_all) {
+  EVERSEEN_ASSERT(out.size() == size_);
+  EVERSEEN_ASSERT(time_of_all.size() <= 1);
+  out_ = out;
+  batches_.clear();
+  verdicts_.resize(size_);
+  std::size_t before = 0;
+  for (std::uint32_t p = 0; p < partitions_; ++p) {
+    const lane& l = lanes_[p];
+    if (l.size == 0) continue;
+    batches_.push_back({p,
+                        {l.digests.get(), l.size},
+                        l.times.empty() ? time_of_all : l.times,
+                        std::span(verdicts_).subspan(before, l.size),
+                        l.keys});
+    before += l.size;
+  }
+  return batches_;
+}
+
 std::span<const partition_batch> scatter::sort(std::span<const digest> digests,
                                                std::span<const event_time> times, std::uint32_t partitions,
                                                std::span<verdict> out,
                                                std::span<const std::string_view> keys) {
   EVERSEEN_ASSERT(out.size() == digests.size());
-  EVERSEEN_ASSERT(times.size() <= 1 || times.size() == digests.size());
-  EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
+  if (partitions > 1) {
+    const bool one_for_all = times.size() == 1;
+    begin(partitions);
+    put(digests, one_for_all ? std::span<const event_time>{} : times, keys);
+    return finish(out, one_for_all ? times : std::span<const event_time>{});
+  }
   out_ = out;
   batches_.clear();
-  if (digests.empty()) return batches_;
-  if (partitions == 1) {
-    batches_.push_back({0, digests, times, out, keys});
-    return batches_;
-  }
-  sort_many(digests, times, partitions, keys);
+  if (!digests.empty()) batches_.push_back({0, digests, times, out, keys});
   return batches_;
-}
-
-void scatter::sort_many(std::span<const digest> digests, std::span<const event_time> times,
-                        std::uint32_t partitions, std::span<const std::string_view> keys) {
-  const std::size_t n = digests.size();
-  const bool own_times = times.size() > 1;
-  partition_of_.resize(n);
-  digests_.resize(n);
-  origin_.resize(n);
-  verdicts_.resize(n);
-  if (own_times) times_.resize(n);
-  keys_.resize(keys.size());
-
-  next_.assign(partitions + 1, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t p = everseen::partition_of(digests[i], partitions);
-    partition_of_[i] = static_cast<std::uint16_t>(p);
-    ++next_[p + 1];
-  }
-  for (std::uint32_t p = 0; p < partitions; ++p) {
-    const std::uint32_t from = next_[p];
-    const std::uint32_t count = next_[p + 1];
-    next_[p + 1] += from;
-    if (count == 0) continue;
-    batches_.push_back({p,
-                        {digests_.data() + from, count},
-                        own_times ? std::span<const event_time>(times_.data() + from, count) : times,
-                        {verdicts_.data() + from, count},
-                        keys.empty() ? keys : std::span<const std::string_view>(keys_).subspan(from, count)});
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t at = next_[partition_of_[i]]++;
-    digests_[at] = digests[i];
-    origin_[at] = static_cast<std::uint32_t>(i);
-    if (own_times) times_[at] = times[i];
-    if (!keys.empty()) keys_[at] = keys[i];
-  }
 }
 
 void scatter::gather() noexcept {
   if (batches_.empty() || batches_.front().out.data() == out_.data()) return;  // judged in place
-  for (std::size_t i = 0; i < out_.size(); ++i) out_[origin_[i]] = verdicts_[i];
+  for (const partition_batch& batch : batches_) {
+    const std::uint32_t* const origin = lanes_[batch.partition].origin.get();
+    for (std::size_t i = 0; i < batch.out.size(); ++i) out_[origin[i]] = batch.out[i];
+  }
 }
 
 }  // namespace everseen

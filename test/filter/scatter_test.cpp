@@ -1,5 +1,7 @@
 #include "everseen/filter/scatter.hpp"
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,44 @@ TEST(Scatter, SortsByPartitionAndReturnsVerdictsInOrder) {
   for (const std::size_t n : {0U, 1U, 2U, 100U, 5000U, 3U, 0U, 50U})
     for (const std::uint32_t partitions : {1U, 2U, 7U, 64U, 1U, 65'536U})
       for (const bool own_times : {false, true}) expect_round_trip(sorter, n, partitions, own_times);
+}
+
+TEST(Scatter, SortsABatchThatComesInPieces) {
+  scatter sorter, whole;
+  const std::vector<digest> digests = test::random_digests(3).take(5000);
+  std::vector<event_time> times;
+  for (std::size_t i = 0; i < digests.size(); ++i) times.push_back(at(i));
+  for (const std::uint32_t partitions : {1U, 7U, 64U}) {
+    std::vector<verdict> out(digests.size()), out_of_whole(digests.size());
+    sorter.begin(partitions);
+    for (std::size_t from = 0, piece = 1; from < digests.size(); from += piece, piece *= 2) {
+      piece = std::min(piece, digests.size() - from);
+      sorter.put(std::span(digests).subspan(from, piece), std::span(times).subspan(from, piece));
+    }
+    ASSERT_EQ(sorter.size(), digests.size());
+    const auto pieces = sorter.finish(out);
+    const auto expected = whole.sort(digests, times, partitions, out_of_whole);
+    ASSERT_EQ(pieces.size(), expected.size());
+    for (std::size_t b = 0; b < expected.size(); ++b) {
+      EXPECT_EQ(pieces[b].partition, expected[b].partition);
+      EXPECT_TRUE(std::ranges::equal(pieces[b].digests, expected[b].digests));
+      EXPECT_TRUE(std::ranges::equal(pieces[b].times, expected[b].times));
+      std::ranges::transform(pieces[b].digests, pieces[b].out.begin(), mark);
+    }
+    sorter.gather();
+    for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], mark(digests[i])) << i;
+  }
+}
+
+TEST(Scatter, GivesAllRepeatsOfOneKeyToOnePartition) {
+  scatter sorter;
+  const std::vector<digest> same(3000, test::random_digests(4).take(1).front());
+  const event_time one = at(7);
+  std::vector<verdict> out(same.size());
+  const auto batches = sorter.sort(same, {&one, 1}, 64, out);
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].digests.size(), same.size());
+  EXPECT_THAT(batches[0].times, testing::ElementsAre(one));
 }
 
 TEST(Scatter, JudgesASinglePartitionInPlace) {

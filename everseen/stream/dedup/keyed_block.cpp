@@ -30,22 +30,34 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   keyless_ = {};
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
   find_record_ends(bytes_.text(), options_.format, ends_);
-  digests_.reserve(ends_.size());
-  every_record_is_key_ ? hash_records() : hash_fields();
+  const std::uint32_t partitions = seen_.stored().batch_partitions();
+  if (every_record_is_key_ && !wants_keys_) return hash_records(partitions);
+  hash_fields();
   verdicts_.assign(digests_.size(), verdict::unknown);
-  return sorted_.sort(digests_, times(), seen_.stored().batch_partitions(), verdicts_, keys_.views());
+  return sorted_.sort(digests_, times(), partitions, verdicts_, keys_.views());
 }
 
-void keyed_block::hash_records() {
+/// The common case: each record is a key. A few hundred at a time are hashed and sorted while they are in L1.
+std::span<const partition_batch> keyed_block::hash_records(std::uint32_t partitions) {
   const hasher& hash = seen_.hash();
-  const char* text = bytes_.text().data();
+  const char* const text = bytes_.text().data();
+  constexpr std::size_t at_once = 256;
+  std::array<std::string_view, at_once> keys;
+  std::array<digest, at_once> digests;
+  sorted_.begin(partitions);
   std::size_t begin = 0;
-  for (const std::uint32_t end : ends_) {
-    const std::string_view key = {text + begin, end - begin};
-    digests_.push_back(hash(key));
-    if (wants_keys_) keys_.keep(key);
-    begin = end + 1;
+  for (std::size_t done = 0; done < ends_.size();) {
+    const std::size_t n = std::min(at_once, ends_.size() - done);
+    for (std::size_t i = 0; i < n; ++i) {
+      keys[i] = {text + begin, ends_[done + i] - begin};
+      begin = ends_[done + i] + std::size_t{1};
+    }
+    hash(std::span(keys).first(n), std::span(digests).first(n));
+    sorted_.put(std::span(digests).first(n));
+    done += n;
   }
+  verdicts_.assign(ends_.size(), verdict::unknown);
+  return sorted_.finish(verdicts_, times());
 }
 
 void keyed_block::hash_fields() {

@@ -56,7 +56,7 @@ class keyed_block {
   [[nodiscard]] std::string_view keep_wanted() noexcept;
 
  private:
-  void hash_records();
+  [[nodiscard]] std::span<const partition_batch> hash_records(std::uint32_t partitions);
   void hash_fields();
   void read_record(std::size_t i, std::string_view record);
   [[nodiscard]] bad_record describe_fault(std::size_t i, std::string_view record, record_fault why,
