@@ -40,13 +40,12 @@ constexpr std::size_t reserved = 1 + block_reader::padding;
 
 }  // namespace
 
-std::size_t block::room() const noexcept {
-  return capacity_ > size_ + reserved ? capacity_ - size_ - reserved : 0;
-}
-
-void block::reserve(std::size_t bytes) {
-  const std::size_t wanted = bytes + reserved;
-  if (wanted <= capacity_) return;
+void block::limit(std::size_t bytes) {
+  limit_ = bytes;
+  if (bytes + reserved <= capacity_) return;
+  // In steps, since blocks differ by the bytes that the last one left over: new memory costs page faults.
+  constexpr std::size_t step = std::size_t{64} << 10;
+  const std::size_t wanted = (bytes + reserved + step - 1) / step * step;
   auto larger = std::make_unique_for_overwrite<char[]>(wanted);
   if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
   bytes_ = std::move(larger);
@@ -197,7 +196,7 @@ bool block_reader::read_next(block& into) {
   // A live stream must not wait for more if whole records came with its header.
   if (into.size_ > 0 && !readable_within(0) && cut(into)) return true;
   while (current_ < inputs_.size()) {
-    if (into.room() == 0) into.reserve(2 * into.size_ + 1);
+    if (into.room() == 0) into.limit(2 * into.size_ + 1);
     const std::size_t room = into.room();
     std::size_t got = 0;
     try {
@@ -231,7 +230,7 @@ bool block_reader::read_next(block& into) {
 void block_reader::begin(block& into) {
   into.size_ = 0;
   into.input_ = current_;
-  into.reserve(carry_.size() + next_bytes_);
+  into.limit(carry_.size() + next_bytes_);
   std::memcpy(into.data(), carry_.data(), carry_.size());
   into.size_ = carry_.size();
   carry_.clear();

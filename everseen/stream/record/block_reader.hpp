@@ -27,11 +27,12 @@ class block {
 
  private:
   friend class block_reader;
-  void reserve(std::size_t bytes);                  // of text
-  [[nodiscard]] std::size_t room() const noexcept;  // for more text
+  void limit(std::size_t bytes);  // to so much text, for which there is room then
+  [[nodiscard]] std::size_t room() const noexcept { return limit_ > size_ ? limit_ - size_ : 0; }
 
   std::unique_ptr<char[]> bytes_;  // not a vector: its resize() would zero memory that read() fills
   std::size_t capacity_ = 0;
+  std::size_t limit_ = 0;
   std::size_t size_ = 0;
   std::uint64_t number_ = 0;
   std::size_t input_ = 0;

@@ -1,8 +1,10 @@
 #include "everseen/stream/record/record_ends.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "everseen/core/base/assert.hpp"
 
@@ -88,14 +90,16 @@ record_format plainest(std::string_view text, record_format format) noexcept {
 
 void find_record_ends(std::string_view text, record_format format, std::vector<std::uint32_t>& ends) {
   EVERSEEN_ASSERT(text.size() <= std::size_t{1} << 32);
-  std::size_t used = ends.size();
+  std::array<std::uint32_t, 16 * stride> found;  // a vector would be filled with zeros first
+  std::size_t used = 0;
+  const auto append = [&] { ends.insert(ends.end(), found.begin(), found.begin() + std::exchange(used, 0)); };
   for_each_stride(text, plainest(text, format), [&](std::size_t at, std::uint64_t mask) {
-    if (used + stride > ends.size()) ends.resize(2 * used + stride);
+    if (used + stride > found.size()) append();
     for (; mask != 0; mask &= mask - 1)
-      ends[used++] = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(std::countr_zero(mask));
+      found[used++] = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(std::countr_zero(mask));
     return true;
   });
-  ends.resize(used);
+  append();
 }
 
 std::size_t end_of_last_record(std::string_view text, record_format format) noexcept {
