@@ -188,10 +188,17 @@ std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafk
   return to_string(where) + ": " + (what.empty() ? words : what + " (" + words + ")");
 }
 
+namespace {
+
+bool is_unknown_topic(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+}  // namespace
+
 void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
   const std::string message = explain(error, said, where);
-  if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
-    throw parameter_error(message);
+  if (is_unknown_topic(error)) throw parameter_error(message);
   throw backend_error(message);
 }
 
@@ -235,15 +242,20 @@ rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
 
 }  // namespace
 
+// A broker that has just started, or a new topic's, may not know the topic yet: brokers learn of topics one
+// after the other. So a name that is wrong is reported after seconds, too.
 void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard) {
   using std::chrono::steady_clock;
-  const auto end = steady_clock::now() + where.retry_for;
+  constexpr auto longest_unknown = std::chrono::seconds(3);
+  const auto begin = steady_clock::now();
+  const auto end = begin + where.retry_for;
   for (const std::string& name : where.topics) {
     for (;;) {
       const auto error = look_for(with, name);
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       heard();
-      if (judge(error) == trouble::lasting) {
+      const bool may_come = is_unknown_topic(error) && steady_clock::now() < begin + longest_unknown;
+      if (judge(error) == trouble::lasting && !may_come) {
         kafka_url one = where;
         one.topics = {name};
         raise(error, {}, one);
