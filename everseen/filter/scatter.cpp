@@ -1,6 +1,7 @@
 #include "everseen/filter/scatter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "everseen/core/base/assert.hpp"
 
@@ -10,19 +11,19 @@ void scatter::lane::grow() {
   const std::size_t larger = std::max<std::size_t>(8, 2 * room);
   auto more_digests = std::make_unique_for_overwrite<digest[]>(larger);
   auto more_origin = std::make_unique_for_overwrite<std::uint32_t[]>(larger);
-  std::copy_n(digests.get(), size, more_digests.get());
-  std::copy_n(origin.get(), size, more_origin.get());
+  std::copy_n(digests.get(), room, more_digests.get());
+  std::copy_n(origin.get(), room, more_origin.get());
   digests = std::move(more_digests);
   origin = std::move(more_origin);
   room = larger;
 }
 
 void scatter::begin(std::uint32_t partitions) {
-  partitions_ = partitions;
   if (lanes_.size() < partitions) lanes_.resize(partitions);
+  sizes_.assign(partitions, 0);
   size_ = 0;
-  for (lane& l : std::span(lanes_).first(partitions)) {
-    l.size = 0;
+  if (!std::exchange(has_more_, false)) return;
+  for (lane& l : lanes_) {
     l.times.clear();
     l.keys.clear();
   }
@@ -32,16 +33,19 @@ void scatter::put(std::span<const digest> digests, std::span<const event_time> t
                   std::span<const std::string_view> keys) {
   EVERSEEN_ASSERT(times.empty() || times.size() == digests.size());
   EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
+  const auto partitions = static_cast<std::uint32_t>(sizes_.size());
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    lane& l = lanes_[partition_of(digests[i], partitions_)];
-    if (l.size == l.room) l.grow();
-    l.digests[l.size] = digests[i];
-    l.origin[l.size++] = static_cast<std::uint32_t>(size_ + i);
+    const std::uint32_t p = partition_of(digests[i], partitions);
+    lane& l = lanes_[p];
+    if (sizes_[p] == l.room) l.grow();
+    l.digests[sizes_[p]] = digests[i];
+    l.origin[sizes_[p]++] = static_cast<std::uint32_t>(size_ + i);
   }
+  has_more_ = has_more_ || !times.empty() || !keys.empty();
   for (std::size_t i = 0; i < times.size(); ++i)
-    lanes_[partition_of(digests[i], partitions_)].times.push_back(times[i]);
+    lanes_[partition_of(digests[i], partitions)].times.push_back(times[i]);
   for (std::size_t i = 0; i < keys.size(); ++i)
-    lanes_[partition_of(digests[i], partitions_)].keys.push_back(keys[i]);
+    lanes_[partition_of(digests[i], partitions)].keys.push_back(keys[i]);
   size_ += digests.size();
 }
 
@@ -53,15 +57,16 @@ std::span<const partition_batch> scatter::finish(std::span<verdict> out,
   batches_.clear();
   verdicts_.resize(size_);
   std::size_t before = 0;
-  for (std::uint32_t p = 0; p < partitions_; ++p) {
+  for (std::uint32_t p = 0; p < sizes_.size(); ++p) {
+    const std::size_t size = sizes_[p];
+    if (size == 0) continue;
     const lane& l = lanes_[p];
-    if (l.size == 0) continue;
     batches_.push_back({p,
-                        {l.digests.get(), l.size},
+                        {l.digests.get(), size},
                         l.times.empty() ? time_of_all : l.times,
-                        std::span(verdicts_).subspan(before, l.size),
+                        std::span(verdicts_).subspan(before, size),
                         l.keys});
-    before += l.size;
+    before += size;
   }
   return batches_;
 }

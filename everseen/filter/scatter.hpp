@@ -47,7 +47,6 @@ class scatter {
  private:
   /// The keys of one partition. Arrays instead of vectors, whose resize() writes memory that is then written.
   struct lane {
-    std::size_t size = 0;
     std::size_t room = 0;
     std::unique_ptr<digest[]> digests;
     std::unique_ptr<std::uint32_t[]> origin;  // the index of each key in the batch
@@ -58,7 +57,9 @@ class scatter {
   };
 
   std::vector<lane> lanes_;
-  std::uint32_t partitions_ = 0;  // of this batch; there may be more lanes
+  std::vector<std::size_t>
+      sizes_;              // of the lanes of this batch: apart, since a small batch visits all of them
+  bool has_more_ = false;  // lanes have times or keys
   std::size_t size_ = 0;
   std::vector<partition_batch> batches_;
   std::span<verdict> out_;
