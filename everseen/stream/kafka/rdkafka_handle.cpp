@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "everseen/core/base/error.hpp"
@@ -242,25 +243,22 @@ rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
 
 }  // namespace
 
-// A broker that has just started, or a new topic's, may not know the topic yet: brokers learn of topics one
-// after the other. So a name that is wrong is reported after seconds, too.
+// Brokers learn of topics one after the other, so one that answers at last may not know a topic yet.
 void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard) {
   using std::chrono::steady_clock;
-  constexpr auto longest_unknown = std::chrono::seconds(3);
-  const auto begin = steady_clock::now();
-  const auto end = begin + where.retry_for;
+  const auto end = steady_clock::now() + where.retry_for;
   for (const std::string& name : where.topics) {
+    kafka_url one = where;
+    one.topics = {name};
+    std::optional<steady_clock::time_point> end_of_unknown;
     for (;;) {
       const auto error = look_for(with, name);
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       heard();
-      const bool may_come = is_unknown_topic(error) && steady_clock::now() < begin + longest_unknown;
-      if (judge(error) == trouble::lasting && !may_come) {
-        kafka_url one = where;
-        one.topics = {name};
-        raise(error, {}, one);
-      }
-      if (steady_clock::now() >= end) raise(error, {}, where);
+      const auto now = steady_clock::now();
+      if (is_unknown_topic(error) && !end_of_unknown) end_of_unknown = std::min(end, now + longest_unknown);
+      const bool may_come = is_unknown_topic(error) && now < *end_of_unknown;
+      if (now >= end || (judge(error) == trouble::lasting && !may_come)) raise(error, {}, judge(error) == trouble::lasting ? one : where);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -75,7 +76,11 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 /// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
 [[nodiscard]] client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& where);
 
-/// Waits until a broker knows all topics of the URL.
+/// How long brokers that answer may say that they know no such topic.
+inline constexpr std::chrono::seconds longest_unknown{3};
+
+/// Waits until a broker knows all topics of the URL: for `retry_for` until one answers, and for
+/// longest_unknown from its first answer without the topic.
 /// @param heard  called between attempts; ends the waiting by throwing
 /// @throws parameter_error  there is no such topic    @throws backend_error  no broker answers
 void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard);

@@ -1,6 +1,7 @@
 // Kafka as a source, with a broker of Apache Kafka.
 
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -186,6 +187,27 @@ TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessGapsMayBeSkipped) 
   const auto taken = take(lenient, 1'000);
   EXPECT_EQ(taken.size(), 70U);
   EXPECT_EQ(first_position(taken), 50U);
+}
+
+TEST_F(KafkaSource, TopicThatIsMadeWhileTheWorkerStartsIsFound) {
+  const std::string late = own("late");
+  kafka_source from(parse_kafka_url(kafka_broker::of_all().url(late, words())), "job");
+  const std::jthread maker([&] {
+    std::this_thread::sleep_for(500ms);
+    kafka().create_topic(late, 1);
+  });
+  EXPECT_NO_THROW(from.begin(nothing_reached));
+}
+
+TEST_F(KafkaSource, OneUnknownTopicOfSeveralIsNamedAlone) {
+  const std::string both = clicks() + ",no-such-topic";
+  kafka_source from(parse_kafka_url(kafka_broker::of_all().url(both, words() + "&retry_for=1s")), "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const parameter_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no topic 'no-such-topic'"));
+  }
 }
 
 TEST_F(KafkaSource, UnknownTopicIsReportedWithAdvice) {
