@@ -279,6 +279,7 @@ void partition::fill_newest_layer(slice_state& slice, pending_keys& keys) {
       }
       count = static_cast<std::size_t>(std::min<std::uint64_t>(keys.size(), room));
     }
+    place_.expect_keys(id, layer.keys + count);
     layer.keys += keys.add(bits, layer.shape, count);
     place_.note_keys(id, layer.keys);
   }
@@ -301,6 +302,7 @@ void partition::insert(slice_state& slice, std::span<const digest> keys) {
       count = static_cast<std::size_t>(std::min<std::uint64_t>(count, room));
     }
     const segment_id id = {number_, slice.index, static_cast<std::uint32_t>(slice.layers.size() - 1)};
+    place_.expect_keys(id, layer.keys + count);
     best_kernel().add(place_.at(id), layer.shape, keys.first(count), ignored.data());
     layer.keys += count;
     place_.note_keys(id, layer.keys);

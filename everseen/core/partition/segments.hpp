@@ -37,6 +37,10 @@ class segments {
   /// @throws storage_error  nothing has changed
   virtual void drop_before(std::uint32_t partition, window::slice_index oldest) = 0;
 
+  /// Announces how many keys a segment will have at most after what is added next, so that its memory can be
+  /// arranged before it is touched. Does nothing by itself.
+  virtual void expect_keys(const segment_id& /*id*/, std::uint64_t /*keys*/) noexcept {}
+
   /// Records a segment's key count after a batch.
   virtual void note_keys(const segment_id& id, std::uint64_t keys) noexcept = 0;
 };

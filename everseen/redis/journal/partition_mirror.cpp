@@ -69,8 +69,8 @@ bool partition_mirror::load_segments(session& with, const stored_checkpoint& sto
       const segment_id id = {number_, slice.index, layer};
       const layer_state& l = slice.layers[layer];
       place_.create(id, l.shape, l.capacity);
+      place_.expect_keys(id, l.keys);
       if (!read_segment(with, of_, id, {place_.at(id), l.shape.bytes})) return false;
-      place_.note_keys(id, l.keys);
     }
   logic_ = std::make_unique<partition>(of_.spec, number_, place_, stored.state);
   journal_.start_at(stored.begin);

@@ -89,6 +89,9 @@ class embedded_filter : public stored_filter {
     void drop_before(std::uint32_t partition, window::slice_index oldest) override {
       place_.drop_before(partition, oldest);
     }
+    void expect_keys(const segment_id& id, std::uint64_t keys) noexcept override {
+      place_.expect_keys(id, keys);
+    }
     void note_keys(const segment_id& id, std::uint64_t keys) noexcept override { place_.note_keys(id, keys); }
 
    private:

@@ -28,8 +28,9 @@ class huge_memory {
     return *this;
   }
 
-  /// Gathers small pages into huge ones, the next 32 MiB with each call, and touches all of that memory. Does
-  /// nothing if all pages are huge already, or the kernel has no huge pages. Cost: some 10 ms.
+  /// Gathers small pages into huge ones, the next 32 MiB with each call, and touches all of that memory if it
+  /// has been touched at all; from the first call on, whatever is touched gets huge pages. Does nothing if
+  /// all pages are huge already, or the kernel has no huge pages. Cost: some 10 ms.
   void gather() noexcept;
 
   [[nodiscard]] std::byte* data() const noexcept { return data_; }

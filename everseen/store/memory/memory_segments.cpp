@@ -44,9 +44,11 @@ void memory_segments::create(const segment_id& id, const geometry& shape, std::u
               {id, huge_memory(shape.bytes, pages), few_keys(shape)});
 }
 
-void memory_segments::note_keys(const segment_id& id, std::uint64_t keys) noexcept {
-  segment& noted = partitions_[id.partition][place_of(id)];
-  if (keys > noted.few_keys) noted.bits.gather();
+// Before the keys of a batch, which touch most pages of a segment: each small page would be a fault, and a
+// copy later.
+void memory_segments::expect_keys(const segment_id& id, std::uint64_t keys) noexcept {
+  segment& expecting = partitions_[id.partition][place_of(id)];
+  if (keys > expecting.few_keys) expecting.bits.gather();
 }
 
 std::uint64_t memory_segments::bytes_of(std::uint32_t partition) const noexcept {

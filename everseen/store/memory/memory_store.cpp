@@ -45,7 +45,7 @@ class memory_store::restoring : public store::restore {
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
     restore_layer(states_.at(id.partition), id, layer);
     bits_.create(id, layer.shape, layer.capacity);
-    bits_.note_keys(id, layer.keys);
+    bits_.expect_keys(id, layer.keys);
     return {bits_.at(id), layer.shape.bytes};
   }
 

@@ -1,17 +1,14 @@
 #include "everseen/store/memory/huge_memory.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
-#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <sys/utsname.h>
 
 #include "everseen/core/base/error.hpp"
+
+#include "test/support/huge_pages.hpp"
 
 namespace everseen {
 namespace {
@@ -40,50 +37,20 @@ TEST(HugeMemory, KeepsItsBytesWhenItsPagesAreGathered) {
     ASSERT_EQ(memory.data()[at], at % 50'000 == 0 ? std::byte{7} : std::byte{0}) << at;
 }
 
-/// Kilobytes in huge pages of the mapping with this address, as the kernel reports them.
-std::size_t huge_kib_at(const std::byte* address) {
-  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
-  std::ifstream maps("/proc/self/smaps");
-  bool is_in = false;
-  for (std::string line; std::getline(maps, line);) {
-    std::uintptr_t from = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &from, &end) == 2)
-      is_in = from <= wanted && wanted < end;
-    std::size_t kib = 0;
-    if (is_in && std::sscanf(line.c_str(), "AnonHugePages: %zu kB", &kib) == 1) return kib;
-  }
-  return 0;
-}
-
-bool kernel_has_huge_pages() {
-  std::string modes;
-  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), modes);
-  return modes.find("[madvise]") != std::string::npos || modes.find("[always]") != std::string::npos;
-}
-
-/// Since Linux 6.1.
-bool kernel_gathers_on_request() {
-  utsname system{};
-  uname(&system);
-  int major = 0, minor = 0;
-  std::sscanf(system.release, "%d.%d", &major, &minor);
-  return major > 6 || (major == 6 && minor >= 1);
-}
-
 // The kernel may find no free huge page now and then, hence half.
 TEST(HugeMemory, ConsistsOfHugePagesWhereTheKernelHasThem) {
   const huge_memory memory(200 * mib);
   for (std::size_t at = 0; at < memory.size(); at += 2 * mib) memory.data()[at] = std::byte{1};
-  EXPECT_GE(huge_kib_at(memory.data()), kernel_has_huge_pages() ? 100 * mib / 1024 : 0);
+  EXPECT_GE(test::huge_kib_at(memory.data()), test::kernel_has_huge_pages() ? 100 * mib / 1024 : 0);
 }
 
 TEST(HugeMemory, TakesLittleUntilItsPagesAreGatheredAndThenHugePages) {
   huge_memory memory(200 * mib, huge_memory::pages::small);
   for (std::size_t at = 0; at < memory.size(); at += 2 * mib) memory.data()[at] = std::byte{1};
-  EXPECT_EQ(huge_kib_at(memory.data()), 0U);
+  EXPECT_EQ(test::huge_kib_at(memory.data()), 0U);
   for (int i = 0; i < 10; ++i) memory.gather();
-  if (!kernel_gathers_on_request()) return;
-  EXPECT_GE(huge_kib_at(memory.data()), kernel_has_huge_pages() ? 100 * mib / 1024 : 0);
+  if (!test::kernel_gathers_on_request()) return;
+  EXPECT_GE(test::huge_kib_at(memory.data()), test::kernel_has_huge_pages() ? 100 * mib / 1024 : 0);
 }
 
 TEST(HugeMemory, CanBeMoved) {
