@@ -7,65 +7,66 @@
 
 namespace everseen {
 
-void scatter::lane::grow() {
-  const std::size_t larger = std::max<std::size_t>(8, 2 * room);
-  auto more_digests = std::make_unique_for_overwrite<digest[]>(larger);
-  auto more_origin = std::make_unique_for_overwrite<std::uint32_t[]>(larger);
-  std::copy_n(digests.get(), room, more_digests.get());
-  std::copy_n(origin.get(), room, more_origin.get());
-  digests = std::move(more_digests);
-  origin = std::move(more_origin);
-  room = larger;
+/// Doubles the room of a lane.
+void scatter::grow(lane& full) {
+  const std::size_t larger = std::max<std::size_t>(8, 2 * full.room);
+  auto digests = std::make_unique_for_overwrite<digest[]>(larger);
+  auto origin = std::make_unique_for_overwrite<std::uint32_t[]>(larger);
+  std::copy_n(full.digests.get(), full.room, digests.get());
+  std::copy_n(full.origin.get(), full.room, origin.get());
+  room_ += larger - full.room;
+  full = {larger, std::move(digests), std::move(origin)};
 }
 
+// Where runs of one key fill one lane after the other, each would keep room for a whole batch.
 void scatter::begin(std::uint32_t partitions) {
+  constexpr std::size_t small_batch = 16'384;
+  if (room_ > 4 * std::max({size_, 4 * sizes_.size(), small_batch})) {
+    lanes_.clear();
+    room_ = 0;
+  }
   if (lanes_.size() < partitions) lanes_.resize(partitions);
   sizes_.assign(partitions, 0);
   size_ = 0;
-  if (!std::exchange(has_more_, false)) return;
-  for (lane& l : lanes_) {
-    l.times.clear();
-    l.keys.clear();
-  }
+  batches_.clear();
+  out_ = {};
 }
 
-void scatter::put(std::span<const digest> digests, std::span<const event_time> times,
-                  std::span<const std::string_view> keys) {
-  EVERSEEN_ASSERT(times.empty() || times.size() == digests.size());
-  EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
+void scatter::put(std::span<const digest> digests) {
   const auto partitions = static_cast<std::uint32_t>(sizes_.size());
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const std::uint32_t p = partition_of(digests[i], partitions);
     lane& l = lanes_[p];
-    if (sizes_[p] == l.room) l.grow();
+    if (sizes_[p] == l.room) grow(l);
     l.digests[sizes_[p]] = digests[i];
     l.origin[sizes_[p]++] = static_cast<std::uint32_t>(size_ + i);
   }
-  has_more_ = has_more_ || !times.empty() || !keys.empty();
-  for (std::size_t i = 0; i < times.size(); ++i)
-    lanes_[partition_of(digests[i], partitions)].times.push_back(times[i]);
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    lanes_[partition_of(digests[i], partitions)].keys.push_back(keys[i]);
   size_ += digests.size();
 }
 
-std::span<const partition_batch> scatter::finish(std::span<verdict> out,
-                                                 std::span<const event_time> time_of_all) {
+std::span<const partition_batch> scatter::finish(std::span<const event_time> times, std::span<verdict> out,
+                                                 std::span<const std::string_view> keys) {
   EVERSEEN_ASSERT(out.size() == size_);
-  EVERSEEN_ASSERT(time_of_all.size() <= 1);
+  EVERSEEN_ASSERT(times.size() <= 1 || times.size() == size_);
+  EVERSEEN_ASSERT(keys.empty() || keys.size() == size_);
   out_ = out;
-  batches_.clear();
+  const bool own_times = times.size() > 1;
   verdicts_.resize(size_);
+  times_.resize(own_times ? size_ : 0);
+  keys_.resize(keys.size());
   std::size_t before = 0;
   for (std::uint32_t p = 0; p < sizes_.size(); ++p) {
     const std::size_t size = sizes_[p];
     if (size == 0) continue;
     const lane& l = lanes_[p];
-    batches_.push_back({p,
-                        {l.digests.get(), size},
-                        l.times.empty() ? time_of_all : l.times,
-                        std::span(verdicts_).subspan(before, size),
-                        l.keys});
+    for (std::size_t i = 0; own_times && i < size; ++i) times_[before + i] = times[l.origin[i]];
+    for (std::size_t i = 0; !keys.empty() && i < size; ++i) keys_[before + i] = keys[l.origin[i]];
+    batches_.push_back(
+        {p,
+         {l.digests.get(), size},
+         own_times ? std::span<const event_time>(times_).subspan(before, size) : times,
+         std::span(verdicts_).subspan(before, size),
+         keys.empty() ? keys : std::span<const std::string_view>(keys_).subspan(before, size)});
     before += size;
   }
   return batches_;
@@ -75,13 +76,14 @@ std::span<const partition_batch> scatter::sort(std::span<const digest> digests,
                                                std::span<const event_time> times, std::uint32_t partitions,
                                                std::span<verdict> out,
                                                std::span<const std::string_view> keys) {
-  EVERSEEN_ASSERT(out.size() == digests.size());
   if (partitions > 1) {
-    const bool one_for_all = times.size() == 1;
     begin(partitions);
-    put(digests, one_for_all ? std::span<const event_time>{} : times, keys);
-    return finish(out, one_for_all ? times : std::span<const event_time>{});
+    put(digests);
+    return finish(times, out, keys);
   }
+  EVERSEEN_ASSERT(out.size() == digests.size());
+  EVERSEEN_ASSERT(times.size() <= 1 || times.size() == digests.size());
+  EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());
   out_ = out;
   batches_.clear();
   if (!digests.empty()) batches_.push_back({0, digests, times, out, keys});

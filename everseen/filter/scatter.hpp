@@ -14,28 +14,24 @@ namespace everseen {
 /// Sorts the digests of a batch by partition and returns the verdicts to the order of the keys.
 ///
 /// A batch may come in pieces: begin(), put() for each, finish(). So each digest is written once, to its
-/// place, as soon as it is computed. Partitions have room of their own that grows: repeats of one key may
-/// fill one of them. Memory is reused between batches. Cost: about 2 ns a key to sort and 1 ns to gather;
-/// none with one partition. Threads: one at a time.
+/// place, as soon as it is computed. Partitions have room of their own, which grows: repeats of one key may
+/// fill one of them. Memory is reused between batches. Cost: about 2 ns a key to sort and 1 ns to gather,
+/// neither for a batch in one piece with one partition; 1 ns a partition. Threads: one at a time.
 class scatter {
  public:
   void begin(std::uint32_t partitions);
-  /// @param times  empty, or one per key; of all pieces alike
-  /// @param keys   empty, or one per digest, for a filter that wants keys; of all pieces alike
-  void put(std::span<const digest> digests, std::span<const event_time> times = {},
-           std::span<const std::string_view> keys = {});
-  /// How many keys there are since begin().
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Copies the digests behind those of this batch.
+  void put(std::span<const digest> digests);
   /// Returns one batch per partition that occurs, keys in their order. Valid until the next begin() or
-  /// sort(); gather() writes `out`.
-  /// @param time_of_all  empty, or the time of all keys if put() was given none
-  /// @pre out.size() == size()
-  [[nodiscard]] std::span<const partition_batch> finish(std::span<verdict> out,
-                                                        std::span<const event_time> time_of_all = {});
-
-  /// The same for a batch in one piece. The data behind the spans must live as long as the result: with one
-  /// partition, it is not copied.
+  /// sort(); the data behind the spans must live as long. gather() writes `out`.
   /// @param times  empty, one for all, or one per key
+  /// @param keys   empty, or one per digest, for a filter that wants keys
+  /// @pre out.size() is the number of digests since begin()
+  [[nodiscard]] std::span<const partition_batch> finish(std::span<const event_time> times,
+                                                        std::span<verdict> out,
+                                                        std::span<const std::string_view> keys = {});
+
+  /// The same for a batch in one piece, which is not copied and must live as long as the result, too.
   [[nodiscard]] std::span<const partition_batch> sort(std::span<const digest> digests,
                                                       std::span<const event_time> times,
                                                       std::uint32_t partitions, std::span<verdict> out,
@@ -44,26 +40,31 @@ class scatter {
   /// Copies the verdicts of the batches into `out`, in the order of the keys.
   void gather() noexcept;
 
+  /// For how many keys there is memory: at most 4 times as many as in the last batch, or 16 times as many as
+  /// it has partitions, or 65,536; and twice as many as in this one.
+  [[nodiscard]] std::size_t room() const noexcept { return room_; }
+
  private:
-  /// The keys of one partition. Arrays instead of vectors, whose resize() writes memory that is then written.
+  /// Arrays instead of vectors, whose resize() writes memory that is then written.
   struct lane {
     std::size_t room = 0;
     std::unique_ptr<digest[]> digests;
     std::unique_ptr<std::uint32_t[]> origin;  // the index of each key in the batch
-    std::vector<event_time> times;
-    std::vector<std::string_view> keys;
-
-    void grow();
   };
 
-  std::vector<lane> lanes_;
-  std::vector<std::size_t>
-      sizes_;              // of the lanes of this batch: apart, since a small batch visits all of them
-  bool has_more_ = false;  // lanes have times or keys
+  void grow(lane& full);
+
+  std::vector<lane> lanes_;           // by partition; there may be more
+  std::vector<std::uint32_t> sizes_;  // of the lanes of this batch
+  std::size_t room_ = 0;              // of all lanes
   std::size_t size_ = 0;
+
   std::vector<partition_batch> batches_;
   std::span<verdict> out_;
-  std::vector<verdict> verdicts_;  // of all lanes, one after the other
+  // Of all lanes, one after the other:
+  std::vector<verdict> verdicts_;
+  std::vector<event_time> times_;
+  std::vector<std::string_view> keys_;
 };
 
 }  // namespace everseen

@@ -71,26 +71,30 @@ TEST(Scatter, SortsByPartitionAndReturnsVerdictsInOrder) {
 }
 
 TEST(Scatter, SortsABatchThatComesInPieces) {
-  scatter sorter, whole;
+  scatter sorter;
   const std::vector<digest> digests = test::random_digests(3).take(5000);
   std::vector<event_time> times;
-  for (std::size_t i = 0; i < digests.size(); ++i) times.push_back(at(i));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    times.push_back(at(i));
+    names.push_back(std::to_string(i));
+  }
+  const std::vector<std::string_view> keys(names.begin(), names.end());
   for (const std::uint32_t partitions : {1U, 7U, 64U}) {
-    std::vector<verdict> out(digests.size()), out_of_whole(digests.size());
+    std::vector<verdict> out(digests.size());
     sorter.begin(partitions);
-    for (std::size_t from = 0, piece = 1; from < digests.size(); from += piece, piece *= 2) {
-      piece = std::min(piece, digests.size() - from);
-      sorter.put(std::span(digests).subspan(from, piece), std::span(times).subspan(from, piece));
-    }
-    ASSERT_EQ(sorter.size(), digests.size());
-    const auto pieces = sorter.finish(out);
-    const auto expected = whole.sort(digests, times, partitions, out_of_whole);
-    ASSERT_EQ(pieces.size(), expected.size());
-    for (std::size_t b = 0; b < expected.size(); ++b) {
-      EXPECT_EQ(pieces[b].partition, expected[b].partition);
-      EXPECT_TRUE(std::ranges::equal(pieces[b].digests, expected[b].digests));
-      EXPECT_TRUE(std::ranges::equal(pieces[b].times, expected[b].times));
-      std::ranges::transform(pieces[b].digests, pieces[b].out.begin(), mark);
+    for (std::size_t from = 0, piece = 1; from < digests.size(); from += piece, piece *= 2)
+      sorter.put(std::span(digests).subspan(from, std::min(piece, digests.size() - from)));
+    for (const partition_batch& batch : sorter.finish(times, out, keys)) {
+      std::size_t i = 0;  // in the batch
+      for (std::size_t all = 0; all < digests.size(); ++all) {
+        if (partition_of(digests[all], partitions) != batch.partition) continue;
+        ASSERT_EQ(batch.digests[i], digests[all]);
+        ASSERT_EQ(batch.times[i], times[all]);
+        ASSERT_EQ(batch.keys[i], keys[all]);
+        batch.out[i++] = mark(digests[all]);
+      }
+      ASSERT_EQ(batch.digests.size(), i);
     }
     sorter.gather();
     for (std::size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], mark(digests[i])) << i;
@@ -106,6 +110,21 @@ TEST(Scatter, GivesAllRepeatsOfOneKeyToOnePartition) {
   ASSERT_EQ(batches.size(), 1U);
   EXPECT_EQ(batches[0].digests.size(), same.size());
   EXPECT_THAT(batches[0].times, testing::ElementsAre(one));
+}
+
+TEST(Scatter, HoldsMemoryForAFewBatchesWhicheverPartitionsTheyFill) {
+  scatter sorter;
+  constexpr std::size_t n = 100'000;
+  std::vector<verdict> out(n);
+  std::vector<bool> filled(64);
+  for (const digest& d : test::random_digests(5).take(1'000)) {
+    const std::uint32_t p = partition_of(d, 64);
+    if (filled[p]) continue;
+    filled[p] = true;
+    ASSERT_EQ(sorter.sort(std::vector<digest>(n, d), {}, 64, out).size(), 1U);
+    EXPECT_LE(sorter.room(), 4 * n + 4 * n) << "and less than twice as many for the lane that grew";
+  }
+  EXPECT_EQ(std::ranges::count(filled, true), 64);
 }
 
 TEST(Scatter, JudgesASinglePartitionInPlace) {

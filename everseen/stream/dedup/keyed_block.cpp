@@ -31,13 +31,14 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
   find_record_ends(bytes_.text(), options_.format, ends_);
   const std::uint32_t partitions = seen_.stored().batch_partitions();
-  if (every_record_is_key_ && !wants_keys_) return hash_records(partitions);
+  if (every_record_is_key_) return hash_records(partitions);
   hash_fields();
   verdicts_.assign(digests_.size(), verdict::unknown);
   return sorted_.sort(digests_, times(), partitions, verdicts_, keys_.views());
 }
 
-/// The common case: each record is a key. A few hundred at a time are hashed and sorted while they are in L1.
+/// The common case: each record is a key. A few hundred at a time are hashed and counted while they are in
+/// L1.
 std::span<const partition_batch> keyed_block::hash_records(std::uint32_t partitions) {
   const hasher& hash = seen_.hash();
   const char* const text = bytes_.text().data();
@@ -54,10 +55,12 @@ std::span<const partition_batch> keyed_block::hash_records(std::uint32_t partiti
     }
     hash(std::span(keys).first(n), std::span(digests).first(n));
     sorted_.put(std::span(digests).first(n));
+    if (wants_keys_)
+      for (const std::string_view key : std::span(keys).first(n)) keys_.keep(key);
     done += n;
   }
   verdicts_.assign(ends_.size(), verdict::unknown);
-  return sorted_.finish(verdicts_, times());
+  return sorted_.finish(times(), verdicts_, keys_.views());
 }
 
 void keyed_block::hash_fields() {
