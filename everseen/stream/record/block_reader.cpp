@@ -41,8 +41,10 @@ constexpr std::size_t reserved = 1 + block_reader::padding;
 }  // namespace
 
 void block::limit(std::size_t bytes) {
-  limit_ = bytes;
-  if (bytes + reserved <= capacity_) return;
+  if (bytes + reserved <= capacity_) {
+    limit_ = bytes;
+    return;
+  }
   // In steps, since blocks differ by the bytes that the last one left over: new memory costs page faults.
   constexpr std::size_t step = std::size_t{64} << 10;
   const std::size_t wanted = (bytes + reserved + step - 1) / step * step;
@@ -50,6 +52,7 @@ void block::limit(std::size_t bytes) {
   if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
   bytes_ = std::move(larger);
   capacity_ = wanted;
+  limit_ = bytes;
 }
 
 int block_reader::input::source() const noexcept {

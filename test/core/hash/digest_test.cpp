@@ -124,7 +124,7 @@ TEST(Digest, SipHashUsesAllSixteenBytesOfTheSeed) {
 }
 
 TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
-  // Lengths in any order: keys up to 8, up to 16, up to 240 and of more bytes are hashed apart from each
+  // Lengths in any order: keys of up to 8, of up to 16 and of more bytes are hashed apart from each
   // other.
   const std::string text = random_text(1'100);
   std::mt19937_64 next(5);
