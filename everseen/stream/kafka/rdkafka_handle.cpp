@@ -258,7 +258,8 @@ void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<v
       const auto now = steady_clock::now();
       if (is_unknown_topic(error) && !end_of_unknown) end_of_unknown = std::min(end, now + longest_unknown);
       const bool may_come = is_unknown_topic(error) && now < *end_of_unknown;
-      if (now >= end || (judge(error) == trouble::lasting && !may_come)) raise(error, {}, judge(error) == trouble::lasting ? one : where);
+      if (now >= end || (judge(error) == trouble::lasting && !may_come))
+        raise(error, {}, judge(error) == trouble::lasting ? one : where);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
