@@ -18,13 +18,15 @@ std::string bytes(const void* at, std::size_t length) {
 }
 
 /// Asks again while a broker is not ready to answer: its connection is new, and it has not named its versions
-/// yet; or a group's coordinator is still loading it, or has moved with the death of a broker.
+/// yet; or a group's coordinator is still loading it, or has moved with the death of a broker; or a busy
+/// machine made the controller believe that the broker is dead, so that nobody can hold a new topic.
 template <typename Ask>
 void ask(Ask question, const std::string& what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     const rd_kafka_resp_err_t failure = question();
     const bool is_temporary = failure == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ||
+                              failure == RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR ||
                               failure == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
                               failure == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
                               failure == RD_KAFKA_RESP_ERR_NOT_COORDINATOR;
@@ -134,14 +136,18 @@ namespace {
 /// @param request  gets the queue of answers    @param results  the results in an answer, and how many
 template <typename Request, typename Results>
 void administer(rd_kafka_t* with, const std::string& what, Request request, Results results) {
-  rd_kafka_queue_t* const answers = rd_kafka_queue_new(with);
-  request(answers);
-  rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
-  auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
-  if (failed == RD_KAFKA_RESP_ERR_NO_ERROR) failed = results(told);
-  if (told != nullptr) rd_kafka_event_destroy(told);
-  rd_kafka_queue_destroy(answers);
-  check(failed, what);
+  ask(
+      [&] {
+        rd_kafka_queue_t* const answers = rd_kafka_queue_new(with);
+        request(answers);
+        rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
+        auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
+        if (failed == RD_KAFKA_RESP_ERR_NO_ERROR) failed = results(told);
+        if (told != nullptr) rd_kafka_event_destroy(told);
+        rd_kafka_queue_destroy(answers);
+        return failed;
+      },
+      what);
 }
 
 }  // namespace
