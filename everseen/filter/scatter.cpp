@@ -7,9 +7,8 @@
 
 namespace everseen {
 
-/// Doubles the room of a lane.
-void scatter::grow(lane& full) {
-  const std::size_t larger = std::max<std::size_t>(8, 2 * full.room);
+void scatter::grow(lane& full, std::size_t wanted) {
+  const std::size_t larger = std::max({least_room, 2 * full.room, wanted});
   auto digests = std::make_unique_for_overwrite<digest[]>(larger);
   auto origin = std::make_unique_for_overwrite<std::uint32_t[]>(larger);
   std::copy_n(full.digests.get(), full.room, digests.get());
@@ -34,10 +33,16 @@ void scatter::begin(std::uint32_t partitions) {
 
 void scatter::put(std::span<const digest> digests) {
   const auto partitions = static_cast<std::uint32_t>(sizes_.size());
+  if (partitions == 1) {
+    if (lanes_[0].room - size_ < digests.size()) grow(lanes_[0], size_ + digests.size());
+    std::ranges::copy(digests, lanes_[0].digests.get() + size_);
+    size_ += digests.size();
+    return;
+  }
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const std::uint32_t p = partition_of(digests[i], partitions);
     lane& l = lanes_[p];
-    if (sizes_[p] == l.room) grow(l);
+    if (sizes_[p] == l.room) grow(l, least_room);
     l.digests[sizes_[p]] = digests[i];
     l.origin[sizes_[p]++] = static_cast<std::uint32_t>(size_ + i);
   }
@@ -46,6 +51,7 @@ void scatter::put(std::span<const digest> digests) {
 
 std::span<const partition_batch> scatter::finish(std::span<const event_time> times, std::span<verdict> out,
                                                  std::span<const std::string_view> keys) {
+  if (sizes_.size() == 1) return in_place({lanes_[0].digests.get(), size_}, times, out, keys);
   EVERSEEN_ASSERT(out.size() == size_);
   EVERSEEN_ASSERT(times.size() <= 1 || times.size() == size_);
   EVERSEEN_ASSERT(keys.empty() || keys.size() == size_);
@@ -81,6 +87,12 @@ std::span<const partition_batch> scatter::sort(std::span<const digest> digests,
     put(digests);
     return finish(times, out, keys);
   }
+  return in_place(digests, times, out, keys);
+}
+
+std::span<const partition_batch> scatter::in_place(std::span<const digest> digests,
+                                                   std::span<const event_time> times, std::span<verdict> out,
+                                                   std::span<const std::string_view> keys) {
   EVERSEEN_ASSERT(out.size() == digests.size());
   EVERSEEN_ASSERT(times.size() <= 1 || times.size() == digests.size());
   EVERSEEN_ASSERT(keys.empty() || keys.size() == digests.size());

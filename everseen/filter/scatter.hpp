@@ -16,7 +16,7 @@ namespace everseen {
 /// A batch may come in pieces: begin(), put() for each, finish(). So each digest is written once, to its
 /// place, as soon as it is computed. Partitions have room of their own, which grows: repeats of one key may
 /// fill one of them. Memory is reused between batches. Cost: about 2 ns a key to sort and 1 ns to gather,
-/// neither for a batch in one piece with one partition; 1 ns a partition. Threads: one at a time.
+/// with one partition a copy at most; 1 ns a partition. Threads: one at a time.
 class scatter {
  public:
   void begin(std::uint32_t partitions);
@@ -52,7 +52,13 @@ class scatter {
     std::unique_ptr<std::uint32_t[]> origin;  // the index of each key in the batch
   };
 
-  void grow(lane& full);
+  static constexpr std::size_t least_room = 8;
+
+  void grow(lane& full, std::size_t wanted);
+  [[nodiscard]] std::span<const partition_batch> in_place(std::span<const digest> digests,
+                                                          std::span<const event_time> times,
+                                                          std::span<verdict> out,
+                                                          std::span<const std::string_view> keys);
 
   std::vector<lane> lanes_;           // by partition; there may be more
   std::vector<std::uint32_t> sizes_;  // of the lanes of this batch

@@ -37,8 +37,8 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   return sorted_.sort(digests_, times(), partitions, verdicts_, keys_.views());
 }
 
-/// The common case: each record is a key. A few hundred at a time are hashed and counted while they are in
-/// L1.
+/// The common case: each record is a key. A few hundred at a time are hashed, and put to their partitions
+/// while they are in L1.
 std::span<const partition_batch> keyed_block::hash_records(std::uint32_t partitions) {
   const hasher& hash = seen_.hash();
   const char* const text = bytes_.text().data();
