@@ -35,7 +35,7 @@ class checked_segments : public segments {
     may_fail();
     const auto [place, is_new] = segments_.try_emplace(id);
     EXPECT_TRUE(is_new) << "created twice: slice " << id.slice << " layer " << id.layer;
-    place->second = {std::vector<line>(shape.lines()), capacity, 0};
+    place->second = {std::vector<line>(shape.lines()), capacity};
   }
 
   void drop_before(std::uint32_t partition, window::slice_index oldest) override {
@@ -45,7 +45,14 @@ class checked_segments : public segments {
     });
   }
 
-  void note_keys(const segment_id& id, std::uint64_t keys) noexcept override { segments_.at(id).keys = keys; }
+  void expect_keys(const segment_id& id, std::uint64_t keys) noexcept override {
+    segments_.at(id).expected = keys;
+  }
+
+  void note_keys(const segment_id& id, std::uint64_t keys) noexcept override {
+    EXPECT_LE(keys, segments_.at(id).expected) << "more than were announced";
+    segments_.at(id).keys = keys;
+  }
 
   /// Makes call number `call` (from 0) of create and drop_before throw, once.
   void fail_at(std::uint64_t call, bool out_of_memory) {
@@ -81,6 +88,7 @@ class checked_segments : public segments {
     std::vector<line> lines;
     std::uint64_t capacity = 0;
     std::uint64_t keys = 0;
+    std::uint64_t expected = 0;
   };
 
   void may_fail() {
