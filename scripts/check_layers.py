@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Fails when a dependency points the wrong way between the folders of everseen/ and module/.
 
-usage: check_layers.py [--map]
+usage: check_layers.py [--map|--rooms]
 
 Reads every #include, and the DEPENDS of every everseen_layer() in CMake. Also keeps the core pure (standard library,
 hashing and instruction sets only, no input or output) and the lower layers away from the clock. With --map it
-prints the layers, their rooms and the arrows; ARCHITECTURE.md must have the same map.
+prints the layers and the arrows; ARCHITECTURE.md must have the same map. With --rooms it prints the rooms of each
+layer, what each is for, and which others of its layer it may include.
 """
 
 import pathlib
@@ -104,6 +105,67 @@ ROOMS = {
     "module/value": {"module/server"},
     "module/commands": {"module/server", "module/value"},
 }
+# Room -> what it is for.
+PURPOSES = {
+    "core/base": "errors, verdicts, bytes, checksums, assertions",
+    "core/hash": "keys to digests: our hashes, and those of other systems' filters",
+    "core/layout": "how a digest becomes bits of a segment, and what that costs: sizes and rates",
+    "core/kernel": "the inner loops over one segment, one file for each kind of CPU",
+    "core/spec": "what a filter was created with, and what follows from it: growth, windows, which keys it takes",
+    "core/partition": "verdicts of one partition over the port `segments`; journal records, predictions",
+    "core/format": "doc/format.md in code: images, streams, records, names of keys in Redis",
+    "compat/bitmap": "filters that are an ordinary string of Redis: hashes of go-zero, C, PHP; how bits are numbered",
+    "compat/guava": "Guava's filter: sizes, positions, its stream",
+    "compat/redisbloom": "RedisBloom's filter: sizes, positions, its dump, the file of a dump",
+    "store/port": "the ports `stored_filter`, `filter_admin`, `store`, `ledger`; time, retries, common helpers",
+    "store/link": "a filter that asks an older one first, of any store",
+    "store/embedded": "filters and ledgers whose bits are in this process",
+    "store/memory": "filters in memory: `mem:`",
+    "store/disk": "files as the operating system gives them: opened, locked, mapped, replaced as a whole",
+    "store/journal": "jobs of a filter in files",
+    "store/file": "filters in a directory: `file:DIRECTORY`",
+    "stream/time": "times as they are written, in any form and zone",
+    "stream/record": "records, and what is read from them: keys, times, properties to count by",
+    "stream/port": "the ports `source` and `sink`, and what those behind them share",
+    "stream/dedup": "the pipeline of `everseen dedup`",
+    "stream/job": "events that take effect once: batches, steps, settlement",
+    "stream/file": "files and pipes as source and sink",
+    "stream/kafka": "topics of Kafka as source and sink",
+    "stream/redis": "streams of Redis as source and sink",
+    "server/base": "options, commands as data, counters, threads for work that waits",
+    "server/registry": "filters, each opened once for all clients; batches of keys on their way to them",
+    "server/service": "what all connections share: rights, limits, outages, transactions",
+    "server/net": "sockets: loops, listeners, TLS",
+    "server/resp": "a conversation in the Redis protocol",
+    "server/commands": "the commands of the Redis protocol, one file a family",
+    "server/own": "the commands of the Redis protocol that are everseen's own",
+    "server/http": "a conversation in HTTP: messages, problems, rights, routes",
+    "server/api": "what can be asked over HTTP: filters, keys, plans, metrics, the page",
+    "cli/terminal": "output, files, signals, progress, times as text",
+    "cli/verb": "what a verb is, the list of all, and what they share: options, stores",
+    "cli/help": "help, manual pages and completion, from the descriptions of the verbs",
+    "cli/keys": "verbs that ask about keys",
+    "cli/filters": "verbs that create, show, copy and change filters",
+    "cli/planning": "what a filter costs, and records to try it with: plan, bench, gen",
+    "cli/serve": "the verb serve",
+    "cli/long_run": "what dedup and stream share: outages, the counts at the end",
+    "cli/dedup": "the verb dedup",
+    "cli/stream": "the verbs stream, jobs and counts",
+    "cli/program": "from the command line, the environment and a file to the verb; from an error to the exit code",
+    "redis/wire": "URLs, commands, replies, slots",
+    "redis/script": "texts of scripts, and what they are made of",
+    "redis/transport": "connections, clusters, outages, replicas",
+    "redis/keyspace": "every name and field; names and ids, headers, ends, links; which server is which",
+    "redis/journal": "what clients judge by: mirrors, journals, checkpoints",
+    "redis/served": "what servers judge by: values, packed keys",
+    "redis/ledger": "the jobs of a filter, for both judges",
+    "redis/filter": "a filter by its id, for both judges; from a sealed filter to its successor",
+    "redis/admin": "create, find, rename, rebuild, restore, link, drop",
+    "redis/attached": "filters of other programs",
+    "module/server": "what a Redis server offers a module: its functions, its values, free memory, settings",
+    "module/value": "a filter as one value of a key: its memory, its two types, its image in an RDB and an AOF",
+    "module/commands": "the commands, as data, and what their arguments mean",
+}
 MOST_FILES_IN_A_ROOM = 25
 
 # The core may include these third-party headers, and standard headers except the impure ones.
@@ -191,6 +253,8 @@ def room_faults():
             yield f"{name} is not a room that scripts/check_layers.py knows"
         if sum(p.is_file() for p in folder.iterdir()) > MOST_FILES_IN_A_ROOM:
             yield f"{name} has more than {MOST_FILES_IN_A_ROOM} files; give them rooms"
+    for name in sorted(ROOMS.keys() ^ PURPOSES.keys()):
+        yield f"scripts/check_layers.py does not say what the room {name} is for"
     for name in sorted(ROOMS.keys() - names):
         yield f"scripts/check_layers.py knows a room that does not exist: {name}"
     for folder in sorted({p.parent for p in (ROOT / "test").glob("*/*/*_test.cpp")}):
@@ -214,17 +278,22 @@ def highest_first(arrows):
 
 
 def map_of_the_house():
-    """Layers and, indented, their rooms; each is followed by those it may include. Every arrow points down."""
+    """Layers, each followed by those it may include. Every arrow points down."""
     order = highest_first(ARROWS)
-    rooms = highest_first(ROOMS)
-    lines = []
-    for layer in order:
-        lines.append(f"{layer:<14} {' '.join(sorted(ARROWS[layer], key=order.index))}")
-        for room in rooms:
-            if room.startswith(f"{layer}/"):
-                below = (name.split("/")[1] for name in sorted(ROOMS[room], key=rooms.index))
-                lines.append(f"  {room.split('/')[1]:<12} {' '.join(below)}")
+    lines = (f"{layer:<14} {' '.join(sorted(ARROWS[layer], key=order.index))}" for layer in order)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def map_of_the_rooms():
+    """Rooms, highest first within their layer: purpose, and the rooms below that they may include."""
+    order = highest_first(ROOMS)
+    lines = []
+    for layer in highest_first(ARROWS):
+        for room in order:
+            if room.startswith(f"{layer}/"):
+                below = ", ".join(name.split("/")[1] for name in sorted(ROOMS[room], key=order.index))
+                lines.append(f"{room:<18} {PURPOSES[room]}" + (f"  <- {below}" if below else ""))
+    return "\n".join(lines)
 
 
 def map_faults():
@@ -286,6 +355,9 @@ def faults():
 def main():
     if sys.argv[1:] == ["--map"]:
         print(map_of_the_house())
+        return 0
+    if sys.argv[1:] == ["--rooms"]:
+        print(map_of_the_rooms())
         return 0
     found = [*faults(), *map_faults()]
     for fault in found:
