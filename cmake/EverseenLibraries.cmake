@@ -4,7 +4,7 @@
 #
 #   linked in      sodium, hiredis. Debian has archives of them. Their shared libraries change their names between
 #                  releases (hiredis), or are missing where the module is loaded: a container with Redis has no sodium.
-#   carried along  fmt, spdlog, simdjson, toml++, prometheus-cpp, civetweb, in lib/everseen. Debian has no archives of
+#   carried along  fmt, spdlog, simdjson, toml++, prometheus-cpp, in lib/everseen. Debian has no archives of
 #                  them, and their shared libraries change their names between releases. A package with these runs on
 #                  Debian 12 and later.
 #   the system's   OpenSSL and librdkafka, with their dependencies (lz4, zstd, sasl2, zlib), although Debian has
@@ -50,7 +50,7 @@ function(everseen_carry_libraries program)
   install(TARGETS ${program} RUNTIME_DEPENDENCY_SET everseen_needed
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT shared)
   install(RUNTIME_DEPENDENCY_SET everseen_needed
-    PRE_INCLUDE_REGEXES "^lib(fmt|spdlog|simdjson|tomlplusplus|prometheus-cpp-core|civetweb|civetweb-cpp)\\.so"
+    PRE_INCLUDE_REGEXES "^lib(fmt|spdlog|simdjson|tomlplusplus|prometheus-cpp-core)\\.so"
     PRE_EXCLUDE_REGEXES "."
     LIBRARY DESTINATION lib/everseen COMPONENT carried EXCLUDE_FROM_ALL)
 endfunction()

@@ -54,6 +54,3 @@ archive libfmt-dev libfmt.a -DFMT_TEST=OFF -DFMT_DOC=OFF
 archive libspdlog-dev libspdlog.a -DSPDLOG_FMT_EXTERNAL=ON -DSPDLOG_BUILD_EXAMPLE=OFF
 archive libsimdjson-dev libsimdjson.a
 archive prometheus-cpp-dev lib/libprometheus-cpp-core.a -DENABLE_PUSH=OFF -DENABLE_PULL=OFF -DENABLE_TESTING=OFF
-# Without TLS, for which it would load libraries at run time. The page that it serves has none.
-archive libcivetweb-dev "src/libcivetweb.a src/libcivetweb-cpp.a" -DCIVETWEB_BUILD_TESTING=OFF -DCIVETWEB_ENABLE_CXX=ON \
-  -DCIVETWEB_ENABLE_WEBSOCKETS=ON -DCIVETWEB_ENABLE_SSL=OFF

@@ -114,7 +114,7 @@ void declare_stream_arguments(option_set& known, stream_arguments& into) {
   add_switch(known, "--dry-run", into.dry_run,
              "judge by an empty filter in memory, print what would be counted, and touch nothing");
   add_text(known, "--metrics", into.metrics,
-           {"HOST:PORT", "serve metrics for Prometheus at this address, as in 127.0.0.1:9464"});
+           {"ADDRESS:PORT", "serve metrics for Prometheus at this address, as in 127.0.0.1:9464"});
   add_optional_text(known, "--stats", into.stats, "-",
                     {"FILE", "when done, write counts as JSON to this file, or to standard error"});
   add_switch(known, "-q,--quiet", into.quiet, "print no summary and no progress on standard error");

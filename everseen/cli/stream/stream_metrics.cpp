@@ -1,10 +1,9 @@
 #include "everseen/cli/stream/stream_metrics.hpp"
 
-#include <cerrno>
-#include <exception>
-#include <vector>
+#include <chrono>
+#include <stop_token>
+#include <thread>
 
-#include <CivetServer.h>
 #include <fmt/format.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
@@ -14,6 +13,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/filter/open_store.hpp"
+#include "everseen/server/server.hpp"
 
 namespace everseen::cli {
 
@@ -27,47 +28,40 @@ void raise_to(Counter& counter, std::uint64_t total) {
   counter.Increment(static_cast<double>(total) - counter.Value());
 }
 
-/// Serves the metrics of a registry, and none about itself.
-class metrics_page final : public CivetHandler {
- public:
-  explicit metrics_page(const prometheus::Registry& of) : of_(of) {}
+server::listen_address address_of(const std::string& text) {
+  const server::listen_address address = server::parse_listen_address(text);
+  if (address.is != server::listen_address::kind::tcp)
+    throw parameter_error(fmt::format("--metrics {} is not ADDRESS:PORT, as in 127.0.0.1:9464", text));
+  return address;
+}
 
-  bool handleGet(CivetServer* /*server*/, mg_connection* to) override {
-    const std::string text = prometheus::TextSerializer().Serialize(of_.Collect());
-    mg_printf(to,
-              "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
-              "Content-Length: %zu\r\nConnection: close\r\n\r\n",
-              text.size());
-    mg_write(to, text.data(), text.size());
-    return true;
-  }
+/// Few threads: one reader at a time is usual.
+server::options page_options(const std::string& address, const prometheus::Registry& shown) {
+  server::options o;
+  o.http = {address_of(address)};
+  o.metrics = [&shown] { return prometheus::TextSerializer().Serialize(shown.Collect()); };
+  o.threads = o.store_threads = 1;
+  o.drain_timeout = std::chrono::seconds(1);
+  return o;
+}
+
+/// Serves the metrics of a registry, and none about itself.
+class metrics_page {
+ public:
+  metrics_page(const std::string& address, const prometheus::Registry& shown)
+      : server_(page_options(address, shown), open_store("mem:")) {}
 
  private:
-  const prometheus::Registry& of_;
+  server::filter_server server_;
+  std::jthread serving_{[this](const std::stop_token& ended) {
+    server_.run_until([&ended] { return ended.stop_requested(); });
+  }};
 };
-
-std::unique_ptr<CivetServer> listen(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size())
-    throw parameter_error(
-        fmt::format("--metrics {} is no address; give host:port, as in 127.0.0.1:9464", address));
-  try {
-    // An idle connection occupies one of these threads until it times out.
-    return std::make_unique<CivetServer>(std::vector<std::string>{"listening_ports", address, "num_threads",
-                                                                  "4", "request_timeout_ms", "2000"});
-  } catch (const std::exception& e) {
-    throw storage_error(fmt::format("cannot listen on {}: {}; is the port taken? Give --metrics another one",
-                                    address, e.what()),
-                        EADDRINUSE, address);
-  }
-}
 
 }  // namespace
 
 struct stream_metrics::families {
   prometheus::Registry registry;
-  metrics_page page{registry};
-  std::unique_ptr<CivetServer> server;  // destroyed before what it shows
   prometheus::Labels job;
 
   Counter& verdicts(const char* verdict) {
@@ -116,11 +110,10 @@ struct stream_metrics::families {
           .Labels(job)
           .Register(registry)
           .Add({}, prometheus::Histogram::BucketBoundaries{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30});
+  metrics_page page;  // ends before what it shows
 
   families(const std::string& address, const std::string& name)
-      : server(listen(address)), job{{"job_name", shown_name(name)}} {
-    server->addHandler("/metrics$", page);
-  }
+      : job{{"job_name", shown_name(name)}}, page(address, registry) {}
 };
 
 stream_metrics::stream_metrics(const std::string& address, const std::string& job_name)

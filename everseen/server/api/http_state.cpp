@@ -76,7 +76,8 @@ http_response stats(http_call& c) {
 http_response metrics(http_call& c) {
   http_response r;
   r.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  r.body = metrics_text(c.all);
+  const auto& given = c.all.settings().metrics;
+  r.body = given ? given() : metrics_text(c.all);
   return r;
 }
 

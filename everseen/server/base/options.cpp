@@ -70,7 +70,7 @@ void must_be_safe(const options& o) {
   }
   for (const listen_address& where : o.http) {
     must_have_certificate(o, where);
-    if (!o.users.empty()) continue;
+    if (!o.users.empty() || o.metrics) continue;
     if (where.is_local() && !is_behind_a_proxy(o)) continue;
     if (where.is_local())
       throw parameter_error(

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,9 @@ struct options {
   std::optional<std::uint64_t> max_memory_bytes{};  ///< for all filters; default: the store's room
   std::size_t batch_keys = 16'384;              ///< from several clients, in one batch to a store on servers
   std::shared_ptr<telemetry::event_log> log{};  ///< null: nothing is logged
+  /// The text of /metrics in place of the server's own, from any thread. The server then has nothing else
+  /// over HTTP, and anybody may read it.
+  std::function<std::string()> metrics{};
 };
 
 /// Whether programs on other machines may be clients, directly or through a proxy. They may choose keys to

@@ -175,7 +175,7 @@ class http_connection final : public client_connection<Stream> {
   }
 
   void reply(const http_response& r, bool keep) {
-    const http_route* const route = admitted_ ? admitted_->route : route_of(head_);
+    const http_route* const route = admitted_ ? admitted_->route : route_of(all(), head_);
     all().http_requests().note(
         {route == nullptr ? std::string_view() : route->pattern, name_of(head_.method), r.status});
     all().http_took().note(clock::now() - arrived_);

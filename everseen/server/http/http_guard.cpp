@@ -33,7 +33,7 @@ bool is_this_machine(std::string_view name) {
 
 void must_be_meant_for_us(const service& all, const http_request& r) {
   if (r.host.empty() && !r.is_old) throw http_problem{400, "bad_request", "the request names no Host"};
-  if (!r.by_loopback || r.host.empty()) return;
+  if (!r.by_loopback || r.host.empty() || all.settings().metrics) return;
   const std::string host = lower(r.host);
   const std::string_view name = name_in(host);
   if (is_this_machine(name)) return;

@@ -51,17 +51,21 @@ bool serves(const http_route& route, http_method method) noexcept {
   return route.method == method || (route.method == http_method::get && method == http_method::head);
 }
 
-[[noreturn]] void refuse_method(const std::set<std::string_view>& allowed) {
+[[noreturn]] void refuse_method(const service& all, const std::set<std::string_view>& allowed) {
   if (allowed.empty())
-    throw http_problem{404, "not_found", "there is nothing here; /openapi.json describes what there is"};
-  std::string all;
-  for (const std::string_view each : allowed) all += (all.empty() ? "" : ", ") + std::string(each);
-  throw http_problem{405, "method_not_allowed", "this path accepts only " + all, {{"Allow", all}}};
+    throw http_problem{404, "not_found",
+                       all.settings().metrics
+                           ? "there is only /metrics here"
+                           : "there is nothing here; /openapi.json describes what there is"};
+  std::string methods;
+  for (const std::string_view each : allowed) methods += (methods.empty() ? "" : ", ") + std::string(each);
+  throw http_problem{405, "method_not_allowed", "this path accepts only " + methods, {{"Allow", methods}}};
 }
 
 /// Visits the operations with this path until one returns true.
 template <typename Visit>
-void visit_matches(std::string_view path, Visit visit) {
+void visit_matches(const service& all, std::string_view path, Visit visit) {
+  if (all.settings().metrics && path != "/metrics") return;
   for (const auto& family : {filter_routes(), server_routes(), page_routes()})
     for (const http_route& route : family)
       if (const auto parts = match(route.pattern, path); parts && visit(route, *parts)) return;
@@ -73,17 +77,17 @@ std::string filter_name(std::string_view part) try {
   throw http_problem{400, "bad_request", why.what()};
 }
 
-admitted_request find(const http_request& head) {
+admitted_request find(const service& all, const http_request& head) {
   admitted_request found;
   std::set<std::string_view> allowed;
-  visit_matches(head.path(), [&](const http_route& route, const path_parts& parts) {
+  visit_matches(all, head.path(), [&](const http_route& route, const path_parts& parts) {
     allowed.insert(name_of(route.method));
     if (route.method == http_method::get) allowed.insert(name_of(http_method::head));
     if (!serves(route, head.method)) return false;
     found = {&route, filter_name(parts.name), decoded_address(parts.key, false), nullptr};
     return true;
   });
-  if (found.route == nullptr) refuse_method(allowed);
+  if (found.route == nullptr) refuse_method(all, allowed);
   return found;
 }
 
@@ -105,9 +109,9 @@ std::string_view name_of(http_method method) noexcept {
   return "";
 }
 
-const http_route* route_of(const http_request& head) noexcept {
+const http_route* route_of(const service& all, const http_request& head) noexcept {
   const http_route* found = nullptr;
-  visit_matches(head.path(), [&](const http_route& route, const path_parts&) {
+  visit_matches(all, head.path(), [&](const http_route& route, const path_parts&) {
     if (serves(route, head.method)) found = &route;
     return found != nullptr;
   });
@@ -116,7 +120,7 @@ const http_route* route_of(const http_request& head) noexcept {
 
 admitted_request admit(service& all, const http_request& head) {
   must_be_meant_for_us(all, head);
-  admitted_request found = find(head);
+  admitted_request found = find(all, head);
   const right needed = found.route->needs;
   if (needed != right::nothing) {
     const sender by = sender_of(all, head);

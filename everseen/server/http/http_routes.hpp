@@ -48,7 +48,7 @@ struct http_route {
 [[nodiscard]] std::string_view name_of(http_method method) noexcept;
 
 /// The operation that a request asks for, whether or not it may; null: none.
-[[nodiscard]] const http_route* route_of(const http_request& head) noexcept;
+[[nodiscard]] const http_route* route_of(const service& all, const http_request& head) noexcept;
 
 /// A request whose head was accepted.
 struct admitted_request {

@@ -52,6 +52,12 @@ class Stream : public Shell {
     EXPECT_TRUE(program->waits_to_stop());
     return program;
   }
+  /// The job in the background, which ends with this object.
+  [[nodiscard]] running_program following(const std::string& options) const {
+    program_setup on = setup();
+    on.environment["EVERSEEN_STORE"] = server_.url();
+    return running_program({"bash", "-c", "exec " + std::string(count) + "--follow " + options}, on);
+  }
   static constexpr const char* count =
       "everseen stream --from clicks --filter clicks --key-json /id --count 10m:/time,/site --count /site ";
 
@@ -530,11 +536,7 @@ TEST_F(Stream, AppendsAllToAStreamForANewFilter) {
 }
 
 TEST_F(Stream, FollowsAppendedRecordsAndEndsInOrder) {
-  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --settle-every 10ms"}, [&] {
-    program_setup on = setup();
-    on.environment["EVERSEEN_STORE"] = server_.url();
-    return on;
-  }());
+  running_program job = following("--settle-every 10ms");
   given(R"(echo '{"id":5,"time":"2025-01-01T00:12:00Z","site":"last"}' >> clicks)");
   wait_until(
       [&] { return on_redis("everseen counts clicks --by site").out.find("last") != std::string::npos; },
@@ -546,42 +548,47 @@ TEST_F(Stream, FollowsAppendedRecordsAndEndsInOrder) {
   EXPECT_THAT(on_redis(count), Says(HasSubstr("0 events")));
 }
 
-TEST_F(Stream, ReportsItsProgressToPrometheus) {
-  const std::string address = "127.0.0.1:" + std::to_string(free_port());
-  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics " + address}, [&] {
-    program_setup on = setup();
-    on.environment["EVERSEEN_STORE"] = server_.url();
-    return on;
-  }());
+TEST_F(Stream, ReportsItsProgressToPrometheusAndNothingElse) {
+  const std::string page = "http://127.0.0.1:" + std::to_string(free_port());
+  const running_program job = following("--metrics " + page.substr(7));
   std::string metrics;
   wait_until(
       [&] {
-        metrics = sh("python3 -c \"import urllib.request as u; print(u.urlopen('http://" + address +
-                     "/metrics').read().decode())\"")
-                      .out;
+        metrics = sh("curl -si " + page + "/metrics").out;
         return metrics.find("verdict=\"fresh\"} 3") != std::string::npos;
       },
       "the metrics show three events");
   EXPECT_THAT(metrics,
-              AllOf(HasSubstr("verdict=\"seen\"} 1"), HasSubstr("everseen_stream_settle_seconds_count"),
+              AllOf(HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8"),
+                    HasSubstr("verdict=\"seen\"} 1"), HasSubstr("everseen_stream_settle_seconds_count"),
                     HasSubstr("everseen_stream_lag_records"), Not(HasSubstr("watermark")),
-                    Not(HasSubstr("exposer"))));
+                    Not(HasSubstr("everseen_build_info"))));
+  EXPECT_THAT(sh("for path in / /openapi.json /healthz /api/v1/filters; do curl -s " + page +
+                 "$path | jq -r .reason; done"),
+              Prints("not_found\nnot_found\nnot_found\nnot_found\n"));
+  EXPECT_THAT(sh("curl -s -X POST " + page + "/metrics | jq -r .reason"), Prints("method_not_allowed\n"));
 }
 
-TEST_F(Stream, ReportsItsProgressToPrometheusBesideAnIdleConnection) {
+TEST_F(Stream, ReportsItsProgressBesideIdleConnections) {
   const std::string port = std::to_string(free_port());
-  running_program job({"bash", "-c", "exec " + std::string(count) + "--follow --metrics 127.0.0.1:" + port},
-                      [&] {
-                        program_setup on = setup();
-                        on.environment["EVERSEEN_STORE"] = server_.url();
-                        return on;
-                      }());
+  const running_program job = following("--metrics 127.0.0.1:" + port);
   wait_until([&] { return sh("exec 3<>/dev/tcp/127.0.0.1/" + port).exit_code == 0; }, "it listens");
-  EXPECT_THAT(sh("exec 3<>/dev/tcp/127.0.0.1/" + port + " 4<>/dev/tcp/127.0.0.1/" + port +
-                 "; python3 -c \"import urllib.request as u; "
-                 "print(u.urlopen('http://127.0.0.1:" +
-                 port + "/metrics', timeout=20).status)\""),
+  EXPECT_THAT(sh("for i in {1..20}; do exec {idle}<>/dev/tcp/127.0.0.1/" + port +
+                 "; done; printf 'GET /metrics HTTP/1.1\\r\\n' >&$idle; curl -so out -w '%{http_code}\\n' "
+                 "http://127.0.0.1:" +
+                 port + "/metrics"),
               Prints("200\n"));
+}
+
+TEST_F(Stream, NeedsAFreeAddressForItsMetrics) {
+  const std::string address = "127.0.0.1:" + std::to_string(free_port());
+  const running_program job = following("--metrics " + address);
+  wait_until([&] { return sh("curl -s " + address + "/metrics").exit_code == 0; }, "it listens");
+  EXPECT_THAT(on_redis(std::string(count) + "--metrics " + address),
+              Complains(3, "listen on " + address, "in use"));
+  EXPECT_THAT(on_redis(std::string(count) + "--metrics 9464"), Complains(2, "9464", "ADDRESS:PORT"));
+  EXPECT_THAT(on_redis(std::string(count) + "--metrics unix:page"),
+              Complains(2, "unix:page", "ADDRESS:PORT"));
 }
 
 TEST_F(Stream, WritesItsCountsAsJson) {
