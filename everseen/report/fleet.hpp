@@ -1,32 +1,39 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/report/fleet_constants.hpp"
 
-/// The arithmetic behind `everseen plan --store redis`: which design can sustain a stream, and with how many
-/// servers. Pure.
+/// The arithmetic behind `everseen plan --store redis --per-second`: who can judge a stream's keys, and with
+/// how many servers. Pure. doc/scale.md computes an example by hand.
 namespace everseen {
 
-struct fleet_request {
-  std::uint64_t keys = 0;        ///< distinct keys that the filter must hold
-  std::uint64_t per_second = 0;  ///< events, at peak
-  double error_rate = 1e-6;
-  double fresh_share = 1;  ///< of the events; 1 is the worst case
-  /// Processes that add keys; nothing: usual_clients, or more if the events need more.
-  std::optional<std::uint64_t> clients{};
-  std::uint64_t server_bytes = std::uint64_t{64} << 30;  ///< memory that one server may use
-  std::uint64_t client_bytes = std::uint64_t{16} << 30;  ///< memory that one client may use for the filter
-  std::optional<judge_kind> judge{};                     ///< restricts the designs
-  bool module = false;                                   ///< servers may load the module
-};
+/// Costs and machines by name, as doc/scale.md lists them. `everseen bench --store` measures the costs:
+/// microseconds of CPU, and bytes, a key at an error rate of 1e-6.
+using fleet_constants = std::map<std::string, double, std::less<>>;
+[[nodiscard]] const fleet_constants& usual_constants();
 
-inline constexpr std::uint64_t usual_clients = 8;
+/// The usual values, overridden by a JSON text: an object with a member `constants`, an object of numbers.
+/// @throws parameter_error  it has another form, an unknown name, or a value out of bounds
+[[nodiscard]] fleet_constants read_constants(std::string_view json);
+
+struct fleet_request {
+  std::uint64_t keys = 0;                     ///< distinct keys that the filter must hold
+  std::optional<double> error_rate{};         ///< default_error_rate
+  std::optional<std::uint64_t> per_second{};  ///< events at peak; nothing: a plan for a filter, not a stream
+  std::optional<double> fresh_share{};        ///< of the events; 1
+  std::optional<std::uint64_t> clients{};     ///< that add keys; usual_clients, or as many as the events need
+  std::optional<std::uint64_t> server_bytes{};  ///< memory that a server may use; 64 GiB
+  std::optional<std::uint64_t> client_bytes{};  ///< memory that a client has for the filter; 16 GiB
+  std::optional<judge_kind> judge{};            ///< nothing: either
+  bool module = false;                          ///< servers may load the module
+};
+inline constexpr double usual_clients = 8;
 
 /// The load on one machine.
 struct fleet_load {
@@ -39,33 +46,21 @@ struct fleet_load {
 /// A server is one redis-server: one core and some memory. Several may share a machine.
 struct fleet_design {
   std::string_view name;  ///< embedded, client or module
-  std::uint64_t filter_bytes = 0;
+  double servers = 0;     ///< embedded needs none; 0 for others: no number is enough
   std::uint32_t partitions = 0;
-  /// create would choose another number, or one that does not fit.
-  bool partitions_must_be_given = false;
-  bool is_sized = true;  ///< false: no number of servers is enough, and the rest is unset
-  std::uint64_t servers = 0;
-  /// The reason for the number of servers: memory, CPU, network or the number of partitions.
-  std::string_view decided_by{};
-  fleet_load server{};            ///< the busiest
-  fleet_load client{};            ///< each
-  double journal_share = 0;       ///< judged by clients: share of time that a partition's order is busy
-  std::string why_not{};          ///< empty: possible
-  std::string why_not_allowed{};  ///< empty: may be picked
-
-  [[nodiscard]] bool is_possible() const noexcept { return why_not.empty(); }
+  std::uint64_t filter_bytes = 0;
+  fleet_load server{};
+  fleet_load client{};
+  std::string_view decided_by{};  ///< the reason for the number of servers: memory, CPU or network
+  std::string why_not{};          ///< empty: it may be picked
 };
 
 struct fleet_plan {
-  std::uint64_t clients = 0;
+  double clients = 0;
   std::vector<fleet_design> designs;
-  std::optional<std::size_t> picked{};  ///< index of a design; nothing: none is possible and allowed
-  std::string reason;                   ///< one sentence
-  std::string command{};                ///< creates the filter, if a design was picked
-  std::uint64_t mirror_bytes = 0;       ///< required mirror= in the clients' URL, if they judge
+  std::optional<std::size_t> picked{};  ///< fewest servers, then the least CPU; nothing: none is possible
 };
-
-/// @throws parameter_error  the numbers fit no filter
-[[nodiscard]] fleet_plan plan_fleet(const fleet_request& request, const fleet_constants& constants = {});
+/// @pre  per_second    @throws parameter_error  the numbers fit no filter
+[[nodiscard]] fleet_plan plan_fleet(const fleet_request& request, const fleet_constants& constants);
 
 }  // namespace everseen

@@ -23,11 +23,11 @@ EVENTS = ["1e5", "1e6", "1e7", "1e8"]
 POWERS = {"1e5": "10⁵", "1e6": "10⁶", "1e7": "10⁷", "1e8": "10⁸", "1e9": "10⁹", "1e10": "10¹⁰", "1e12": "10¹²"}
 # Maps the text of why_not to the wording of the tables.
 LIMITS = {"would keep": "memory of a client", "cores": "cores of a client", "its network": "network of a client",
-          "journal": "order of a journal", "more than": "number of servers", "would read": "events of a client"}
+          "journal": "order of a journal", "servers": "number of servers", "cannot read": "events of a client"}
 
 
 def plan(*options):
-    done = subprocess.run([program, "plan", "--store", "redis", "--json", *options], capture_output=True, text=True)
+    done = subprocess.run([program, "plan", "--store", "redis", "--module", "--json", *options], capture_output=True, text=True)
     if done.returncode > 1:
         sys.exit(done.stderr)
     return json.loads(done.stdout)
@@ -68,7 +68,7 @@ def rows(head, body):
 
 
 def servers(d):
-    return f"{d['servers']:,}" if d["possible"] else f"no: {limit(d)}"
+    return f"{d['servers']:,.0f}" if d["possible"] else f"no: {limit(d)}"
 
 
 def needs(name):
@@ -78,9 +78,9 @@ def needs(name):
         for events in EVENTS:
             d = design(name, "--keys", keys, "--per-second", events)
             server, client = d["server"], d["client"]
-            number = f"{d['servers']:,} ({d['decided_by']})"
+            number = f"{d['servers']:,.0f} ({d['decided_by']})"
             body.append([POWERS[keys], POWERS[events], number, size(server["bytes"]), share(server["cores"]),
-                         bits(server["in_bytes_a_second"]), bits(server["out_bytes_a_second"]),
+                         bits(server["in_bytes"]), bits(server["out_bytes"]),
                          size(client["bytes"]) if client["bytes"] else "–", f"{client['cores']:.2g}",
                          "yes" if d["possible"] else f"no: {limit(d)}"])
     return rows(["keys", "events/s", "servers", "memory each", "CPU each", "in each", "out each", "memory of a client",
@@ -92,11 +92,11 @@ def picks():
     for keys in KEYS:
         for events in EVENTS:
             row = [POWERS[keys], POWERS[events]]
-            for module in ([], ["--module"]):
-                p = plan("--keys", keys, "--per-second", events, *module)
+            for judge in (["--judge", "client"], []):
+                p = plan("--keys", keys, "--per-second", events, *judge)
                 best = next((d for d in p["designs"] if d["design"] == p["picked"]), None)
-                row.append(f"{best['design']}, {best['servers']:,}" if best else "none")
-            body.append([*row[:2], f"{p['clients']}", *row[2:]])
+                row.append(f"{best['design']}, {best['servers']:,.0f}" if best else "none")
+            body.append([*row[:2], f"{p['clients']:.0f}", *row[2:]])
     return rows(["keys", "events/s", "clients", "without the module", "with it"], body)
 
 
@@ -141,7 +141,7 @@ def batches():
         for batch in (1, 100, 1000, 50_000):
             row = [f"{batch:,}"]
             for round_trip in (16, 250, 1000):
-                given = {name: 0 for name in plan("--keys", "1", "--per-second", "1")["constants"] if name.startswith("client_")}
+                given = {name: 1e-9 for name in plan("--keys", "1", "--per-second", "1")["constants"] if name.startswith(("client_", "call_"))}
                 given |= {"batch_keys": batch, "round_trip_us": round_trip, "client_cores": 1, "client_events": 1e9}
                 file.seek(0)
                 file.truncate()
@@ -154,9 +154,14 @@ def batches():
 
 
 def constants():
+    """The rows of the document, with the values of the program."""
+    values = plan("--keys", "1e9", "--per-second", "1e6")["constants"]
+    written = re.search("<!-- table constants -->.*?<!-- end -->", text, flags=re.DOTALL)[0]
+    told = re.findall(r"^\| `(\w+)` \| [^|]* \| (.*) \| (.*) \|$", written, flags=re.MULTILINE)
+    if sorted(name for name, *_ in told) != sorted(values):
+        sys.exit(f"{document} must explain the constants {sorted(values)}")
     return rows(["name", "value", "what it is", "from"],
-                [[f"`{name}`", f"{c['value']:,.0f}" if c["value"] >= 1000 else f"{c['value']:g}", c["meaning"], c["source"]]
-                 for name, c in plan("--keys", "1e9", "--per-second", "1e6")["constants"].items()])
+                [[f"`{name}`", f"{values[name]:,.0f}" if values[name] >= 1000 else f"{values[name]:g}", *more] for name, *more in told])
 
 
 TABLES = {"picks": picks, "client": lambda: needs("client"), "module": lambda: needs("module"),

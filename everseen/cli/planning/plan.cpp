@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/planning/fleet_plan.hpp"
 #include "everseen/cli/planning/store_plan.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"
@@ -25,7 +24,7 @@ constexpr std::uint64_t max_planned_bits = std::uint64_t{1} << 62;
 struct plan_arguments {
   plan_request request;
   std::optional<std::uint64_t> bits;
-  fleet_options fleet;
+  store_options place;
   bool json = false;
 };
 
@@ -61,16 +60,15 @@ void print_table(const plan_result& plan, printer& out) {
 }
 
 exit_code run_plan(plan_arguments o, printer& out) {
-  const bool is_stream = is_about_a_stream(o.fleet);
-  if (o.fleet.store && (o.bits || o.request.bytes || o.request.values || o.request.probes))
-    throw parameter_error("--bytes, --bits, --values and --probes are not for --store; leave them out");
-  if (is_stream) return plan_servers(o.fleet, {o.request.keys, o.request.error_rate, o.json}, out);
-  if (o.fleet.store) {
+  must_agree(o.place);
+  if (o.place.store) {
+    if (o.bits || o.request.bytes || o.request.values || o.request.probes)
+      throw parameter_error("--bytes, --bits, --values and --probes are not for --store; leave them out");
     if (!o.request.keys)
       throw parameter_error("plan --store needs --keys: how many different keys the filter holds");
-    return plan_on_store({*o.fleet.store, *o.request.keys, o.request.error_rate.value_or(default_error_rate),
-                          o.fleet.judge, o.fleet.module, o.fleet.timeout, o.json},
-                         out);
+    o.place.asked.keys = *o.request.keys;
+    o.place.asked.error_rate = o.request.error_rate;
+    return plan_on_store(o.place, o.json, out);
   }
   if (o.bits && o.request.bytes)
     throw parameter_error("--bits and --bytes are the same in two units; give one");
@@ -102,7 +100,7 @@ action declare_plan(option_set& known) {
                  o->request.values = last - first + 1;
                }
              });
-  declare_fleet(known, o->fleet);
+  declare_store_options(known, o->place);
   add_json(known, o->json);
   return [o](printer& out) { return run_plan(*o, out); };
 }

@@ -28,8 +28,7 @@ constexpr std::uint32_t few_partitions = 64;
 constexpr std::size_t other_clients = 3;
 /// Each phase ends within the filter's hour, even at 30,000 keys a second.
 constexpr std::uint64_t most_keys_on_servers = 100'000'000;
-constexpr double usual_rate = 1e-6;  // whose costs report/fleet_constants has
-constexpr double high_rate = 1e-2;   // to derive the cost of a probe, or of a line
+constexpr double usual_rate = 1e-6;  // whose costs report/fleet has
 
 double own_cpu_us() {
   rusage used{};
@@ -135,8 +134,6 @@ class measurement {
     const call_costs one{of_a_call(*small.server_us, *fresh.server_us), of_a_call(small.own_us, fresh.own_us),
                          of_a_call(*small.in_bytes, *fresh.in_bytes)};
     note(commands + "_call_us", one.us);
-    note(commands + "_call_own_us", one.own_us);
-    note(commands + "_call_bytes", one.in_bytes);
     return one;
   }
 
@@ -151,8 +148,8 @@ class measurement {
 
   void embedded() {
     bench_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
-    note("embedded_fresh_us", time_fresh(f).own_us);
-    note("embedded_repeat_us", time_repeats(f).own_us);
+    note("embedded_us", time_fresh(f).own_us);
+    (void)time_repeats(f);
   }
 
   void judged_by_clients() {
@@ -165,16 +162,14 @@ class measurement {
       (void)look_up(*c.filter, {0, bench_batch_keys});  // otherwise it would read everything later
     }
     const key_cost fresh = time_fresh(f);
-    const key_cost repeat = time_repeats(f);
-    note("client_repeat_us", *repeat.server_us);
-    note("client_own_repeat_us", repeat.own_us);
+    (void)time_repeats(f);
 
     // Few keys, but of each partition: this times how the other client catches up with the journal.
     const std::uint64_t some = batch();
     const key_cost follow = time(f, "read by another client", keys_, [&] {
       must_be_seen(look_up(*others[0].filter, {0, some}), some);
     });
-    note("client_own_follow_us", follow.own_us);
+    note("client_known_us", follow.own_us);
     for (const client& c : others) must_be_seen(look_up(*c.filter, {0, some}), some);
 
     const key_cost shared = time(f, fmt::format("fresh, {} clients in turn", other_clients + 1), keys_,
@@ -182,16 +177,17 @@ class measurement {
     const call_costs calls = time_calls("client", *f, fresh);
     const key_cost keys = without_calls(fresh, calls, calls_a_key(batch(), f->get_spec().partitions));
     note("client_fresh_us", *keys.server_us);
-    note("client_own_fresh_us", keys.own_us);
-    note("client_in_bytes", *keys.in_bytes);
+    note("client_own_us", keys.own_us);
+    note("call_own_us", calls.own_us);
+    note("call_bytes", calls.in_bytes);
 
     // Each batch is sent twice, however many other clients there are.
     const key_cost shared_keys =
         without_calls(shared, calls, 2 * calls_a_key(batch_in_turn(), f->get_spec().partitions));
     const auto each = [](double more) { return more / static_cast<double>(other_clients); };
     note("client_another_us", each(*shared_keys.server_us - *keys.server_us));
-    note("client_again_in_bytes", *shared_keys.in_bytes - *keys.in_bytes);
-    note("client_another_out_bytes", each(*shared.out_bytes - *fresh.out_bytes));
+    note("client_in_bytes", *shared_keys.in_bytes);
+    note("client_out_bytes", each(*shared.out_bytes - *fresh.out_bytes));
   }
 
   [[nodiscard]] std::uint64_t batch() const { return std::min<std::uint64_t>(keys_, bench_batch_keys); }
@@ -222,20 +218,12 @@ class measurement {
   void judged_by_servers() {
     bench_filter f(*place_, request(keys_, usual_rate, judge_kind::server));
     const key_cost fresh = time_fresh(f), repeat = time_repeats(f);
-    bench_filter high(*place_, request(keys_, high_rate, judge_kind::server));
-    const key_cost fresh_high = time_fresh(high);
-    const auto lines = [](const filter& of) {
-      return static_cast<double>(lines_per_key(of.get_spec().layout));
-    };
     const key_cost keys =
         without_calls(fresh, time_calls("module", *f, fresh), calls_a_key(batch(), f->get_spec().partitions));
     note("module_fresh_us", *keys.server_us);
     note("module_repeat_us", *keys.server_us + *repeat.server_us - *fresh.server_us);
-    if (lines(*f) > lines(*high))
-      note("module_unit_us", (*fresh.server_us - *fresh_high.server_us) / (lines(*f) - lines(*high)));
     note("module_own_us", keys.own_us);
     note("module_in_bytes", *keys.in_bytes);
-    note("module_out_bytes", std::max(*fresh.out_bytes, *repeat.out_bytes));
   }
 
   const std::string url_;

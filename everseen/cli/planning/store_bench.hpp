@@ -20,7 +20,7 @@ struct key_cost {
   std::optional<double> out_bytes{};
 };
 
-/// A value for report/fleet_constants.
+/// A constant of report/fleet.
 struct measured_constant {
   std::string name;
   double value = 0;
