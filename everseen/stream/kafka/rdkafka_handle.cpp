@@ -88,11 +88,18 @@ std::string advice(rd_kafka_resp_err_t error, std::string_view said, const kafka
       return "there is no topic " + topics_of(where) +
              "; check its name, or make it: kafka-topics.sh --create --topic NAME --partitions N";
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
-      return "this user may not use the topic " + topics_of(where) + "; kafka-acls.sh --add grants it";
+      return "this user may not use the topic " + topics_of(where) +
+             "; kafka-acls.sh --add --topic grants it, with --operation Read for a source, Write for a sink";
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return "this user may write to no topic; kafka-acls.sh --add --operation Write --topic grants it "
+             "(before "
+             "Kafka 2.8, --operation IdempotentWrite --cluster, too)";
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
-      return "this user may not use the consumer group; kafka-acls.sh --add --group grants it";
+      return "this user may not use the consumer group; kafka-acls.sh --add --operation Read --group grants "
+             "it";
     case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
-      return "this user may not use the transactional.id; kafka-acls.sh --add --transactional-id grants it";
+      return "this user may not use the transactional.id; kafka-acls.sh --add --operation Write "
+             "--transactional-id grants it";
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
       return advice_to_log_in(said);
@@ -181,6 +188,13 @@ rd_kafka_resp_err_t ask_metadata(rd_kafka_t* with, rd_kafka_topic_t* of, int tim
                                  const struct rd_kafka_metadata** answer) {
   const auto error = rd_kafka_metadata(with, 0, of, answer, timeout_ms);
   return error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? RD_KAFKA_RESP_ERR__TRANSPORT : error;
+}
+
+cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error) {
+  std::array<char, 512> said{};
+  const auto first = rd_kafka_fatal_error(client, said.data(), said.size());
+  if (first == RD_KAFKA_RESP_ERR_NO_ERROR) return {error, {}};
+  return {first, said.data()};
 }
 
 std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {

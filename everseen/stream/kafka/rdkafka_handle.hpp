@@ -50,6 +50,14 @@ enum class trouble : std::uint8_t {
 };
 [[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
 
+/// Why a call failed or a message was not sent: once an error has ended a client for good, that one, whatever
+/// librdkafka says of each call and message since.
+struct cause {
+  rd_kafka_resp_err_t error;
+  std::string said;  ///< librdkafka's own message; may be empty
+};
+[[nodiscard]] cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error);
+
 /// rd_kafka_metadata. While a connection is new and its broker has not yet named its versions, librdkafka
 /// says that the broker does not support the question. Every broker does, so that is reported as a connection
 /// that failed.

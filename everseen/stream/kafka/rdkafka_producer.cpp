@@ -47,13 +47,14 @@ producer::producer(const kafka_url& where, const std::string& transactional_id)
   topic_.reset(rd_kafka_topic_new(client_.get(), where_.topics.front().c_str(), nullptr));
 }
 
-void producer::on_delivery(rd_kafka_t* /*client*/, const rd_kafka_message_t* message, void* opaque) {
+void producer::on_delivery(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque) {
   auto& self = *static_cast<producer*>(opaque);
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR || self.failure_) return;
   // In a transaction, librdkafka reports it at the end, without its reason; another attempt may succeed.
   if (self.transactional_ && judge(message->err) != trouble::lasting) return;
   // Not rd_kafka_message_errstr(): of a message that was produced, it returns the payload.
-  self.failure_ = std::make_exception_ptr(backend_error(explain(message->err, {}, self.where_)));
+  const cause why = cause_of(client, message->err);
+  self.failure_ = std::make_exception_ptr(backend_error(explain(why.error, why.said, self.where_)));
 }
 
 void producer::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
@@ -101,7 +102,10 @@ void producer::produce(const source_record& record) {
     }
     // A failed transaction accepts nothing more: commit() reports it, and everything is put again.
     if (error == RD_KAFKA_RESP_ERR__STATE && transactional_) return;
-    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= end) raise(error, {}, where_);
+    if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= end) {
+      const cause why = cause_of(client_.get(), error);
+      raise(why.error, why.said, where_);
+    }
     rd_kafka_poll(client_.get(), 100);
     check();
   }

@@ -209,6 +209,7 @@ class SecuredApacheKafka : public Shell {
     authority_ = std::make_unique<tls_files>();
     broker_ = std::make_unique<kafka_broker>(*authority_);
     broker_->client().create_topic("raw", 1);
+    broker_->client().create_topic("fresh", 1);
     broker_->client().produce("raw", 0, {{"a"}, {"b"}, {"a"}});
   }
   static void TearDownTestSuite() { broker_.reset(), authority_.reset(); }
@@ -218,10 +219,23 @@ class SecuredApacheKafka : public Shell {
     return sh("everseen stream --quiet --filter f --store \"$EVERSEEN_STORE?sync=always\" --to - --from '" +
               url + "'");
   }
+  [[nodiscard]] static std::string login(const std::string& mechanism, const std::string& user,
+                                         const std::string& password) {
+    return "retry_for=5s&security.protocol=sasl_plaintext&sasl.mechanism=" + mechanism +
+           "&sasl.username=" + user + "&sasl.password=" + password;
+  }
   [[nodiscard]] static std::string sasl(const std::string& mechanism, const std::string& password) {
-    return broker_->sasl_url("raw", "?until=end&retry_for=5s&group=" + mechanism +
-                                        "&security.protocol=sasl_plaintext&sasl.mechanism=" + mechanism +
-                                        "&sasl.username=alice&sasl.password=" + password);
+    return broker_->sasl_url("raw",
+                             "?until=end&group=" + mechanism + '&' + login(mechanism, "alice", password));
+  }
+  /// As a user who has only the rights that it was given.
+  [[nodiscard]] static std::string source_of_worker(const std::string& group) {
+    return broker_->sasl_url("raw", "?until=end&group=" + group + '&' + login("PLAIN", "worker", "right"));
+  }
+  [[nodiscard]] program_result copy_as_worker(const std::string& from) const {
+    return sh("everseen stream --quiet --filter f-copy --store \"$EVERSEEN_STORE?sync=always\" --from '" +
+              from + "' --to '" +
+              broker_->sasl_url("fresh", "?transactional.id=t&" + login("PLAIN", "worker", "right")) + "'");
   }
   [[nodiscard]] static std::string tls(const std::string& ca, const std::string& certificate,
                                        const std::string& key) {
@@ -262,6 +276,29 @@ TEST_F(SecuredApacheKafka, IsReadByAClientWithACertificate) {
   EXPECT_THAT(run(tls(authority_->ca(), authority_->stranger(), authority_->path("stranger.key"))),
               Refuses("does it take this client's certificate"))
       << "and the other way round";
+}
+
+// Promise: a user of Kafka without a right is told which one is missing (streams, Kafka).
+TEST_F(SecuredApacheKafka, NamesTheRightThatAUserLacks) {
+  kafka_client& kafka = broker_->client();
+  using enum kafka_client::operation;
+  using enum kafka_client::resource;
+  kafka.allow("worker", read, group, "g");
+  EXPECT_THAT(run(source_of_worker("g")), Refuses("may not use the topic 'raw'"));
+  kafka.allow("worker", describe, topic, "raw");
+  EXPECT_THAT(run(source_of_worker("g")), Refuses("may not use the topic 'raw'")) << "it may not read it";
+  kafka.allow("worker", read, topic, "raw");
+  EXPECT_THAT(run(source_of_worker("another")), Refuses("may not use the consumer group"));
+  EXPECT_THAT(run(source_of_worker("g")), Prints("a\nb\n"));
+
+  EXPECT_THAT(sh("printf 'x\\ny\\nx\\n' > lines"), Prints(""));
+  EXPECT_THAT(copy_as_worker("lines"), Refuses("may not use the topic 'fresh'"));
+  kafka.allow("worker", describe, topic, "fresh");
+  EXPECT_THAT(copy_as_worker("lines"), Refuses("may write to no topic"));
+  kafka.allow("worker", write, topic, "fresh");
+  EXPECT_THAT(copy_as_worker("lines"), Prints(""));
+  EXPECT_EQ(kafka.read("fresh").size(), 2U);
+  EXPECT_THAT(copy_as_worker(source_of_worker("g")), Refuses("may not use the transactional.id"));
 }
 
 TEST_F(SecuredApacheKafka, RefusesThoseWithoutASecret) {

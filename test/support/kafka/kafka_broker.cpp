@@ -56,13 +56,15 @@ kafka_broker::kafka_broker(std::size_t gates, const tls_files* authority) {
     place.more_settings =
         "listener.name.sasl.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256\n"
         "listener.name.sasl.plain.sasl.jaas.config=" +
-        login + "plain.PlainLoginModule required user_alice=\"right\";\n" +
+        login + "plain.PlainLoginModule required user_alice=\"right\" user_worker=\"right\";\n" +
         "listener.name.sasl.scram-sha-256.sasl.jaas.config=" + login +
         "scram.ScramLoginModule required;\n"
         "listener.name.tls.ssl.client.auth=required\nlistener.name.tls.ssl.keystore.type=PEM\n"
         "listener.name.tls.ssl.keystore.location=" +
         identity + "\nlistener.name.tls.ssl.truststore.type=PEM\nlistener.name.tls.ssl.truststore.location=" +
-        authority->ca() + '\n';
+        authority->ca() +
+        "\nauthorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
+        "super.users=User:ANONYMOUS;User:alice;User:CN=client\n";
   }
   node_ = std::make_unique<kafka_node>(place);
   start();

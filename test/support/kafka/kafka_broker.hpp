@@ -46,8 +46,9 @@ class kafka_broker {
   static constexpr std::size_t most_gates = 12;
   /// Answers clients when it returns.    @pre why_not().empty(); gates <= most_gates
   explicit kafka_broker(std::size_t gates = 0) : kafka_broker(gates, nullptr) {}
-  /// With listeners for those who prove who they are: the user `alice` by the password `right`, and
-  /// certificates that this authority has signed.
+  /// With listeners for those who prove who they are: the users `alice` and `worker` by the password `right`,
+  /// and certificates that this authority has signed. `worker` has the rights that kafka_client::allow()
+  /// gives it, all others have every right.
   explicit kafka_broker(const tls_files& authority) : kafka_broker(0, &authority) {}
 
   /// One for all suites of a process that need no other, with all gates. It is started by its first use, and

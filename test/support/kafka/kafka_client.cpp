@@ -226,6 +226,45 @@ void kafka_client::delete_records(const std::string& topic, std::int32_t partiti
   rd_kafka_topic_partition_list_destroy(places);
 }
 
+/// librdkafka 2.0 knows no rights to a transactional.id.
+void kafka_client::allow(const std::string& user, operation what, resource kind, const std::string& name) {
+  rd_kafka_t* const with = impl_->producer.get();
+  std::array<char, 256> said{};
+  const auto of_operation = what == operation::describe ? RD_KAFKA_ACL_OPERATION_DESCRIBE
+                            : what == operation::read   ? RD_KAFKA_ACL_OPERATION_READ
+                                                        : RD_KAFKA_ACL_OPERATION_WRITE;
+  const auto of_resource = kind == resource::topic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_GROUP;
+  const std::string principal = "User:" + user;
+  rd_kafka_AclBinding_t* right = rd_kafka_AclBinding_new(
+      of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
+      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, said.data(), said.size());
+  check(right != nullptr, said.data());
+  administer(
+      with, "allow " + user,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateAcls(with, &right, 1, nullptr, answers); },
+      [](rd_kafka_event_t* told) {
+        std::size_t count = 0;
+        const auto* const all =
+            rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(told), &count);
+        return rd_kafka_error_code(rd_kafka_acl_result_error(all[0]));
+      });
+  rd_kafka_AclBinding_destroy(right);
+  // The controller knows it before the broker does.
+  rd_kafka_AclBindingFilter_t* const wanted = rd_kafka_AclBindingFilter_new(
+      of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
+      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, said.data(), said.size());
+  check(wanted != nullptr, said.data());
+  for (std::size_t found = 0; found == 0;)
+    administer(
+        with, "rights of " + user,
+        [&](rd_kafka_queue_t* answers) { rd_kafka_DescribeAcls(with, wanted, nullptr, answers); },
+        [&](rd_kafka_event_t* told) {
+          rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(told), &found);
+          return RD_KAFKA_RESP_ERR_NO_ERROR;
+        });
+  rd_kafka_AclBinding_destroy(wanted);
+}
+
 void kafka_client::set_offset(const std::string& group, const std::string& topic, std::int32_t partition,
                               std::int64_t offset) {
   const client member(

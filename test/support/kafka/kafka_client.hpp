@@ -44,6 +44,10 @@ class kafka_client {
   void add_partitions(const std::string& topic, int total);
   /// As retention does: the first offset that is left in the partition.
   void delete_records(const std::string& topic, std::int32_t partition, std::int64_t before);
+  /// Gives a user the right to an operation, once and for all, where brokers have an authorizer.
+  enum class operation : std::uint8_t { describe, read, write };
+  enum class resource : std::uint8_t { topic, group };
+  void allow(const std::string& user, operation what, resource kind, const std::string& name);
   /// Moves a group without members, as a person may.
   void set_offset(const std::string& group, const std::string& topic, std::int32_t partition,
                   std::int64_t offset);

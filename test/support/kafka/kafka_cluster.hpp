@@ -15,11 +15,16 @@ namespace everseen::test {
 
 /// Brokers of Kafka that speak its protocol over real sockets of 127.0.0.1: librdkafka's own mock cluster.
 ///
-/// It has topics, consumer groups with rebalances and transactions, and fails on demand. Its limits:
-/// messages of an aborted transaction stay readable, offsets of a transaction are acknowledged and
-/// forgotten, and of two producers with one transactional.id the older is not fenced. So it is for what a
-/// kafka_broker does not do on demand. Requested topics are created. A partition keeps its newest 5 MB. It
-/// ends with this object. Threads: any.
+/// It is for what a kafka_broker cannot be made to do: it answers one request, and no other, with a given
+/// error of the protocol. A broker gives such errors only while it starts, hands over a coordinator or loses
+/// its disk, and to all requests of that time. Two more uses are a matter of cost: an outage of one broker of
+/// three, which as processes take 30 CPU seconds (kafka_brokers, in the soak), and `kafka_mock`, which needs
+/// no Java.
+///
+/// Its limits: messages of an aborted transaction stay readable, offsets of a transaction are acknowledged
+/// and forgotten, of two producers with one transactional.id the older is not fenced, and nobody lacks a
+/// right. Requested topics are created. A partition keeps its newest 5 MB. It ends with this object. Threads:
+/// any.
 class kafka_cluster {
  public:
   explicit kafka_cluster(int brokers = 1);
