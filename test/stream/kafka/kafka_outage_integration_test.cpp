@@ -66,7 +66,6 @@ TEST_F(KafkaOutage, IsReportedThoughMessagesWereStillQueued) {
 }
 
 // librdkafka does not report by itself that all brokers are unavailable then.
-// Only the mock cluster answers with these errors on demand.
 TEST(KafkaOutageOfMock, WhileTheGroupHasNoCoordinatorIsReported) {
   using request = kafka_cluster::request;
   kafka_cluster kafka;
@@ -85,7 +84,6 @@ TEST(KafkaOutageOfMock, WhileTheGroupHasNoCoordinatorIsReported) {
   EXPECT_THAT(failure_of<backend_error>(from), HasSubstr("no broker answers"));
 }
 
-// Three brokers of Apache Kafka are dear: they are in the soak, with jobs.
 TEST(KafkaOutageOfMock, OfOneBrokerOfSeveralEndsNothing) {
   kafka_cluster three(3);
   three.create_topic("clicks", 3);

@@ -294,7 +294,6 @@ TEST_F(KafkaSource, GroupThatIsAheadOfTheJobIsDoubted) {
   EXPECT_EQ(from->warning_about(lane(1)), "");
 }
 
-// A broker answers no single request with an error on demand; librdkafka's mock cluster does.
 TEST(KafkaSourceOfMock, FailedRequestsAreRetried) {
   using request = kafka_cluster::request;
   kafka_cluster kafka;
