@@ -26,7 +26,7 @@ struct ThreeBrokersOfKafka : testing::Test {
     const std::chrono::seconds patience(60);
     kafka_workers job(brokers->addresses(), job_name, 6, patience);
     job.produce(1'000);
-    for (const std::string worker : {"a", "b"}) job.start(worker, "", patience);
+    for (const std::string worker : {"a", "b"}) job.start(worker, {.silence = patience});
     job.wait_until_settled(500);
     const std::size_t leader = brokers->leader_of(topic, 0);
     job.produce(1'500);

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -19,6 +20,14 @@
 #include "test/support/samples/click_stream.hpp"
 
 namespace everseen::test {
+
+/// How one of kafka_workers works.
+struct manner_of_work {
+  std::string of_source{};                        ///< the rest of its URL
+  std::chrono::milliseconds silence{2'000};       ///< the longest that the group tolerates
+  std::optional<std::string> transactional_id{};  ///< that of this worker; nothing: its own
+  std::string stops_at{};                         ///< it stops itself at this fault point, as in put:2
+};
 
 /// Workers of one job that copy the fresh clicks of a topic to another by transactions, and the known answer.
 ///
@@ -53,12 +62,15 @@ class kafka_workers {
   }
 
   /// Starts a worker, or starts it again.
-  /// @param rest  of the URL of its source    @param silence  the longest that the group tolerates
-  void start(const std::string& worker, const std::string& rest = "",
-             std::chrono::milliseconds silence = std::chrono::milliseconds(2'000)) {
+  void start(const std::string& worker, const manner_of_work& how = {}) {
     running& one = running_[worker];
-    one.command = command(worker, rest, silence);
-    one.program = std::make_unique<running_program>(one.command);
+    one.command = command(worker, how);
+    program_setup setup;
+    if (!how.stops_at.empty()) setup.environment["EVERSEEN_STOP_AT"] = how.stops_at;
+    one.program = std::make_unique<running_program>(one.command, setup);
+  }
+  void wait_until_stopped(const std::string& worker) {
+    if (!running_.at(worker).program->waits_to_stop()) throw std::runtime_error(worker + " has not stopped");
   }
   void send(const std::string& worker, int signal) { running_.at(worker).program->send(signal); }
   /// Waits for its end.
@@ -96,7 +108,7 @@ class kafka_workers {
   /// in the other topic once.
   std::string fault_at_the_end() {
     produce(clicks_.lines.size() - produced_);
-    start("last", "&until=end");
+    start("last", {.of_source = "&until=end"});
     wait_for([&] { return !running_.contains("last"); }, "the last worker has ended");
     while (!running_.empty()) end(running_.begin()->first, SIGTERM);
     // What a dead worker left open hides what follows it until its time limit.
@@ -145,17 +157,17 @@ class kafka_workers {
     wait_until(supervised, what);
   }
 
-  [[nodiscard]] std::vector<std::string> command(const std::string& worker, const std::string& rest,
-                                                 std::chrono::milliseconds silence) const {
-    const std::string limit = std::to_string(silence.count());
+  [[nodiscard]] std::vector<std::string> command(const std::string& worker, const manner_of_work& how) const {
+    const std::string limit = std::to_string(how.silence.count());
     const std::string source = "kafka://" + brokers_ + "/clicks-" + job_ + "?group=" + job_ +
                                "&session.timeout.ms=" + limit + "&max.poll.interval.ms=" + limit +
                                "&heartbeat.interval.ms=100&fetch.wait.max.ms=20"
                                "&max.partition.fetch.bytes=2000&topic.metadata.refresh.interval.ms=300" +
-                               rest;
+                               how.of_source;
     const std::string sink = "kafka://" + brokers_ + "/fresh-" + job_ + "?transactional.id=" + job_ + '-' +
-                             worker + "&transaction.timeout.ms=" + std::to_string(transaction_limit_.count());
-    return {everseen_program(),
+                             how.transactional_id.value_or(worker) +
+                             "&transaction.timeout.ms=" + std::to_string(transaction_limit_.count());
+    return {how.stops_at.empty() ? everseen_program() : dying_program(),
             "stream",
             "--quiet",
             "--store",

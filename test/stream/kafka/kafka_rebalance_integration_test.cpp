@@ -1,12 +1,14 @@
 // Partitions of Apache Kafka that are reassigned while events are in flight.
 
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
 
 #include "everseen/core/base/error.hpp"
 
@@ -88,6 +90,58 @@ struct KafkaRebalance : OwnTopics {
   }
 };
 
+/// A static member of the group that settles all it reads, and its lanes.
+struct static_member {
+  explicit static_member(const std::string& name) : from(parse_kafka_url(clicks_of_members(name)), "job") {
+    from.begin(nothing_reached);
+  }
+  void step() {
+    source_batch batch;
+    if (from.next(batch, 5ms) != source::state::records) return;
+    generations.insert_or_assign(batch.lane, batch.generation);
+    const checkpoint reached = from.reached(batch);
+    from.settled(std::span(&reached, 1));
+  }
+  /// Those that it has read and has, each with its generation: a lane that is lost and comes back has
+  /// another.
+  [[nodiscard]] std::map<std::string, std::uint64_t> lanes() const {
+    std::map<std::string, std::uint64_t> kept = generations;
+    std::erase_if(kept, [this](const auto& each) {
+      return from.ownership_of(each.first, each.second) != source::ownership::ours;
+    });
+    return kept;
+  }
+  /// How often the group has shared out its partitions, as this member knows: it is in librdkafka's own form
+  /// of a membership, behind a mark.
+  [[nodiscard]] std::int32_t generation_of_group() const {
+    constexpr std::string_view mark = "CGMDv2:";
+    const std::unique_ptr<rd_kafka_consumer_group_metadata_t,
+                          decltype(&rd_kafka_consumer_group_metadata_destroy)>
+        membership(from.membership(), rd_kafka_consumer_group_metadata_destroy);
+    void* bytes = nullptr;
+    std::size_t size = 0;
+    EXPECT_EQ(rd_kafka_consumer_group_metadata_write(membership.get(), &bytes, &size), nullptr);
+    const std::string text(static_cast<const char*>(bytes), size);
+    rd_kafka_mem_free(nullptr, bytes);
+    std::int32_t generation = -1;
+    EXPECT_TRUE(text.starts_with(mark));
+    std::memcpy(&generation, text.data() + mark.size(), sizeof generation);
+    return generation;
+  }
+
+  /// The session is longer than the test: no partition moves because a member is gone.
+  static std::string clicks_of_members(const std::string& name) {
+    return kafka_broker::of_all().url(
+        OwnTopics::clicks(), "?group=" + OwnTopics::group() +
+                                 "&session.timeout.ms=300000&heartbeat.interval.ms=200&fetch.wait.max.ms=20"
+                                 "&group.instance.id=" +
+                                 name);
+  }
+
+  kafka_source from;
+  std::map<std::string, std::uint64_t> generations{};
+};
+
 TEST_F(KafkaRebalance, WorkersThatJoinAndLeaveLoseNoEvent) {
   reading_worker first(clicks_url(), read);
   produce(500);
@@ -153,6 +207,29 @@ TEST_F(KafkaRebalance, CrashedWorkerLeavesItsUnsettledEventsToTheOthers) {
     EXPECT_GE(take(first, 100).size(), 100U) << "its part; it settles nothing";
   }
   wait_until([&] { return read.size() == 400; }, "the second has read everything");
+}
+
+// Promise: a static member that restarts within its session gets its partitions back, and the others keep
+// theirs (streams, Kafka).
+TEST_F(KafkaRebalance, StaticMemberThatRestartsMovesNoPartition) {
+  auto first = std::make_unique<static_member>("first");
+  static_member second("second");
+  const auto have_read = [&](std::size_t lanes_each) {
+    first->step();
+    second.step();
+    if (kafka().members(group()) == 2) produce(1);
+    return first->lanes().size() == lanes_each && second.lanes().size() == lanes_each;
+  };
+  wait_until([&] { return have_read(2); }, "each has two partitions");
+  const auto of_first = first->lanes(), of_second = second.lanes();
+  const std::int32_t generation = second.generation_of_group();
+  first.reset();  // as by a crash
+  first = std::make_unique<static_member>("first");
+  wait_until([&] { return have_read(2); }, "the first reads again");
+  EXPECT_EQ(second.lanes(), of_second);
+  for (const auto& [lane, of_before] : of_first) EXPECT_TRUE(first->lanes().contains(lane)) << lane;
+  EXPECT_EQ(second.generation_of_group(), generation) << "the group has shared out nothing";
+  EXPECT_EQ(first->generation_of_group(), generation);
 }
 
 }  // namespace
