@@ -83,7 +83,7 @@ class attempt {
                 [&] { wait_for_halt(job, other); });
     mishap store(d_.kill_store_after, job, [&] { restart_store(); });
     mishap brokers(d_.lose_brokers_after, job, [&] { lose_network(); });
-    program_result ended = job.wait();
+    program_result ended = job.wait(longest_attempt);
     second.end();
     halt.end();
     into.stops += stop.end() + halts_;
@@ -97,13 +97,14 @@ class attempt {
     if (has_failed) into.last_failure = ended.err;
     into.cuts += network_ && network_->has_cut();
     ++into.attempts;
-    if (other) ended.out += other->wait().out;
+    if (other) ended.out += other->wait(longest_attempt).out;
     return ended;
   }
 
  private:
   using loss = disaster::loss;
   static constexpr milliseconds time_without_network{700};
+  static constexpr std::chrono::minutes longest_attempt{10};  // a busy machine may need minutes for a broker
 
   [[nodiscard]] std::vector<std::string> command(int worker) {
     if (d_.cut_after && !network_)

@@ -15,15 +15,21 @@ constexpr std::int32_t partitions = 8;
 struct time_limits {
   int session = 2'000;
   int transaction = 4'000;
+  int retry = 60'000;
 };
+/// A busy machine may need minutes to restart a broker.
 time_limits limits_of(const matrix_stage& on) {
-  return on.outlasts_brokers ? time_limits{15'000, 60'000} : time_limits{};
+  return on.outlasts_brokers ? time_limits{300'000, 300'000, 600'000} : time_limits{};
 }
 
-std::string quick_group(const matrix_world& world) {
-  return "?group=" + world.job +
-         "&until=end&session.timeout.ms=" + std::to_string(limits_of(world.on).session) +
-         "&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition.fetch.bytes=2000";
+/// Where sessions are long, a worker that is started again takes the place of the one that died.
+std::string quick_group(const matrix_world& world, int worker) {
+  const time_limits limits = limits_of(world.on);
+  const std::string place = "&group.instance.id=worker-" + std::to_string(worker);
+  return "?group=" + world.job + "&until=end&session.timeout.ms=" + std::to_string(limits.session) +
+         "&retry_for=" + std::to_string(limits.retry) + "ms" +
+         "&heartbeat.interval.ms=100&fetch.wait.max.ms=20&max.partition.fetch.bytes=2000" +
+         (world.on.outlasts_brokers ? place : "");
 }
 
 /// The values of a stream, one a line.
@@ -83,18 +89,18 @@ void produce_in_small_batches(kafka_client& kafka, const std::string& topic,
 }  // namespace
 
 matrix_source from_kafka(kafka_way kafka) {
-  return {
-      "kafka",
-      [kafka](const matrix_world& world) {
-        const std::string topic = "clicks-" + world.job;
-        kafka_client client(kafka.broker.address());
-        client.create_topic(topic, partitions);
-        produce_in_small_batches(client, topic, world.clicks.lines);
-      },
-      [kafka](const matrix_world& world, int) {
-        return std::vector<std::string>{"--from", kafka.gate.url("clicks-" + world.job, quick_group(world))};
-      },
-      false};
+  return {"kafka",
+          [kafka](const matrix_world& world) {
+            const std::string topic = "clicks-" + world.job;
+            kafka_client client(kafka.broker.address());
+            client.create_topic(topic, partitions);
+            produce_in_small_batches(client, topic, world.clicks.lines);
+          },
+          [kafka](const matrix_world& world, int worker) {
+            return std::vector<std::string>{
+                "--from", kafka.gate.url("clicks-" + world.job, quick_group(world, worker))};
+          },
+          false};
 }
 
 namespace {
@@ -114,17 +120,19 @@ std::string fault_of_topic(const kafka_way& kafka, const matrix_world& world, bo
 }
 
 matrix_sink to_topic(const std::string& name, const kafka_way& kafka, bool at_least_once) {
-  matrix_sink sink{name,
-                   [kafka](const matrix_world& world, int worker) {
-                     return std::vector<std::string>{
-                         "--to", kafka.gate.url("fresh-" + world.job,
-                                                "?transactional.id=count-" + world.job + '-' +
-                                                    std::to_string(worker) + "&transaction.timeout.ms=" +
-                                                    std::to_string(limits_of(world.on).transaction))};
-                   },
-                   [kafka, at_least_once](const matrix_world& world, const std::string&) {
-                     return fault_of_topic(kafka, world, at_least_once);
-                   }};
+  matrix_sink sink{
+      name,
+      [kafka](const matrix_world& world, int worker) {
+        return std::vector<std::string>{
+            "--to",
+            kafka.gate.url("fresh-" + world.job,
+                           "?transactional.id=count-" + world.job + '-' + std::to_string(worker) +
+                               "&transaction.timeout.ms=" + std::to_string(limits_of(world.on).transaction) +
+                               "&retry_for=" + std::to_string(limits_of(world.on).retry) + "ms")};
+      },
+      [kafka, at_least_once](const matrix_world& world, const std::string&) {
+        return fault_of_topic(kafka, world, at_least_once);
+      }};
   sink.prepare = [kafka](const matrix_world& world) {
     kafka_client(kafka.broker.address()).create_topic("fresh-" + world.job, 4);
   };
