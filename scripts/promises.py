@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INDEX = ROOT / "build/promises.md"
-FIRST = ["guarantees", "dedup", "streams", "redis", "files", "foreign-filters", "operations"]
+FIRST = ["guarantees", "dedup", "streams", "redis", "files", "foreign-filters", "operations", "operating-streams"]
 
 OPENING = re.compile(r"\s*(//|#) Promise: ")
 PROMISE = re.compile(r"(.+) \(([a-z-]+), (.+)\)\.")
