@@ -73,7 +73,7 @@
 /// - everseen/core/partition/partition_batch.hpp  the keys of one partition
 /// - everseen/core/partition/partition_state.hpp  the layers and slices of one partition
 /// - everseen/core/partition/segments.hpp         the name of a bit array
-/// - everseen/core/format/predecessor.hpp         the older filter that is asked first
+/// - everseen/core/format/file_records.hpp        the older filter that is asked first
 /// - everseen/core/format/byte_stream.hpp         streams of bytes as callbacks
 ///
 /// C programs include everseen/everseen.h. Nothing else of the library is installed.

@@ -8,7 +8,7 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/fingerprint.hpp"
+#include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/store/port/batch_results.hpp"
 

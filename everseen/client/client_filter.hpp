@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/client/batch_parts.hpp"
+#include "everseen/client/batch_sender.hpp"
 #include "everseen/client/server_link.hpp"
 #include "everseen/store/port/store.hpp"
 #include "everseen/store/port/stored_filter.hpp"

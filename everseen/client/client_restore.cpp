@@ -7,7 +7,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 

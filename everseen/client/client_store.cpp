@@ -9,7 +9,6 @@
 #include "everseen/client/client_filter.hpp"
 #include "everseen/client/client_restore.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/format/fingerprint.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/store/port/store.hpp"

@@ -5,17 +5,15 @@
 #include <vector>
 
 #include "everseen/compat/bitmap/bkdr.hpp"
-#include "everseen/compat/bitmap/bkdr_php.hpp"
 #include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/bitmap/redisson.hpp"
-#include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur3.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 namespace everseen::compat {
 

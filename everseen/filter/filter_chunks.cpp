@@ -7,8 +7,8 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/filter/foreign_refusals.hpp"
-#include "everseen/filter/redisbloom_chunks.hpp"
+#include "everseen/filter/foreign_file.hpp"
+#include "everseen/filter/redisbloom_file.hpp"
 
 namespace everseen {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "everseen/core/format/announced_filter.hpp"
-#include "everseen/core/format/chunk_places.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 

@@ -1,17 +1,3 @@
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
-#include "everseen/core/format/byte_stream.hpp"
-#include "everseen/core/hash/funnel.hpp"
-#include "everseen/filter/filter.hpp"
-#include "everseen/store/port/store.hpp"
-
 /// Import and export of other systems' filters.
 ///
 /// An imported filter is an everseen filter with a foreign layout: every store keeps it and every call works
@@ -22,6 +8,22 @@
 /// behind. If the length of the file is known, the check happens before any allocation. For a pipe, it
 /// happens before more is requested than the store has room for. The name appears only after the whole file
 /// has been read. Threads: any number of these calls may run concurrently.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/format/byte_stream.hpp"
+#include "everseen/core/hash/funnel.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/port/store.hpp"
+
 namespace everseen {
 
 /// A file, and its length if known (a pipe has none).
@@ -62,5 +64,17 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
 /// @throws parameter_error  the layout is not redisbloom
 /// @throws storage_error    the filter was emptied meanwhile; discard what was written
 void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to);
+
+/// What all imports and exports of other systems' filters share: their errors, and the size of their buffers.
+
+inline constexpr std::size_t foreign_buffer_bytes = std::size_t{256} << 10;
+
+/// @param segments  the length of each, in bytes
+/// @throws parameter_error  they do not fit into the store, as far as its limits are known
+void must_have_room(const store& into, std::span<const std::uint64_t> segments);
+
+/// @param system  for example "Guava"    @param layout  the layout that this export needs
+[[nodiscard]] parameter_error no_such_export(const filter& f, std::string_view system,
+                                             std::string_view layout);
 
 }  // namespace everseen

@@ -10,7 +10,6 @@
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/filter/foreign_file.hpp"
-#include "everseen/filter/foreign_refusals.hpp"
 
 namespace everseen {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "everseen/redis/admin/filter_rebuild.hpp"
-#include "everseen/redis/admin/filter_restore.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"

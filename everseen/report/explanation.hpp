@@ -1,3 +1,5 @@
+/// Why a filter gives a key its verdict, bit by bit: the output of `everseen explain`.
+
 #pragma once
 
 #include <cstdint>
@@ -6,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/filter/filter.hpp"
 
-/// Why a filter gives a key its verdict, bit by bit: the output of `everseen explain`.
 namespace everseen {
 
 struct explained_bit {
@@ -40,5 +43,11 @@ struct explanation {
 
 /// @throws as filter::may_contain    Cost: reads a few bits of one partition.
 [[nodiscard]] explanation explain(const filter& f, std::string_view key, std::optional<event_time> time);
+
+/// 128 bits in hexadecimal.
+[[nodiscard]] std::string hex(const digest& d);
+
+/// An explanation for programs.
+[[nodiscard]] nlohmann::ordered_json json_of(const explanation& e);
 
 }  // namespace everseen

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -47,5 +48,9 @@ class event_log {
   class lines;
   std::unique_ptr<lines> lines_;
 };
+
+/// The part of a line after its time and level. Any value keeps it one valid line of its format.
+[[nodiscard]] std::string log_line(log_format format, std::string_view event,
+                                   std::span<const log_field> fields);
 
 }  // namespace everseen::telemetry

@@ -10,7 +10,6 @@
 #include "everseen/compat/redisbloom/bloom_request.hpp"
 #include "everseen/compat/redisbloom/chain_spec.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/chunk_places.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/commands/bloom_replies.hpp"

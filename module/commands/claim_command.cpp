@@ -8,7 +8,7 @@
 
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/format/lane_record.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 
 #include "module/commands/command.hpp"
 #include "module/commands/filter_key.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 
 #include "module/commands/command.hpp"
 #include "module/commands/filter_key.hpp"

@@ -1,6 +1,6 @@
 #include "module/server/counters.hpp"
 
-#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/base/verdict.hpp"
 
 namespace everseen::redis_module {
 

@@ -7,7 +7,6 @@
 #include "everseen/compat/redisbloom/chain_spec.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/chunk_places.hpp"
 
 namespace everseen::redis_module {
 

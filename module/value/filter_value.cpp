@@ -9,7 +9,7 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/chunk_places.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
 

@@ -9,11 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bitmap/bkdr.hpp"
-#include "everseen/compat/bitmap/bkdr_php.hpp"
-#include "everseen/compat/bitmap/crc32.hpp"
 #include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/bitmap/redisson.hpp"
-#include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
 
 #include "test/compat/vectors.hpp"

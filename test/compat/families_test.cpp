@@ -10,15 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bitmap/bkdr.hpp"
-#include "everseen/compat/bitmap/bkdr_php.hpp"
 #include "everseen/compat/bitmap/gozero.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/bitmap/redisson.hpp"
-#include "everseen/compat/bitmap/uid_php.hpp"
 #include "everseen/compat/family.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur3.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 namespace everseen::compat {
 namespace {

@@ -11,8 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/compat/bitmap/bit_order.hpp"
-#include "everseen/compat/bitmap/bkdr_php.hpp"
-#include "everseen/compat/bitmap/uid_php.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/family.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/compat/guava/guava_stream.hpp"

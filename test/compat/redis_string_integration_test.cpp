@@ -8,8 +8,7 @@
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/compat/redisbloom/redisbloom.hpp"
-#include "everseen/core/hash/murmur3.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 #include "test/support/redis_server.hpp"
 

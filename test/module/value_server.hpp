@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/chunk_places.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/core/spec/spec.hpp"

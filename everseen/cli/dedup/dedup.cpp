@@ -16,7 +16,7 @@
 #include "everseen/cli/dedup/dedup_output.hpp"
 #include "everseen/cli/dedup/dedup_stats.hpp"
 #include "everseen/cli/dedup/run_mark.hpp"
-#include "everseen/cli/long_run/loading.hpp"
+#include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
 #include "everseen/cli/terminal/printer.hpp"

@@ -11,7 +11,7 @@
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
 
 namespace everseen::cli {

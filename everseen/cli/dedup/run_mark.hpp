@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 
 namespace everseen::cli {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/spec/spec.hpp"
 
 /// Options about a new filter, shared by the verbs that create one.

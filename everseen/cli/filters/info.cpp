@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/filters/info_json.hpp"
-#include "everseen/cli/filters/info_sums.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
 #include "everseen/cli/verb/name_options.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/help/roff.hpp"
+#include "everseen/cli/help/manual.hpp"
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"

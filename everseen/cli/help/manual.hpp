@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "everseen/cli/verb/option_set.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 
 namespace everseen::cli {
 
@@ -46,5 +46,10 @@ struct constant_entry {
 [[nodiscard]] const std::vector<constant_entry>& store_urls();
 /// The options after the ? of a Redis URL.
 [[nodiscard]] const std::vector<constant_entry>& redis_url_options();
+
+/// Manual pages in roff, generated from the descriptions of the verbs.
+
+[[nodiscard]] std::string overview_page();
+[[nodiscard]] std::string verb_page(const verb& v);
 
 }  // namespace everseen::cli

@@ -12,7 +12,6 @@
 #include "everseen/core/spec/time_text.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/report/explanation.hpp"
-#include "everseen/report/explanation_json.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

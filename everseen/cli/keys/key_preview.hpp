@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "everseen/cli/keys/keys.hpp"
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 namespace everseen::cli {
 

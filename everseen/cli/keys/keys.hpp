@@ -10,7 +10,7 @@
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/record_options.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/filter.hpp"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "everseen/cli/terminal/progress.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/filter/filter.hpp"
@@ -33,5 +34,12 @@ void must_agree(const filter_options& given, const store& in, const filter& f);
 [[nodiscard]] filter existing_filter(store& in, const std::string& name);
 /// The error of a process that must not start over.    @param what  is missing, as in "the filter 'clicks'"
 [[nodiscard]] format_error is_gone(const std::string& what);
+
+/// Loads the bits of a filter whose keys this process judges, one partition after the other, and shows the
+/// progress. Otherwise the first lines would wait for the bits without any message.
+///
+/// Does nothing for small filters and for those whose bits stay elsewhere. Does not throw: what fails here
+/// fails again with the first batch, where the policy for outages applies.
+void load_with_progress(const filter& f, progress_line& line) noexcept;
 
 }  // namespace everseen::cli

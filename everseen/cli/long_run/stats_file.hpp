@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 namespace everseen::cli {
 

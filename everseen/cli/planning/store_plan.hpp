@@ -5,7 +5,7 @@
 #include <string>
 
 #include "everseen/cli/verb/option_set.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/report/fleet.hpp"
 
 namespace everseen::cli {

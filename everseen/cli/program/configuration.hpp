@@ -6,7 +6,7 @@
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/option_set.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 
 /// Options of a verb that are not typed: from the environment and from a file, under the same names.
 ///

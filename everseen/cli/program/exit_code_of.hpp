@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 
 namespace everseen::cli {
 

@@ -11,7 +11,7 @@
 #include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/stream/job/event_batch.hpp"
 #include "everseen/stream/record/event_rule.hpp"
 

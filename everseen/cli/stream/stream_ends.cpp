@@ -15,7 +15,6 @@
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/stream/file/file_sink.hpp"
 #include "everseen/stream/file/file_source.hpp"
-#include "everseen/stream/file/output_sink.hpp"
 #include "everseen/stream/job/job_marks.hpp"
 #include "everseen/stream/kafka/kafka_sink.hpp"
 #include "everseen/stream/kafka/kafka_source.hpp"

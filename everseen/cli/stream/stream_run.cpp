@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "everseen/cli/long_run/loading.hpp"
+#include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/watched_store.hpp"
 #include "everseen/cli/stream/count_table.hpp"
 #include "everseen/cli/stream/job_description.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 
 /// Files that verbs read and write whole.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "everseen/cli/verb/option_set.hpp"
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/text/numbers.hpp"
 

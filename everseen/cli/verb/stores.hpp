@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/cli/verb/verb.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/open_store.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 namespace everseen::compat::gozero {
 

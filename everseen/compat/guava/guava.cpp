@@ -6,7 +6,7 @@
 #include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/foreign_positions.hpp"
 

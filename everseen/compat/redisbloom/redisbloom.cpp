@@ -4,7 +4,7 @@
 
 #include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/foreign_positions.hpp"
 #include "everseen/core/spec/growth.hpp"

@@ -1,10 +1,13 @@
 #include "everseen/core/format/image.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 
 #include <sodium.h>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/format/image_fields.hpp"
 
 namespace everseen::image {
@@ -296,3 +299,17 @@ manifest decode_manifest(std::span<const std::byte> bytes) {
 }
 
 }  // namespace everseen::image
+
+namespace everseen {
+
+std::string fingerprint_of(const spec& s) {
+  spec anywhere = s;
+  anywhere.judge = judge_kind::server;  // a copy on other servers may have another judge
+  const auto bytes = image::encode_spec(anywhere);
+  std::array<std::uint8_t, 16> hash{};
+  crypto_generichash(hash.data(), hash.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                     bytes.size(), nullptr, 0);
+  return hex_of(hash);
+}
+
+}  // namespace everseen

@@ -1,3 +1,9 @@
+/// The byte formats of everything stored: doc/format.md, with a worked example.
+///
+/// All integers are little-endian. Every header and manifest ends in an XXH3-64 checksum of the bytes before
+/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that names the
+/// invalid field, before anything is allocated from its numbers. Pure: no files here.
+
 #pragma once
 
 #include <array>
@@ -11,11 +17,6 @@
 #include "everseen/core/partition/segments.hpp"
 #include "everseen/core/spec/spec.hpp"
 
-/// The byte formats of everything stored: doc/format.md, with a worked example.
-///
-/// All integers are little-endian. Every header and manifest ends in an XXH3-64 checksum of the bytes before
-/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that names the
-/// invalid field, before anything is allocated from its numbers. Pure: no files here.
 namespace everseen::image {
 
 /// Identifies the filter that a segment belongs to; random, generated at creation.
@@ -81,3 +82,15 @@ struct manifest {
 [[nodiscard]] manifest decode_manifest(std::span<const std::byte> bytes);
 
 }  // namespace everseen::image
+
+namespace everseen {
+
+/// Distinguishes a filter from others that have its name at another time: a one-way hash of its spec, as 32
+/// hexadecimal digits.
+///
+/// Filters that are created with the same options differ in their secret seed, which the digits do not
+/// reveal. Those with the hash of another system have no seed, so two of the same spec have the same
+/// fingerprint. A reset does not change it.
+[[nodiscard]] std::string fingerprint_of(const spec& s);
+
+}  // namespace everseen

@@ -8,8 +8,7 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/bytes.hpp"
-#include "everseen/core/hash/murmur3.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

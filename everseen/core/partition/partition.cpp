@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/partition/pending_keys.hpp"
 #include "everseen/core/partition/slice_groups.hpp"

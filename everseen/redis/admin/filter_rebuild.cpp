@@ -6,8 +6,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/redis/admin/planning.hpp"
+#include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/filter/sealable_filter.hpp"
-#include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/journal/mirror_set.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
@@ -128,6 +128,21 @@ void filter_rebuild::commit() {
   const filter_identity& made = draft_.identity();
   if (!forget_before(*with, made, old_->id, word_)) throw replaced(name_, made);
   in_.finish_removals(*with);
+}
+
+filter_restore::filter_restore(std::shared_ptr<session_pool> pool, const filter_directory& into,
+                               std::string_view name, const spec& s)
+    : pool_(std::move(pool)), into_(into), name_(name), draft_(pool_, into, s) {
+  validate(s);
+  validate_filter_name(name);
+  if (into_.has(*pool_->take(), name)) throw filter_exists(name);
+}
+
+void filter_restore::commit() {
+  const auto& states = draft_.finish();
+  const session_pool::lease with = pool_->take();
+  into_.prepare(*with, draft_.identity(), states, {.spec = draft_.identity().spec});
+  into_.publish(*with, name_, draft_.identity());
 }
 
 }  // namespace everseen::redis

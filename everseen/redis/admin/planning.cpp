@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 namespace everseen::redis {

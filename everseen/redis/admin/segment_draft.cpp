@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"

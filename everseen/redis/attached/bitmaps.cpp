@@ -6,7 +6,7 @@
 
 #include "everseen/compat/bitmap/redisson.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/attached/located_keys.hpp"
+#include "everseen/redis/attached/attached_task.hpp"
 #include "everseen/redis/attached/stored_config.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/command.hpp"

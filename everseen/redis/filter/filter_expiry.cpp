@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/keyspace/job_keys.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/random_name.hpp"

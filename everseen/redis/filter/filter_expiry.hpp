@@ -4,7 +4,7 @@
 #include <string>
 
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {

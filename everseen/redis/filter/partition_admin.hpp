@@ -6,7 +6,7 @@
 
 #include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/transport/session.hpp"
 

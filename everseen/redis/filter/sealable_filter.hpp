@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "everseen/core/spec/window.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/port/stored_filter.hpp"

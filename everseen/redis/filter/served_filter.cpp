@@ -8,7 +8,7 @@
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/served_ledger.hpp"
-#include "everseen/redis/transport/drive.hpp"
+#include "everseen/redis/transport/job.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/batch_results.hpp"
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 
@@ -104,6 +106,41 @@ void journal_walk::ask_from(std::uint64_t from) {
     pieces.push_back({(first + i) * journal_chunk_bytes + ranges[i].begin, std::move(read[i])});
   ahead_.insert(ahead_.begin(), std::make_move_iterator(pieces.begin()),
                 std::make_move_iterator(pieces.end()));
+}
+
+void known_journal::start_at(const journal_position& p) {
+  begin_ = end_ = p;
+  gaps_.clear();
+  in_gaps_ = 0;
+}
+
+void known_journal::move_begin(const journal_position& p) {
+  begin_ = p;
+  for (; !gaps_.empty() && gaps_.front().end <= p.offset; gaps_.pop_front()) in_gaps_ -= gaps_.front().bytes;
+}
+
+void known_journal::go_on_to(const journal_position& p, std::uint64_t bytes) {
+  EVERSEEN_ASSERT(p.offset >= end_.offset + bytes);
+  const std::uint64_t begins_at = p.offset - bytes;
+  if (begins_at > end_.offset && begins_at > begin_.offset) {
+    gaps_.push_back({begins_at, begins_at - end_.offset});
+    in_gaps_ += gaps_.back().bytes;
+  }
+  end_ = p;
+}
+
+std::string to_text(const journal_position& p) {
+  return std::to_string(p.offset) + ":" + hex_of(p.checksum);
+}
+
+std::optional<journal_position> parse_journal_position(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto offset = read_number(text.substr(0, colon));
+  const auto checksum = read_number(text.substr(colon + 1), 16);
+  if (!offset || !checksum) return std::nullopt;
+  const journal_position p{*offset, *checksum};
+  return to_text(p) == text ? std::optional(p) : std::nullopt;
 }
 
 }  // namespace everseen::redis

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 
 namespace everseen::redis {
 

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "everseen/redis/journal/mirror_memory.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
 #include "everseen/redis/keyspace/filter_life.hpp"
 #include "everseen/redis/transport/session.hpp"

@@ -10,9 +10,9 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {

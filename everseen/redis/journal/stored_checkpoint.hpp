@@ -9,9 +9,9 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/journal/journal_position.hpp"
+#include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {

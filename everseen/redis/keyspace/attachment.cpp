@@ -6,12 +6,12 @@
 #include <limits>
 #include <numeric>
 
-#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/image_fields.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 

@@ -9,7 +9,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/keyspace/attachment.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/transport/session.hpp"
 

@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/format/filter_names.hpp"
 #include "everseen/core/format/image.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/core/partition/segments.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/wire/random_name.hpp"
+#include "everseen/redis/wire/reply.hpp"
 
 namespace everseen::redis {
 
@@ -65,5 +66,48 @@ class filter_keys {
   std::string prefix_;
   std::string id_;
 };
+
+/// The properties of a filter that are independent of its name and known to all its users. They never change.
+struct filter_identity {
+  filter_keys keys;
+  everseen::spec spec;
+  image::filter_id id{};
+};
+
+/// The keys of a filter's jobs: doc/format.md, "Jobs".
+///
+/// All except these two contain a random id of the job. What remains of an ended job is therefore never taken
+/// for a later job of the same name.
+class job_keys {
+ public:
+  /// @param id  random_name()
+  job_keys(const filter_keys& filter, std::string id) : filter_(filter), id_(std::move(id)) {}
+
+  /// Hash: job names; each value is the job's id, a space and its description. In the slot of the header.
+  [[nodiscard]] static std::string list(const filter_keys& filter) { return filter.header() + ":jobs"; }
+  /// Hash: ids of jobs that were ended and are being removed. In the slot of the header.
+  [[nodiscard]] static std::string gone(const filter_keys& filter) { return filter.header() + ":gone"; }
+
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  /// Hash: the furthest checkpoint of each source. In the slot of the list.
+  [[nodiscard]] std::string checkpoints() const { return filter_.header() + ":c" + id_; }
+  /// Hash: the lane record of each source; after a zero byte, the value of each counter.
+  [[nodiscard]] std::string lanes(std::uint32_t partition) const {
+    return partition_keys::lane_records(filter_.state(partition), id_);
+  }
+  /// A field of a partition's state; without it, the job cannot claim events there.
+  [[nodiscard]] std::string field() const { return partition_keys::job_field(id_); }
+
+ private:
+  filter_keys filter_;
+  std::string id_;
+};
+
+/// The id of a filter as fields hold it: its 16 bytes.
+[[nodiscard]] std::string bytes_of(const image::filter_id& id);
+/// @param key  that holds them    @throws format_error  they are something else
+[[nodiscard]] image::filter_id id_in(std::string_view bytes, const std::string& key);
+/// The same of a field that may be missing.    @throws  as above
+[[nodiscard]] std::optional<image::filter_id> id_in_field(const reply& field, const std::string& key);
 
 }  // namespace everseen::redis

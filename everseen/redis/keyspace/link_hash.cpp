@@ -5,8 +5,8 @@
 #include "everseen/core/base/digits.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/format/file_records.hpp"
 #include "everseen/core/format/image.hpp"
-#include "everseen/core/format/predecessor.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/store/link/linking.hpp"

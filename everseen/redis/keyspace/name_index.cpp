@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 
 namespace everseen::redis {

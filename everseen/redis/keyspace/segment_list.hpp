@@ -7,7 +7,7 @@
 
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 
 namespace everseen::redis {
 

@@ -5,11 +5,11 @@
 
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/served/stored_value.hpp"
-#include "everseen/redis/transport/drive.hpp"
+#include "everseen/redis/transport/job.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/port/claims.hpp"

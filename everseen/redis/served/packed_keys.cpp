@@ -9,7 +9,7 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/partition_keys.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"

@@ -12,7 +12,7 @@
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {

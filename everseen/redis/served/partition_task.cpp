@@ -8,7 +8,7 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/growth.hpp"
-#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/script/script_text.hpp"
 
 namespace everseen::redis {
 

@@ -9,11 +9,11 @@
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/format/filter_names.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/segment_list.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 

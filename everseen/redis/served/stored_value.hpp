@@ -9,7 +9,7 @@
 #include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/partition_state.hpp"
-#include "everseen/redis/keyspace/filter_identity.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {

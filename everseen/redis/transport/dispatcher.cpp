@@ -1,8 +1,10 @@
 #include "everseen/redis/transport/dispatcher.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "everseen/redis/transport/server.hpp"
 #include "everseen/wire/client_protocol.hpp"
@@ -256,6 +258,210 @@ void dispatcher::lost(server& by, const failure& why) {
     if (makes_progress) j.trouble_since.reset();
     trouble(j, told, p);
   }
+}
+
+tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
+  if (is_cluster() && slots_.empty())
+    if (answer known = learn_map(); !known) return tl::unexpected(std::move(known.error()));
+  if (const endpoint* const found = owner_of(to)) return *found;
+  return tl::unexpected(
+      outage{"no server of the cluster has slot " + std::to_string(slot_of(to.key)), false});
+}
+
+/// Asks for the slots, even if they were just read. A request without a command is answered once they are
+/// known.
+answer dispatcher::learn_map() {
+  map_is_old_ = true;
+  map_read_ = {};
+  const request no_command{{}, {}, 0, true};
+  return std::move(run(std::span(&no_command, 1)).front());
+}
+
+void dispatcher::refresh_map() {
+  if (map_job_) return;
+  candidates_ = map_candidates();
+  ask_next_candidate();
+}
+
+/// All known servers, the best last: those that are connected and had no trouble.
+std::vector<endpoint> dispatcher::map_candidates() const {
+  std::vector<endpoint> all = slots_.members();
+  for (const endpoint& e : url_.endpoints)
+    if (std::ranges::find(all, e) == all.end()) all.push_back(e);
+  std::ranges::reverse(all);
+  const auto is_doubtful = [this](const endpoint& e) {
+    const auto known = servers_.find(e);
+    return known != servers_.end() && !known->second->pauses.is_fresh();
+  };
+  const auto is_up = [this](const endpoint& e) {
+    const auto known = servers_.find(e);
+    return known != servers_.end() && known->second->link != nullptr;
+  };
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_doubtful);
+  std::stable_partition(rest, all.end(), [&](const endpoint& e) { return !is_up(e); });
+  return all;
+}
+
+void dispatcher::ask_next_candidate() {
+  fail_overdue();
+  if (candidates_.empty()) return map_unknown();
+  map_job_.emplace(map_request_, candidates_.back());
+  candidates_.pop_back();
+  place(*map_job_);
+}
+
+void dispatcher::read_map(std::vector<reply> replies) {
+  const endpoint asked = *map_job_->pinned();
+  if (auto map = slot_map::from_reply(replies.front(), asked)) {
+    slots_ = std::move(*map);
+    return map_known();
+  }
+  const std::string_view said = replies.front().text();
+  const bool alone = said.find("cluster support disabled") != std::string_view::npos;
+  map_failure_ = {"redis at " + to_string(asked) + ": ", alone};
+  if (alone)
+    map_failure_.message += "it is no cluster; its URL begins with redis://";
+  else
+    map_failure_.message += said.empty() ? "it knows no servers of its cluster" : std::string(said);
+  ask_next_candidate();
+}
+
+void dispatcher::map_known() {
+  map_job_.reset();
+  map_is_old_ = false;
+  map_read_ = clock::now();
+  for (job* j : std::exchange(unplaced_, {})) place(*j);
+}
+
+/// Each candidate may take a while to fail. At least one of them is waited for.
+void dispatcher::fail_overdue() {
+  const auto now = clock::now();
+  const auto enough = std::max(url_.retry_for, url_.connect_timeout);
+  for (job*& j : unplaced_) {
+    if (!j->trouble_since) j->trouble_since = now;
+    if (now < *j->trouble_since + enough) continue;
+    trouble(*j, map_failure_, {});
+    j = nullptr;
+  }
+  std::erase(unplaced_, nullptr);
+}
+
+void dispatcher::map_unknown() {
+  map_job_.reset();
+  for (job* j : std::exchange(unplaced_, {})) trouble(*j, map_failure_, std::chrono::milliseconds(50));
+}
+
+/// What must be on replicas before it counts as answered.
+
+/// Only the WAIT is repeated, over the connection that wrote: a WAIT refers to the last writes of its own
+/// connection.
+void dispatcher::replicas_told(server& by, const reply& r) {
+  if (r.is_error()) return waits_refused(by, r);
+  const auto answered = std::exchange(by.unacknowledged, {});
+  const auto held = std::exchange(by.held, {});
+  const std::int64_t there = r.integer();
+  const bool enough = there >= static_cast<std::int64_t>(url_.wait_replicas);
+  const std::string lack = "only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
+                           " replicas that wait= requires have the writes of redis at " +
+                           to_string(by.where) + ". Check the replicas, or require fewer";
+  by.lacks_replicas = !enough;
+  by.acknowledged_at = enough ? clock::now() : clock::time_point{};
+  for (job* j : answered) {
+    if (enough) {
+      conclude(by, *j);
+      continue;
+    }
+    j->may_have_run = true;
+    wait_for_replicas(*j, by.unacknowledged, {lack});
+  }
+  for (job* j : held)
+    enough ? by.send(*j) : wait_for_replicas(*j, by.held, {lack + "; nothing was added there"});
+  by.ask_for_replicas();
+}
+
+void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failure& why) {
+  if (!j.trouble_since) j.trouble_since = clock::now();
+  if (tries_again(j, why))
+    among.push_back(&j);
+  else
+    complete(j, tl::unexpected(j.ended_by(why)));
+}
+
+/// If so, an answer to a job that waits for no replicas does not mean that the outage has ended.
+bool dispatcher::lacks_replicas() const {
+  return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
+}
+
+/// The server is no longer a master, or an ACL forbids WAIT.
+void dispatcher::waits_refused(server& by, const reply& r) {
+  const std::string said =
+      "redis at " + to_string(by.where) + " refused the WAIT that wait= requires: " + std::string(r.text());
+  by.lacks_replicas = false;
+  by.acknowledged_at = {};
+  map_is_old_ = true;
+  by.renew = !is_cluster();
+  const pause p = by.pauses.next();
+  for (job* j : std::exchange(by.unacknowledged, {})) {
+    j->may_have_run = true;
+    trouble(*j, {said, is_denial(r) || !j->asked().repeatable}, p);
+  }
+  for (job* j : std::exchange(by.held, {})) trouble(*j, {said, is_denial(r)}, p);
+}
+
+// What a dispatcher does with jobs that got no answer: it sends them again, after a pause, until the outage
+// has lasted for too long.
+
+void dispatcher::trouble(job& j, const failure& why, pause p) {
+  if (map_job_ && &j == &*map_job_) {
+    map_failure_ = why;
+    return ask_next_candidate();
+  }
+  if (!j.trouble_since) j.trouble_since = std::max(j.begun, clock::now() - why.silent_for);
+  if (may_be_forgotten(j)) {
+    const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
+    return complete(j, tl::unexpected(j.ended_by(too_old)));
+  }
+  if (why.permanent || !tries_again(j, why)) return complete(j, tl::unexpected(j.ended_by(why)));
+  park(j, p);
+}
+
+/// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the
+/// next one would be a new batch, and keys that the first one added would be `seen`. A request that is not
+/// repeatable is not sent again after it ran, so nothing of it can be forgotten.
+bool dispatcher::may_be_forgotten(const job& j) const {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
+  constexpr std::chrono::seconds longest_pause{1};
+  return j.asked().repeatable && j.may_have_run &&
+         age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
+}
+
+bool dispatcher::tries_again(const job& j, const failure& why) {
+  if (!retry_policy_) return j.in_trouble_for() < url_.retry_for;
+  in_trouble_ = true;
+  return retry_policy_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
+}
+
+void dispatcher::park(job& j, pause p) {
+  // The last attempt is made at the end of the time, not before.
+  const auto next = clock::now() + p;
+  const auto due = retry_policy_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
+  parked_.emplace_back(due, &j);
+  if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
+}
+
+void dispatcher::set_alarm(clock::time_point at) {
+  alarm_at_ = at;
+  alarm_.start(at - clock::now(), [this] { wake(); });
+}
+
+void dispatcher::wake() {
+  const auto waits = [now = clock::now()](const auto& entry) { return entry.first > now; };
+  const auto due = std::stable_partition(parked_.begin(), parked_.end(), waits);
+  const std::vector woken(due, parked_.end());
+  parked_.erase(due, parked_.end());
+  if (!parked_.empty()) set_alarm(std::ranges::min_element(parked_)->first);
+  if (is_cluster() && map_is_old_) refresh_map();
+  for (const auto& [time, j] : woken) place(*j);
 }
 
 }  // namespace everseen::redis

@@ -7,7 +7,7 @@
 #include <boost/system/system_error.hpp>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/transport/dispatcher.hpp"
 #include "everseen/redis/wire/random_name.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "everseen/core/format/filter_names.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 
 namespace everseen::redis {
 

@@ -9,9 +9,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/report/attached.hpp"
-#include "everseen/report/explanation_json.hpp"
+#include "everseen/report/explanation.hpp"
 #include "everseen/server/api/filter_json.hpp"
-#include "everseen/server/api/http_create.hpp"
 #include "everseen/server/api/http_keys.hpp"
 #include "everseen/server/http/http_query.hpp"
 #include "everseen/server/http/http_routes.hpp"

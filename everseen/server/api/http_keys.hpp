@@ -1,3 +1,5 @@
+/// Keys over HTTP: their encodings and the answers.
+
 #pragma once
 
 #include <cstdint>
@@ -7,9 +9,9 @@
 #include <string_view>
 
 #include "everseen/server/http/http_routes.hpp"
+#include "everseen/server/registry/filter_registry.hpp"
 #include "everseen/server/registry/shared_filter.hpp"
 
-/// Keys over HTTP: their encodings and the answers.
 namespace everseen::server {
 
 /// How keys, which may be any bytes, are written in JSON and paths.
@@ -32,5 +34,14 @@ void add_keys(http_call& c, const answer_taker& to);
 void check_keys(http_call& c, const answer_taker& to);
 /// The key in the path. Schema `key_verdict`.
 void check_key(http_call& c, const answer_taker& to);
+
+/// A filter that a client wants to create: schema `new_filter` of openapi.json.
+struct new_filter {
+  std::string key{};  ///< its name
+  filter_registry::request how{};
+};
+
+/// @throws http_problem, parameter_error  says what is invalid
+[[nodiscard]] new_filter parse_new_filter(std::string_view body);
 
 }  // namespace everseen::server

@@ -3,7 +3,6 @@
 
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/bloom_requests.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"

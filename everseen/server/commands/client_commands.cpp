@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/client_names.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/glob.hpp"
 #include "everseen/server/service/service.hpp"
 

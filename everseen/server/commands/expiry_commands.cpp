@@ -5,7 +5,6 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// When filters expire. Clients give times by this server's clock; the store keeps them.

@@ -3,7 +3,6 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/key_type.hpp"
 #include "everseen/server/resp/session.hpp"
 #include "everseen/server/service/service.hpp"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
 #include "everseen/server/commands/glob.hpp"
 #include "everseen/server/commands/key_type.hpp"
 #include "everseen/server/resp/session.hpp"

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "everseen/server/base/command.hpp"
-#include "everseen/server/base/numbers.hpp"
-#include "everseen/server/registry/planned_bytes.hpp"
+#include "everseen/server/registry/filter_budget.hpp"
 #include "everseen/server/service/service.hpp"
 
 /// MEMORY: what a filter takes.

@@ -10,7 +10,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "everseen/server/base/listen_address.hpp"
+#include "everseen/server/base/options.hpp"
 #include "everseen/server/net/asio_connection.hpp"
 #include "everseen/server/net/asio_loop.hpp"
 #include "everseen/server/service/service.hpp"

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "everseen/core/base/bytes.hpp"
-#include "everseen/server/own/option_reader.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::server {

@@ -9,8 +9,6 @@
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/commands/bloom_requests.hpp"
 #include "everseen/server/own/asked_keys.hpp"
-#include "everseen/server/own/not_begun.hpp"
-#include "everseen/server/own/option_reader.hpp"
 #include "everseen/server/registry/refusals.hpp"
 #include "everseen/server/resp/gathered_batches.hpp"
 #include "everseen/server/resp/session.hpp"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "everseen/core/format/fingerprint.hpp"
-#include "everseen/server/registry/planned_bytes.hpp"
+#include "everseen/core/format/image.hpp"
+#include "everseen/server/registry/filter_budget.hpp"
 
 namespace everseen::server {
 

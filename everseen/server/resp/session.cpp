@@ -1,11 +1,13 @@
 #include "everseen/server/resp/session.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "everseen/server/resp/cross_protocol.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/server/registry/refusals.hpp"
 
 namespace everseen::server {
 
@@ -237,6 +239,69 @@ bool session::log_in(std::string_view user, std::string_view password) {
   client_->set_user(std::string(user));
   parser_.set_limits(all_.settings().request);
   return true;
+}
+
+/// How the requests of a session run: on this thread or on a worker.
+
+void session::run_on_worker(const command& what, word_list request) {
+  is_suspended_ = true;
+  all_.workers().submit([this, &what, request] {
+    if (all_.stats().gives_up())
+      reply_.error(being_stopped);
+    else
+      run_request(what, request);
+    wake_();
+  });
+}
+
+void session::take_back() {
+  if (!std::exchange(is_suspended_, false)) return;
+  gathered_.write_replies(all_, reply_);
+}
+
+void session::run_request(const command& what, word_list request) {
+  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  const std::size_t before = output_.size();
+  for (bool is_again = false;; is_again = true) try {
+      call c{all_, *this, request, reply_, what};
+      return what.run(c);
+    } catch (const error& why) {
+      output_.resize(before);  // removes a partial reply
+      const auto key = static_cast<std::size_t>(what.keys.first);
+      const bool is_changed =
+          !is_again && key > 0 && key < request.size() && all_.filters().forget_changed(request[key], why);
+      if (!is_changed) return reply_.error(text_of_current_exception());
+    } catch (...) {
+      output_.resize(before);
+      return reply_.error(text_of_current_exception());
+    }
+}
+
+namespace {
+
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// @param wanted  in lower case
+bool begins_with(std::string_view word, std::string_view wanted) noexcept {
+  return std::ranges::equal(word.substr(0, wanted.size()), wanted, {}, lower);
+}
+
+bool is_method(std::string_view word) noexcept {
+  constexpr std::string_view all[] = {"get", "head", "post", "put", "delete", "options", "patch"};
+  return std::ranges::any_of(
+      all, [&](std::string_view each) { return word.size() == each.size() && begins_with(word, each); });
+}
+
+}  // namespace
+
+bool is_of_http(std::span<const std::string_view> line) noexcept {
+  if (line.empty()) return false;
+  const bool is_post = line.front().size() == 4 && begins_with(line.front(), "post");
+  const bool is_request_line =
+      line.size() == 3 && is_method(line.front()) && begins_with(line.back(), "http/");
+  return is_post || is_request_line || begins_with(line.front(), "host:");
 }
 
 }  // namespace everseen::server

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "everseen/server/base/byte_budget.hpp"
-#include "everseen/server/base/listen_address.hpp"
+#include "everseen/server/base/counters.hpp"
 #include "everseen/server/base/options.hpp"
-#include "everseen/server/base/request_counts.hpp"
 #include "everseen/server/base/worker_pool.hpp"
 #include "everseen/server/registry/filter_registry.hpp"
 #include "everseen/server/registry/judge_batch.hpp"

@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "everseen/store/disk/descriptor.hpp"
-
 namespace everseen {
 
 namespace {

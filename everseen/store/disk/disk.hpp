@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
+
+#include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
 
@@ -70,5 +73,27 @@ void check_disk(int code, const char* tried, const std::filesystem::path& path);
 /// @param path  absolute
 /// @throws storage_error
 void make_directories(disk& on, const std::filesystem::path& path);
+
+/// An open file, closed at the end of the scope.
+class descriptor {
+ public:
+  descriptor() noexcept = default;
+  /// @param number  the result of open(2); -1 means no file
+  explicit descriptor(int number) noexcept : number_(number) {}
+  ~descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return number_ >= 0; }
+  [[nodiscard]] int get() const noexcept { return number_; }
+
+ private:
+  int number_ = -1;
+};
 
 }  // namespace everseen

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 namespace everseen {
 

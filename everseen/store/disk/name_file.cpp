@@ -13,7 +13,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/port/damage.hpp"
 

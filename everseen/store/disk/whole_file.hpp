@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/disk/disk.hpp"
 
 namespace everseen {

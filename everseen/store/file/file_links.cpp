@@ -10,7 +10,6 @@
 #include "everseen/core/format/file_names.hpp"
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/disk/whole_file.hpp"
-#include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
 #include "everseen/store/port/damage.hpp"

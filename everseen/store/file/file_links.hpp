@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/format/predecessor.hpp"
+#include "everseen/core/format/file_records.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/link/linking.hpp"
 #include "everseen/store/port/time_source.hpp"

@@ -13,9 +13,9 @@
 
 #include "everseen/core/format/file_names.hpp"
 #include "everseen/store/disk/name_file.hpp"
-#include "everseen/store/file/expiry_file.hpp"
 #include "everseen/store/file/file_links.hpp"
-#include "everseen/store/file/file_replaced.hpp"
+#include "everseen/store/file/file_replacement.hpp"
+#include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/journal/file_job.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 

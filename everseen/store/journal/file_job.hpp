@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/embedded/job_memory.hpp"
 #include "everseen/store/journal/job_journal.hpp"

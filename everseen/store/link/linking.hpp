@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/format/predecessor.hpp"
+#include "everseen/core/format/file_records.hpp"
 #include "everseen/store/link/linked_filter.hpp"
 
 namespace everseen {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/core/partition/partition.hpp"
 
 // Results of batches, as all stores report them.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/core/format/lane_record.hpp"
 #include "everseen/store/port/ledger.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/format/predecessor.hpp"
+#include "everseen/core/format/file_records.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/store/port/ledger.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/base/tally_of.hpp"
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/stream/dedup/dedup_run.hpp"
 #include "everseen/stream/dedup/keyed_block.hpp"
 #include "everseen/stream/port/fault_point.hpp"

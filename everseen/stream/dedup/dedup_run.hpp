@@ -15,7 +15,7 @@
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/stream/dedup/dedup.hpp"
-#include "everseen/stream/dedup/turnstile.hpp"
+#include "everseen/stream/dedup/keyed_block.hpp"
 
 namespace everseen {
 

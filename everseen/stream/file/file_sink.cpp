@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/file/fingerprint.hpp"
+#include "everseen/stream/file/file_source.hpp"
 #include "everseen/stream/port/fault_point.hpp"
 #include "everseen/stream/port/output.hpp"
 
@@ -248,6 +248,18 @@ void file_sink::leave_settled(std::string_view note,
     put_.push_back(std::move(kept));
     write_unsettled(text_);
   }
+}
+
+void output_sink::begin(std::string_view /*note*/) {
+  out_.end_record(separator_);
+  if (!text_.empty()) out_.write(text_ + separator_);
+}
+
+void output_sink::put(const judged_batch& batch) {
+  text_.clear();
+  for (std::size_t i = 0; i < batch.verdicts.size(); ++i)
+    if (batch.goes_out(i)) (text_ += batch.from.records[i].bytes) += separator_;
+  if (!text_.empty()) out_.write(text_);
 }
 
 }  // namespace everseen

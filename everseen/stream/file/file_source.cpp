@@ -1,6 +1,7 @@
 #include "everseen/stream/file/file_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/digest.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {
@@ -219,6 +221,24 @@ std::optional<std::uint64_t> file_source::lag() const {
   if (!total || records == 0 || done == began_at_) return std::nullopt;
   const double mean = static_cast<double>(done - began_at_) / static_cast<double>(records);
   return *total <= done ? 0 : static_cast<std::uint64_t>(static_cast<double>(*total - done) / mean);
+}
+
+std::string fingerprint(std::string_view bytes) {
+  const digest hashed = hasher(hash_kind::xxh3, hash_seed{})(bytes);
+  std::array<char, 48> text{};
+  char* end = std::to_chars(text.data(), text.data() + 20, bytes.size()).ptr;
+  *end++ = ':';
+  end = std::to_chars(end, text.data() + text.size(), hashed.low, 16).ptr;
+  return {text.data(), end};
+}
+
+std::size_t fingerprinted_bytes(std::string_view print, std::string_view name) {
+  std::size_t bytes = 0;
+  const char* const last = print.data() + print.size();
+  const auto [end, bad] = std::from_chars(print.data(), last, bytes);
+  if (bad != std::errc{} || end == last || *end != ':' || bytes > max_fingerprinted)
+    throw format_error("the checkpoint of " + std::string(name) + " is damaged; begin another job");
+  return bytes;
 }
 
 }  // namespace everseen

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/stream/file/resumable_input.hpp"
@@ -109,5 +110,16 @@ class file_source final : public source {
   std::atomic<std::uint64_t> records_ = 0;
   std::uint64_t began_at_ = 0;
 };
+
+/// The most bytes of a file that its fingerprint covers.
+inline constexpr std::size_t max_fingerprinted = 4096;
+
+/// The number of bytes and their hash, as in 4096:0123456789abcdef.
+[[nodiscard]] std::string fingerprint(std::string_view bytes);
+
+/// The number of bytes that a fingerprint covers.
+/// @param name  of the fingerprinted input, for the message    @throws format_error  `print` is not a
+///         fingerprint
+[[nodiscard]] std::size_t fingerprinted_bytes(std::string_view print, std::string_view name);
 
 }  // namespace everseen

@@ -15,7 +15,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/stream/file/fingerprint.hpp"
+#include "everseen/stream/file/file_source.hpp"
 
 namespace everseen {
 

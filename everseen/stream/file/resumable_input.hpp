@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/stream/record/decompression.hpp"
 #include "everseen/stream/record/record_format.hpp"
 

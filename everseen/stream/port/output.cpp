@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "everseen/store/disk/descriptor.hpp"
 #include "everseen/store/disk/disk.hpp"
 
 namespace everseen {

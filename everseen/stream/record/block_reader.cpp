@@ -13,7 +13,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/stream/record/bad_record.hpp"
-#include "everseen/stream/record/header_names.hpp"
+#include "everseen/stream/record/field_rule.hpp"
 #include "everseen/stream/record/record_ends.hpp"
 
 namespace everseen {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/stream/record/decompression.hpp"
 #include "everseen/stream/record/record_format.hpp"
 

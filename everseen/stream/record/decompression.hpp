@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 namespace everseen {
 

@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "everseen/stream/record/record_format.hpp"
 
 namespace everseen {
 
@@ -55,5 +58,11 @@ enum class record_fault : std::uint8_t {
 
 /// The predicate of a message about a record, as in "has no key".
 [[nodiscard]] std::string_view to_string(record_fault fault) noexcept;
+
+/// The names of the fields in a header line: without quotation marks, a byte order mark at the beginning, and
+/// a carriage return at the end.
+/// @param input  for messages    @throws format_error  the line is not CSV, as the format says
+[[nodiscard]] std::vector<std::string> header_names(std::string_view line, record_format format,
+                                                    const std::string& input);
 
 }  // namespace everseen

@@ -10,7 +10,7 @@
 
 #include "everseen/compat/bitmap/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur3.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 #include "test/support/binomial.hpp"
 

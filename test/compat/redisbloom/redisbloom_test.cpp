@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/hash/murmur64a.hpp"
+#include "everseen/core/hash/murmur.hpp"
 
 namespace everseen::compat::redisbloom {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/core/format/end_record.hpp"
+#include "everseen/core/format/file_records.hpp"
 
 #include "test/support/places.hpp"
 #include "test/support/samples/image_examples.hpp"

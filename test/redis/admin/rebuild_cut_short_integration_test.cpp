@@ -10,11 +10,11 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
-#include "everseen/redis/filter/succession.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/redis/keyspace/stored_id.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 
 #include "test/redis/admin/rebuilding.hpp"
 #include "test/support/child_process.hpp"

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 
 #include "test/redis/attached/attached.hpp"
 

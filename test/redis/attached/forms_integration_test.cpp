@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/bitmap/bkdr_php.hpp"
+#include "everseen/compat/bitmap/php_filters.hpp"
 #include "everseen/compat/guava/guava.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 

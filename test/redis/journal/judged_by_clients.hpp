@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/redis/journal/journal_position.hpp"
+#include "everseen/redis/journal/journal_walk.hpp"
 
 #include "test/redis/stored.hpp"
 #include "test/support/cutting_proxy.hpp"

@@ -15,8 +15,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/filter/sealable_filter.hpp"
-#include "everseen/redis/filter/succession.hpp"
 
 #include "test/redis/journal/journal_model.hpp"
 

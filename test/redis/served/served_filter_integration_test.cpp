@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "everseen/redis/script/sequence.hpp"
+#include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/store/memory/memory_store.hpp"

@@ -1,9 +1,9 @@
-#include "everseen/server/resp/cross_protocol.hpp"
-
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "everseen/server/resp/session.hpp"
 
 namespace everseen::server {
 namespace {

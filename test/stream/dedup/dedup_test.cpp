@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/stream/dedup/numbered_lines.hpp"

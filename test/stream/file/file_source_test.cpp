@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/store/disk/descriptor.hpp"
+#include "everseen/store/disk/disk.hpp"
 
 #include "test/support/scratch_directory.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "everseen/core/format/file_records.hpp"
 #include "everseen/core/format/image.hpp"
-#include "everseen/core/format/predecessor.hpp"
 #include "everseen/core/format/stream_image.hpp"
 
 /// The worked example of doc/format.md.
