@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/base/words.hpp"
 
 #include "module/server/values.hpp"
@@ -20,7 +21,7 @@ module_settings parse(std::span<api::string*> words) {
   if (words.size() % 2 != 0) throw compat::bloom_refusal{"a word without its value"};
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const std::string_view name = text_of(words[i]), value = text_of(words[i + 1]);
-    const auto size = read_memory_size(value);
+    const auto [size, fault] = read_quantity(quantity::redis_bytes, value);
     if (is_word(name, "ERROR_RATE"))
       rate = value;
     else if (is_word(name, "INITIAL_SIZE"))
@@ -29,8 +30,8 @@ module_settings parse(std::span<api::string*> words) {
       expansion = value;
     else if (is_word(name, "LAYOUT") && (is_word(value, "REDISBLOOM") || is_word(value, "EVERSEEN")))
       read.redisbloom_layout = is_word(value, "REDISBLOOM");
-    else if (is_word(name, "MAX_SIZE") && size)
-      read.most_bytes = *size == 0 ? no_maximum : static_cast<std::uint64_t>(*size);
+    else if (is_word(name, "MAX_SIZE") && fault == quantity_fault::none)
+      read.most_bytes = size == 0 ? no_maximum : size;
     else
       throw compat::bloom_refusal{"unknown: " + std::string(name) + ' ' + std::string(value)};
   }

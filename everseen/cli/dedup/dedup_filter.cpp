@@ -12,7 +12,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/everseen.hpp"
-#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

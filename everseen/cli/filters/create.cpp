@@ -9,6 +9,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -14,6 +14,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/time_text.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/store/port/recovered_keys.hpp"

@@ -9,7 +9,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/text/numbers.hpp"
+#include "everseen/core/base/quantity.hpp"
 
 namespace everseen::cli {
 

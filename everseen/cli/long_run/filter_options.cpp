@@ -10,8 +10,8 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/growth.hpp"
-#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

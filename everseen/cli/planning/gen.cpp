@@ -13,6 +13,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/stream/time/event_time.hpp"
 
 namespace everseen::cli {

@@ -9,6 +9,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/report/planning.hpp"

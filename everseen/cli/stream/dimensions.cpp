@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/text/numbers.hpp"
+#include "everseen/core/base/quantity.hpp"
 
 namespace everseen::cli {
 

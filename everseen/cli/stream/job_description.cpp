@@ -7,8 +7,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/text/json.hpp"
-#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 

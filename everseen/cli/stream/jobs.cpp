@@ -15,6 +15,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/time_text.hpp"
 #include "everseen/stream/job/job_marks.hpp"
 #include "everseen/text/json.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/stream/time/event_time.hpp"
 
 namespace everseen::cli {
@@ -108,7 +109,7 @@ void add_duration(option_set& known, const std::string& flags,
                   std::optional<std::chrono::milliseconds>& target, const option_text& manual,
                   std::chrono::milliseconds least) {
   add_option(known, flags, manual, [&target, least](std::string_view what, std::string_view value) {
-    target = parse_duration(what, value, least);
+    target = parse_duration(what, value, {.least = least});
   });
 }
 

@@ -10,8 +10,8 @@
 
 #include "everseen/cli/verb/option_set.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/text/numbers.hpp"
 
 /// How verbs declare their options, with one function for each kind of value.
 ///

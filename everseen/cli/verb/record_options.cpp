@@ -11,6 +11,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/stream/record/field_rule.hpp"
 #include "everseen/stream/record/input_kind.hpp"
 #include "everseen/stream/time/event_time.hpp"

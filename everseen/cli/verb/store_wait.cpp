@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "everseen/cli/terminal/signals.hpp"
-#include "everseen/text/numbers.hpp"
+#include "everseen/core/base/quantity.hpp"
 
 namespace everseen::cli {
 

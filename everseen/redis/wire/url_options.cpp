@@ -17,11 +17,15 @@ using std::chrono::milliseconds;
 using text = std::string_view;
 
 milliseconds positive_time(text name, text value) {
-  const milliseconds t = url_text::to_duration(name, value);
-  if (t.count() == 0) throw parameter_error(std::string(name) + "= must be longer than zero");
-  return t;
+  return url_text::to_duration(name, value, milliseconds(1));
+}
+milliseconds any_time(text name, text value) {
+  return url_text::to_duration(name, value);
 }
 
+std::uint64_t any_number(text name, text value) {
+  return url_text::to_number(name, value, UINT64_MAX);
+}
 template <unsigned Most>
 unsigned number_up_to(text name, text value) {
   return static_cast<unsigned>(url_text::to_number(name, value, Most));
@@ -82,11 +86,11 @@ constexpr option db_option = of<&redis_url::db, number_up_to<1'000'000>>(databas
 constexpr std::array<option, 15> options{{
     of<&redis_url::connect_timeout, positive_time>("connect_timeout"),
     of<&redis_url::timeout, positive_time>("timeout"),
-    of<&redis_url::retry_for, url_text::to_duration>("retry_for"),
+    of<&redis_url::retry_for, any_time>("retry_for"),
     redis_only(of<&redis_url::commands, to_commands>("commands")),
     redis_only(of<&redis_url::prefix, to_prefix>("prefix")),
-    redis_only(of<&redis_url::staleness, url_text::to_duration>("staleness")),
-    redis_only(of<&redis_url::mirror_bytes, url_text::to_bytes>("mirror")),
+    redis_only(of<&redis_url::staleness, any_time>("staleness")),
+    redis_only(of<&redis_url::mirror_bytes, any_number>("mirror")),
     redis_only(of<&redis_url::wait_replicas, number_up_to<1000>>("wait")),
     of<&redis_url::ca_file, url_text::filled>("ca"),
     of<&redis_url::cert_file, url_text::filled>("cert"),

@@ -1,12 +1,10 @@
 #include "everseen/redis/wire/url_text.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "everseen/core/base/digits.hpp"
-#include "everseen/core/base/duration.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/percent.hpp"
+#include "everseen/core/base/quantity.hpp"
 
 namespace everseen::redis::url_text {
 
@@ -23,20 +21,6 @@ bool is_letter(char c) {
 }
 bool is_plain(char c) {
   return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '_';
-}
-
-/// number x unit, or nothing if text is not a number and one of these units.
-struct unit {
-  std::string_view name;
-  std::uint64_t factor;
-};
-std::optional<std::uint64_t> read_quantity(std::string_view text, std::initializer_list<unit> units) {
-  const auto digits = static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
-  const auto number = read_number(text.substr(0, digits));
-  const auto known = std::ranges::find(units, text.substr(digits), &unit::name);
-  if (!number || known == units.end()) return {};
-  if (*number > std::numeric_limits<std::uint64_t>::max() / known->factor) return {};
-  return *number * known->factor;
 }
 
 }  // namespace
@@ -75,33 +59,12 @@ std::string encode(std::string_view text) {
 }
 
 std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most) {
-  const auto number = read_number(text);
-  if (!number || *number > most)
-    throw parameter_error(std::string(name) + " is a number from 0 to " + std::to_string(most));
-  return *number;
+  return parse_count(std::string(name) + '=', text, {0, most}, shows_value::no);
 }
 
-std::chrono::milliseconds to_duration(std::string_view name, std::string_view text) {
-  const auto [time, fault] = read_duration(text);
-  if (fault != duration_fault::none || time > std::chrono::hours(24))
-    throw parameter_error(std::string(name) + "= is a time of up to a day in " + std::string(duration_units) +
-                          ", as in 500ms, 5s or 1m");
-  return time;
-}
-
-std::uint64_t to_bytes(std::string_view name, std::string_view text) {
-  const std::string_view amount = text.ends_with('B') ? text.substr(0, text.size() - 1) : text;
-  const auto bytes = read_quantity(amount, {{"", 1},
-                                            {"k", 1'000},
-                                            {"K", 1'000},
-                                            {"M", 1'000'000},
-                                            {"G", 1'000'000'000},
-                                            {"Ki", 1U << 10},
-                                            {"Mi", 1U << 20},
-                                            {"Gi", 1U << 30}});
-  if (!bytes)
-    throw parameter_error(std::string(name) + "= is a number of bytes, as in 33554432, 32Mi or 4Gi");
-  return *bytes;
+std::chrono::milliseconds to_duration(std::string_view name, std::string_view text,
+                                      std::chrono::milliseconds least) {
+  return parse_duration(std::string(name) + '=', text, {least, std::chrono::hours(24)}, shows_value::no);
 }
 
 bool is_second(std::string_view name, std::string_view text, std::string_view first,

@@ -27,11 +27,11 @@ namespace everseen::redis::url_text {
 /// Which of two words it is.
 [[nodiscard]] bool is_second(std::string_view name, std::string_view text, std::string_view first,
                              std::string_view second);
+/// A count, as core/base/quantity reads it.
 [[nodiscard]] std::uint64_t to_number(std::string_view name, std::string_view text, std::uint64_t most);
-/// 500ms, 5s, 2m; at most a day.
-[[nodiscard]] std::chrono::milliseconds to_duration(std::string_view name, std::string_view text);
-/// 67108864, 65536Ki, 64Mi.
-[[nodiscard]] std::uint64_t to_bytes(std::string_view name, std::string_view text);
+/// A duration of at most a day, as core/base/quantity reads it.
+[[nodiscard]] std::chrono::milliseconds to_duration(std::string_view name, std::string_view text,
+                                                    std::chrono::milliseconds least = {});
 
 [[nodiscard]] std::string to_host(std::string_view text);
 [[nodiscard]] std::string to_ipv6(std::string_view text);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/commands/glob.hpp"
 #include "everseen/server/service/service.hpp"
@@ -14,6 +15,11 @@
 namespace everseen::server {
 
 namespace {
+
+std::optional<std::int64_t> read_bytes(std::string_view word) noexcept {
+  const auto [bytes, fault] = read_quantity(quantity::redis_bytes, word);
+  return fault == quantity_fault::none ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
+}
 
 /// A setting of CONFIG, by its name in Redis.
 struct setting {
@@ -30,7 +36,7 @@ constexpr setting settings[] = {
      [](service& all, std::int64_t value) { all.tunable.max_connections = static_cast<std::size_t>(value); }},
     {"maxmemory", [](service& all) { return std::to_string(all.filters().max_bytes()); },
      [](service& all, std::int64_t value) { all.filters().set_max_bytes(static_cast<std::uint64_t>(value)); },
-     read_memory_size},
+     read_bytes},
     {"maxmemory-policy", [](service&) { return std::string("noeviction"); }},
     {"proto-max-bulk-len",
      [](service& all) { return std::to_string(all.settings().request.argument_bytes); }},

@@ -7,6 +7,7 @@
 
 #include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/percent.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/server/base/command.hpp"
 #include "everseen/server/http/http_problem.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/server/http/http_problem.hpp"
-#include "everseen/text/numbers.hpp"
 
 namespace everseen::server {
 

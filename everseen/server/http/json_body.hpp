@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/quantity.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::server {

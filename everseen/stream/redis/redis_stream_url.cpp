@@ -54,7 +54,7 @@ constexpr std::array<redis_stream_option, 8> redis_stream_options{{
     {"until",
      [](redis_stream_url& u, text v) { u.until_end = url_text::is_second("until", v, "stopped", "end"); }},
     {"maxlen", [](redis_stream_url& u,
-                  text v) { u.max_length = url_text::to_number("maxlen=", v, std::uint64_t{1} << 53); }},
+                  text v) { u.max_length = url_text::to_number("maxlen", v, std::uint64_t{1} << 53); }},
 }};
 
 void read_options(redis_stream_url& url, text rest) {

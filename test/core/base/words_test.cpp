@@ -21,22 +21,5 @@ TEST(Words, DecimalFractionsAreFinite) {
     EXPECT_EQ(read_decimal(text), std::nullopt) << text;
 }
 
-TEST(Words, ReadSizesOfMemoryAsRedisDoes) {
-  EXPECT_EQ(read_memory_size("0"), 0);
-  EXPECT_EQ(read_memory_size("100"), 100);
-  EXPECT_EQ(read_memory_size("7b"), 7);
-  EXPECT_EQ(read_memory_size("1k"), 1'000);
-  EXPECT_EQ(read_memory_size("1kB"), 1'024);
-  EXPECT_EQ(read_memory_size("2MB"), 2 << 20);
-  EXPECT_EQ(read_memory_size("3g"), 3'000'000'000);
-  EXPECT_EQ(read_memory_size("8589934591gb"), 9'223'372'035'781'033'984);
-}
-
-TEST(Words, RefuseWhatIsNoSizeOfMemory) {
-  for (const char* text :
-       {"", "-1", "gb", "1 gb", "1.5gb", "1tb", "1gbx", "9223372036854775808", "8589934592gb"})
-    EXPECT_EQ(read_memory_size(text), std::nullopt) << text;
-}
-
 }  // namespace
 }  // namespace everseen
