@@ -108,7 +108,7 @@ void client_filter::visit_segments(std::uint32_t partition, const segment_visito
       const redis::reply chunk = next_chunk(partition, iterator, chunk_bytes);
       const redis::reply bytes = chunk[1];
       const auto piece =
-          image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), now.copy, s, bits.size());
+          image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), now.content, s, bits.size());
       if (piece.empty() || piece.size() > s.layer.shape.bytes - bits.size())
         throw format_error(quoted_name(name_) + " grew or was emptied while it was copied; copy it again");
       bits.insert(bits.end(), piece.begin(), piece.end());

@@ -40,12 +40,12 @@ std::span<std::byte> client_restore::add_segment(const segment_id& id, const lay
 void client_restore::commit() {
   std::ranges::sort(segments_, {}, [](const held_segment& s) { return s.of.id; });
   announced_filter all{spec_};
-  all.copy = copy_id{load_le64(image::random_filter_id().data())};
+  all.content = content_id{load_le64(image::random_filter_id().data())};
   for (const held_segment& s : segments_) all.segments.push_back(s.of);
   const std::vector<std::byte> header = image::encode_chunk_header(all);
   link_->create({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, fingerprint_of(spec_));
   try {
-    send_chunks(all.copy);
+    send_chunks(all.content);
   } catch (const no_filter&) {
     throw storage_error("the server has discarded the import of " + quoted_name(name_) +
                             ": it was idle for too long, or the server was restarted; import again",
@@ -54,10 +54,10 @@ void client_restore::commit() {
   if (link_->state_of(name_, 0).fingerprint != fingerprint_of(spec_)) throw filter_exists(name_);
 }
 
-void client_restore::send_chunks(copy_id copy) {
+void client_restore::send_chunks(content_id content) {
   chunk_position next;
   for (held_segment& s : segments_) {
-    for (next.in_segment = 0; next.in_segment < s.bits.size();) send_chunk(copy, s, next);
+    for (next.in_segment = 0; next.in_segment < s.bits.size();) send_chunk(content, s, next);
     s.bits = {};
   }
 }
@@ -65,12 +65,12 @@ void client_restore::send_chunks(copy_id copy) {
 /// A long chunk is cheap for the server, but must arrive whole. If it does not, the same bits are sent in a
 /// short one, and the next ones in longer ones again. The server takes bits twice, unless the long chunk was
 /// the last one and has arrived: then the filter exists.
-void client_restore::send_chunk(copy_id copy, const held_segment& s, chunk_position& next) {
+void client_restore::send_chunk(content_id content, const held_segment& s, chunk_position& next) {
   const auto send = [&](repeat again) {
     const std::size_t bytes = std::min(next.bytes, s.bits.size() - next.in_segment);
     const auto piece = std::span(s.bits).subspan(next.in_segment, bytes);
     std::vector<std::byte> chunk(piece.begin(), piece.end());
-    image::append_chunk_trailer(chunk, copy, s.of, next.in_segment);
+    image::append_chunk_trailer(chunk, content, s.of, next.in_segment);
     const std::int64_t iterator = next.iterator + static_cast<std::int64_t>(bytes);
     link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
                   fingerprint_of(spec_), again);

@@ -38,8 +38,8 @@ class client_restore final : public filter_admin::restore {
     std::size_t bytes = image::max_chunk_bits_bytes;
   };
 
-  void send_chunks(copy_id copy);
-  void send_chunk(copy_id copy, const held_segment& s, chunk_position& next);
+  void send_chunks(content_id content);
+  void send_chunk(content_id content, const held_segment& s, chunk_position& next);
 
   const std::shared_ptr<const server_link> link_;
   const std::string name_;

@@ -68,7 +68,7 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
   if (chunk.bytes.empty())
     throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0,
                         f.name());
-  image::append_chunk_trailer(chunk.bytes, image::copy_of(f.get_spec()), wanted, at);
+  image::append_chunk_trailer(chunk.bytes, image::dumped_content(f.get_spec()), wanted, at);
   return chunk;
 }
 
@@ -80,7 +80,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
   if (is_foreign(f.get_spec().layout))
     throw parameter_error(quoted_name(f.name()) + " has the layout of another system, which has no chunks");
   announced_filter all{f.get_spec()};
-  all.copy = image::copy_of(all.spec);
+  all.content = image::dumped_content(all.spec);
   for (std::uint32_t partition = 0; partition < all.spec.partitions; ++partition)
     append_segments(f, partition, all.segments);
   if (iterator == 0) return {1, image::encode_chunk_header(all)};
@@ -90,7 +90,7 @@ filter_chunk dump_chunk(const filter& f, std::int64_t iterator) {
 /// The strings of another program may have any length; a header has whole lines.
 announced_filter announce_partition(const filter& f, std::uint32_t partition) {
   announced_filter one{f.get_spec()};
-  one.copy = image::copy_of(one.spec);
+  one.content = image::dumped_content(one.spec);
   one.partition = partition;
   append_segments(f, partition, one.segments);
   for (announced_filter::segment& each : one.segments) {
@@ -154,7 +154,7 @@ void chunk_loader::load(std::int64_t iterator, std::span<const std::byte> bytes)
   const std::uint64_t count = bytes.size() - image::chunk_trailer_bytes;
   const image::chunk_place at = image::place_of_chunk(announced_.segments, iterator, count);
   const auto bits =
-      image::without_chunk_trailer(bytes, announced_.copy, announced_.segments[at.segment], at.offset);
+      image::without_chunk_trailer(bytes, announced_.content, announced_.segments[at.segment], at.offset);
   std::ranges::copy(bits, place(iterator, count).begin());
 }
 

@@ -15,6 +15,7 @@
 #include "module/commands/bloom_replies.hpp"
 #include "module/commands/command.hpp"
 #include "module/commands/filter_key.hpp"
+#include "module/commands/value_commands.hpp"
 #include "module/server/counters.hpp"
 #include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"
@@ -28,14 +29,14 @@ namespace everseen::redis_module {
 namespace {
 
 /// A filter in one partition: one key of Redis.
-/// @throws bad_word  there is no room for it
+/// @throws full_error  there is no room for it
 std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_request& asked) {
   spec_request request = asked.spec;
   request.partitions = 1;
   if (!settings().redisbloom_layout) {
     const spec s = make_spec(request);
     const std::uint64_t first = growth::plan_layer(s, 0).shape.bytes;  // which is made with the first key
-    must_be_allowed(ctx, 0, {&first, 1});
+    must_fit(ctx, first, 0);
     return std::make_unique<filter_value>(s);
   }
   request.layout = layout_kind::redisbloom;
@@ -43,8 +44,7 @@ std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_re
   const spec s = make_spec(request);
   // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
   const announced_filter first = compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {}));
-  const std::uint64_t bytes = first.bit_bytes();
-  must_fit(ctx, 0, {&bytes, 1});
+  must_fit(ctx, first.bit_bytes(), first.bit_bytes());
   return std::make_unique<filter_value>(first);
 }
 
@@ -191,28 +191,7 @@ int scan_dump(api::context* ctx, api::string** words, int count) {
 }
 
 int load_chunk(api::context* ctx, api::string** words, int count) {
-  if (count != 4) return api::wrong_arity(ctx);
-  return guarded(ctx, [&] {
-    const auto iterator = number_of<long long>(words[2], "ERR Second argument must be numeric");
-    const std::string_view data = text_of(words[3]);
-    const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
-    filter_key key(ctx, words[1], api::read_key | api::write_key);
-    bool has_changed = true;
-    if (iterator != 1) {
-      must_be_plain(key.filter_or_not_found());
-      has_changed = load_chunk(key.filter_or_not_found(), iterator, bytes) > 0;
-      if (has_changed) api::replicate_verbatim(ctx);
-    } else {
-      if (key.get() != nullptr) throw bad_word{"ERR item exists"};
-      const announced_filter announced = announced_by(bytes);
-      must_be_plain(announced.spec);
-      const std::uint64_t bytes = announced.bit_bytes();
-      must_fit(ctx, 0, {&bytes, 1});
-      key.make(ctx, std::make_unique<filter_value>(announced));
-    }
-    key.end(ctx, has_changed ? "bf.loadchunk" : nullptr);
-    return api::reply_with_simple_string(ctx, "OK");
-  });
+  return load_filter(ctx, words, count, load_rules::bloom);
 }
 
 constexpr std::array item_words = {key_argument("key"), text_argument("item")};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -77,6 +78,9 @@ int guarded(api::context* ctx, Command command) noexcept {
   } catch (const refused_reply& e) {
     ++counters::all().refusals;
     return api::reply_with_error(ctx, e.message.c_str());
+  } catch (const full_error& e) {
+    return api::reply_with_error(ctx,
+                                 ((e.code() == ENOMEM ? "OOM " : "ERR ") + std::string(e.what())).c_str());
   } catch (const std::exception& e) {
     const bool lacks_memory = dynamic_cast<const storage_error*>(&e) != nullptr ||
                               dynamic_cast<const std::bad_alloc*>(&e) != nullptr;

@@ -48,7 +48,7 @@ constexpr std::array chunk_words = {key_argument("key"), number_argument("iterat
 constexpr std::array read_words = {key_argument("key"), number_argument("slice"), number_argument("layer"),
                                    number_argument("offset"), number_argument("bytes")};
 constexpr std::array seal_words = {key_argument("key"), text_argument("successor")};
-constexpr std::array clear_words = {key_argument("key"), text_argument("copy")};
+constexpr std::array clear_words = {key_argument("key"), text_argument("content")};
 constexpr std::array extend_words = {key_argument("key"), number_argument("slice")};
 
 constexpr std::array commands = {
@@ -63,7 +63,7 @@ constexpr std::array commands = {
     described_command{"everseen.loadchunk", &load_value, "write deny-oom", "write slow", 4, 1,
                       "Makes a filter of its chunks", "O(N) for N bytes", chunk_words},
     described_command{"everseen.state", &show_state, "readonly", "read slow", 2, 1,
-                      "Returns the header of a filter's chunks, its successor and its copy",
+                      "Returns the header of a filter's chunks, its successor and its content",
                       "O(S) for S segments", key_word},
     described_command{"everseen.read", &read_bits, "readonly", "read slow", 6, 1, "Returns bits of a segment",
                       "O(N) for N bytes", read_words},

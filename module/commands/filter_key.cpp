@@ -1,33 +1,15 @@
 #include "module/commands/filter_key.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "everseen/core/base/digits.hpp"
 
 #include "module/server/free_memory.hpp"
-#include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"
 
 namespace everseen::redis_module {
-
-namespace {
-
-constexpr const char* too_little_memory =
-    "OOM the filter needs another layer, for which the server's maxmemory leaves no room; no key was added";
-constexpr const char* too_large =
-    "ERR the filter would be larger than this server's MAX_SIZE allows; no key was added";
-
-/// Takes layers from what is left, if they are not more than that.
-bool take(std::uint64_t& left, std::span<const std::uint64_t> layers) noexcept {
-  return std::ranges::all_of(layers, [&](std::uint64_t bytes) {
-    if (bytes > left) return false;
-    left -= bytes;
-    return true;
-  });
-}
-
-}  // namespace
 
 filter_key::filter_key(api::context* ctx, api::string* name, int mode)
     : name_(name), key_(std::in_place, ctx, name, mode) {
@@ -62,16 +44,11 @@ void filter_key::end(api::context* ctx, const char* event) {
   if (event != nullptr) (void)api::notify_keyspace_event(ctx, api::notify_module, event, name_);
 }
 
-void must_be_allowed(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
-  std::uint64_t left = settings().most_bytes - std::min(settings().most_bytes, bytes_before);
-  if (!take(left, layers) && !repeats_a_decision(ctx)) throw bad_word{too_large};
-}
-
 void must_fit(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers) {
-  must_be_allowed(ctx, bytes_before, layers);
-  if (repeats_a_decision(ctx)) return;
-  std::uint64_t left = bytes_left(ctx);
-  if (!take(left, layers)) throw bad_word{too_little_memory};
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - bytes_before;
+  std::uint64_t more = 0;
+  for (const std::uint64_t bytes : layers) more += std::min(bytes, most - more);
+  must_fit(ctx, bytes_before + more, more);
 }
 
 void prepare(api::context* ctx, filter_value& filter, const slice_batch& keys) {

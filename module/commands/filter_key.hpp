@@ -44,12 +44,10 @@ class filter_key {
   bool is_new_ = false;
 };
 
-/// @throws bad_word  a filter would be larger than it may be; not on replicas
-void must_be_allowed(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers);
-/// @throws bad_word  also: maxmemory leaves no room for these layers
+/// As must_fit() for bytes.    @param bytes_before  of its bits    @param layers  to be allocated now
 void must_fit(api::context* ctx, std::uint64_t bytes_before, std::span<const std::uint64_t> layers);
 
-/// Allocates all that adding these keys may need.    @throws bad_word  as must_fit(); nothing has changed
+/// Allocates all that adding these keys may need.    @throws  as must_fit(); nothing has changed
 void prepare(api::context* ctx, filter_value& filter, const slice_batch& keys);
 
 /// @throws refused_reply  SEALED: the value accepts no more keys

@@ -142,7 +142,7 @@ int reserve_value(api::context* ctx, api::string** words, int count) {
       filter_key key(ctx, words[1], api::read_key | api::write_key);
       if (key.get() != nullptr) throw bad_word{"ERR item exists"};
       const std::uint64_t first = growth::plan_layer(s, 0).shape.bytes;  // which is made with the first key
-      must_be_allowed(ctx, 0, {&first, 1});
+      must_fit(ctx, first, 0);
       key.make(ctx, std::make_unique<filter_value>(s));
       key.end(ctx, nullptr);
       return api::reply_with_simple_string(ctx, "OK");

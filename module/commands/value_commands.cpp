@@ -26,7 +26,7 @@ namespace everseen::redis_module {
 
 namespace {
 
-constexpr std::size_t copy_bytes = sizeof(std::uint64_t);
+constexpr std::size_t content_bytes = sizeof(std::uint64_t);
 constexpr std::uint64_t most_bytes_read = std::uint64_t{4} << 20;
 
 /// Bytes of an argument of a fixed length.    @throws bad_word
@@ -68,47 +68,59 @@ void reply_with_bits(api::context* ctx, const announced_filter::segment& segment
   }
 }
 
-/// Loads the header of chunks. A repeated one, whose first reply was lost, changes nothing.
-/// @return whether something changed
-bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header) {
+/// Makes the filter of a header.
+/// @return whether something changed: EVERSEEN.LOADCHUNK may come again, as its first reply may be lost
+bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header, load_rules by) {
   // RedisBloom's are of another type, which another module may have.
-  if (!image::is_chunk_header(header))
+  if (by == load_rules::own && !image::is_chunk_header(header))
     throw bad_word{"ERR not the header of a filter of everseen's type; BF.LOADCHUNK takes RedisBloom's"};
+  if (by == load_rules::bloom && key.get() != nullptr) throw bad_word{"ERR item exists"};
   const announced_filter announced = announced_by(header);
+  if (by == load_rules::bloom) must_be_plain(announced.spec);
   if (const filter_value* const there = key.get()) {
-    if (there->copy() != announced.copy)
-      throw refused_reply{"COPIED there is another filter, or another copy, at this key"};
+    if (there->content() != announced.content)
+      throw refused_reply{"COPIED there is another filter, or other content, at this key"};
     return false;
   }
-  const std::uint64_t bytes = announced.bit_bytes();
-  must_fit(ctx, 0, {&bytes, 1});
+  must_fit(ctx, announced.bit_bytes(), announced.bit_bytes());
   key.make(ctx, std::make_unique<filter_value>(announced));
+  return true;
+}
+
+bool load_bits(api::context* ctx, filter_key& key, std::int64_t iterator, std::span<const std::byte> bits,
+               load_rules by) {
+  filter_value& filter = by == load_rules::bloom ? key.filter_or_not_found() : key.filter_or_gone();
+  if (by == load_rules::bloom) must_be_plain(filter);
+  try {
+    if (load_chunk(filter, iterator, bits) == 0) return false;
+  } catch (const other_content& e) {
+    throw refused_reply{std::string("COPIED ") + e.what()};
+  }
+  api::replicate_verbatim(ctx);
   return true;
 }
 
 }  // namespace
 
-int load_value(api::context* ctx, api::string** words, int count) {
+int load_filter(api::context* ctx, api::string** words, int count, load_rules by) {
   if (count != 4) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const auto iterator = number_of<long long>(words[2], "ERR the iterator is not a number");
+    const auto iterator =
+        number_of<long long>(words[2], by == load_rules::bloom ? "ERR Second argument must be numeric"
+                                                               : "ERR the iterator is not a number");
     const std::string_view data = text_of(words[3]);
     const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
     filter_key key(ctx, words[1], api::read_key | api::write_key);
-    bool has_changed = false;
-    if (iterator == 1) {
-      has_changed = load_header(ctx, key, bytes);
-    } else {
-      try {
-        has_changed = load_chunk(key.filter_or_gone(), iterator, bytes) > 0;
-      } catch (const other_copy& e) {
-        throw refused_reply{std::string("COPIED ") + e.what()};
-      }
-      if (has_changed) api::replicate_verbatim(ctx);
-    }
-    key.end(ctx, has_changed ? "everseen.loadchunk" : nullptr);
+    const bool has_changed =
+        iterator == 1 ? load_header(ctx, key, bytes, by) : load_bits(ctx, key, iterator, bytes, by);
+    const char* const event = by == load_rules::bloom ? "bf.loadchunk" : "everseen.loadchunk";
+    key.end(ctx, has_changed ? event : nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });
+}
+
+int load_value(api::context* ctx, api::string** words, int count) {
+  return load_filter(ctx, words, count, load_rules::own);
 }
 
 int show_state(api::context* ctx, api::string** words, int count) {
@@ -116,13 +128,13 @@ int show_state(api::context* ctx, api::string** words, int count) {
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
     const filter_value& filter = key.filter_or_gone();
-    std::array<std::byte, copy_bytes> copy;
-    store_le(copy.data(), static_cast<std::uint64_t>(filter.copy()));
+    std::array<std::byte, content_bytes> content;
+    store_le(content.data(), static_cast<std::uint64_t>(filter.content()));
     api::reply_with_array(ctx, 3);
     reply_with_bytes(ctx, image::encode_chunk_header(filter.announced()));
     reply_with_bytes(ctx, filter.successor() ? std::as_bytes(std::span(*filter.successor()))
                                              : std::span<const std::byte>());
-    return reply_with_bytes(ctx, copy);
+    return reply_with_bytes(ctx, content);
   });
 }
 
@@ -164,15 +176,15 @@ int seal_value(api::context* ctx, api::string** words, int count) {
 int clear_value(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const auto bytes = fixed_bytes<copy_bytes>(words[2], "ERR a copy is 8 bytes");
-    const copy_id copy{load_le64(std::as_bytes(std::span(bytes)).data())};
+    const auto bytes = fixed_bytes<content_bytes>(words[2], "ERR a content is 8 bytes");
+    const content_id content{load_le64(std::as_bytes(std::span(bytes)).data())};
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     filter_value& filter = key.filter_or_gone();
     must_be_ours(filter);
-    const bool is_done = filter.copy() == copy;
+    const bool is_done = filter.content() == content;
     if (!is_done) {
       must_accept(filter);
-      filter.clear(copy);
+      filter.clear(content);
     }
     // A repeated call also writes, so that a WAIT after it waits for the first one.
     api::replicate_verbatim(ctx);

@@ -1,19 +1,26 @@
 #pragma once
 
+#include <cstdint>
+
 #include "module/server/values.hpp"
 
 /// A value as a whole: what it is and holds, and what happens to it besides keys.
 namespace everseen::redis_module {
 
-/// EVERSEEN.LOADCHUNK key iterator data: the header, the chunk 1, makes the value; others add their bits
+/// Whose rules loading chunks follows: RedisBloom's, for whole filters without a window and of either type,
+/// or those of EVERSEEN.LOADCHUNK.
+enum class load_rules : std::uint8_t { bloom, own };
+/// BF.LOADCHUNK or EVERSEEN.LOADCHUNK key iterator data: the header, the chunk 1, makes the value; others add
+/// their bits
+int load_filter(api::context* ctx, api::string** words, int count, load_rules by);
 int load_value(api::context* ctx, api::string** words, int count);
-/// EVERSEEN.STATE key: the header of its chunks, its successor or "", its copy
+/// EVERSEEN.STATE key: the header of its chunks, its successor or "", its content
 int show_state(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.READ key slice layer offset bytes: bits of a segment; fewer at its end
 int read_bits(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.SEAL key successor: no more keys are accepted
 int seal_value(api::context* ctx, api::string** words, int count);
-/// EVERSEEN.CLEAR key copy: removes every key; the value is this copy from then on
+/// EVERSEEN.CLEAR key content: removes every key; the value has this content from then on
 int clear_value(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.EXTEND key slice: moves the window as an add of this slice would
 int extend_value(api::context* ctx, api::string** words, int count);

@@ -1,6 +1,7 @@
 #include "module/server/free_memory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "everseen/core/base/error.hpp"
@@ -12,7 +13,8 @@ namespace everseen::redis_module {
 namespace api = module_api;
 
 bool repeats_a_decision(api::context* ctx) noexcept {
-  return (api::get_context_flags(ctx) & (api::flag_replicated | api::flag_loading)) != 0;
+  const int decided_elsewhere = ctx == nullptr ? api::flag_replica : api::flag_replicated;
+  return (api::get_context_flags(ctx) & (decided_elsewhere | api::flag_loading)) != 0;
 }
 
 std::uint64_t bytes_left(api::context* ctx) {
@@ -27,11 +29,13 @@ std::uint64_t bytes_left(api::context* ctx) {
   return most == 0 || failed != 0 ? all : most - std::min(most, used);
 }
 
-void must_be_restorable(std::uint64_t bits, std::uint64_t more) {
-  if ((api::get_context_flags(nullptr) & (api::flag_replica | api::flag_loading)) != 0) return;
-  if (bits > settings().most_bytes) throw full_error("it would be larger than this server's MAX_SIZE allows");
-  if (more > 0 && more > bytes_left(nullptr))
-    throw full_error("the server's maxmemory leaves no room for it");
+void must_fit(api::context* ctx, std::uint64_t bytes, std::uint64_t more) {
+  if (repeats_a_decision(ctx)) return;
+  if (bytes > settings().most_bytes)
+    throw full_error("the filter would be larger than this server's MAX_SIZE allows; no key was added");
+  if (more > 0 && more > bytes_left(ctx))
+    throw full_error("the filter needs more memory than the server's maxmemory leaves; no key was added",
+                     ENOMEM);
 }
 
 }  // namespace everseen::redis_module

@@ -40,8 +40,9 @@ std::uint64_t load_ours(filter_value& filter, std::int64_t iterator, std::span<c
     throw format_error("not the chunks of a filter: chunk " + std::to_string(iterator) + why);
   };
   const image::chunk_bits chunk = image::decode_chunk(bytes);
-  if (chunk.copy != filter.copy())
-    throw other_copy("a chunk is of another filter, or of another copy that was begun under the same name");
+  if (chunk.content != filter.content())
+    throw other_content(
+        "a chunk is of another filter, or of another copy that was begun under the same name");
   if (chunk.bits.empty() || iterator <= static_cast<std::int64_t>(chunk.bits.size())) refuse(" has no bits");
   if (chunk.id.partition != filter.number()) refuse(" is of another partition");
   const auto& slices = filter.state().slices;
@@ -76,7 +77,7 @@ value_chunk chunk_after(const filter_value& filter, const announced_filter& all,
   if (filter.is_redisbloom())
     compat::reverse_bits_of_bytes(made.bytes, made.bytes);
   else
-    image::append_chunk_trailer(made.bytes, all.copy, all.segments[place->segment], place->offset);
+    image::append_chunk_trailer(made.bytes, all.content, all.segments[place->segment], place->offset);
   return made;
 }
 

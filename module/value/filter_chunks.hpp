@@ -15,8 +15,8 @@
 /// header. Ours also carry the number of the partition and the successor of a sealed value.
 namespace everseen::redis_module {
 
-/// A chunk of another copy than the value's.
-struct other_copy : format_error {
+/// A chunk of other content than the value's.
+struct other_content : format_error {
   using format_error::format_error;
 };
 
@@ -39,7 +39,8 @@ struct value_chunk {
 /// Adds the bits of a chunk after the header to those that are set. So no key is lost that was added
 /// meanwhile.
 /// @return how many bytes of bits; 0: of a slice that the window has left meanwhile, so nothing has changed
-/// @throws other_copy  the chunk is of another copy    @throws format_error  it is damaged, or not of this
+/// @throws other_content  the chunk is of other content    @throws format_error  it is damaged, or not of
+/// this
 ///         filter; nothing has changed
 std::uint64_t load_chunk(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes);
 

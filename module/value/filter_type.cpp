@@ -38,7 +38,7 @@ std::unique_ptr<filter_value> load(api::rdb* from) {
   const loaded_bytes header(from);
   if (!image::is_chunk_header(header.get())) throw format_error("the data of a filter has no header");
   const announced_filter announced = announced_by(header.get());
-  must_be_restorable(announced.bit_bytes(), announced.bit_bytes());  // before any bit is there
+  must_fit(nullptr, announced.bit_bytes(), announced.bit_bytes());  // before any bit is there
   auto made = std::make_unique<filter_value>(announced);
   std::uint64_t left = made->bit_bytes();
   for (std::int64_t iterator = 1; left > 0;) {

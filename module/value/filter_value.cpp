@@ -65,22 +65,17 @@ partition_state state_in(const announced_filter& header) {
     throw format_error(std::string("not a filter of one key: it has ") + why);
   };
   if (header.partition >= header.spec.partitions) refuse("no such partition");
+  partition_state state = state_of(header);
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 59;  // of any layer, too; so sums do not wrap
   std::uint64_t bytes = 0;
-  partition_state state;
   for (const auto& [id, layer] : header.segments) {
     bytes += layer.shape.bytes;
     if (layer.shape.bytes > most_bytes || bytes > most_bytes) refuse("more bits than any server holds");
-    if (id.partition != header.partition) refuse("a segment of another partition");
-    if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
-    std::vector<layer_state>& layers = state.slices.back().layers;
-    if (id.layer != layers.size()) refuse("a layer too few or too many");
     if (layer.keys > layer.capacity && header.spec.growth != growth_kind::overfill)
       refuse("more keys than a layer takes");
     if (id.layer > 0 && header.spec.growth != growth_kind::grow) refuse("a layer, and must not grow");
     if (!header.is_redisbloom && !is_sized_for(header.spec, layer, growth::plan_layer(header.spec, id.layer)))
       refuse("a layer of a size that its capacity and rate do not lead to");
-    layers.push_back(layer);
   }
   if (!header.spec.window || state.slices.empty()) return state;
   const window_spec& w = *header.spec.window;
@@ -95,7 +90,7 @@ partition_state state_in(const announced_filter& header) {
 filter_value::filter_value(const spec& s)
     : spec_(s),
       hash_(s.hash, s.seed, s.foreign.funnel),
-      copy_(image::copy_of(s)),
+      content_(image::dumped_content(s)),
       judge_(spec_, number_, *this) {
   EVERSEEN_ASSERT(s.partitions == 1);
 }
@@ -106,7 +101,7 @@ filter_value::filter_value(const announced_filter& header)
       number_(header.partition),
       is_redisbloom_(header.is_redisbloom),
       successor_(header.successor),
-      copy_(header.copy),
+      content_(header.content),
       judge_(spec_, number_, *this, state_in(header)) {
   for (const auto& [id, layer] : header.segments)
     parts_.push_back({id, layer.shape.bytes, server_memory(layer.shape.bytes)});
@@ -118,7 +113,7 @@ filter_value::filter_value(const announced_filter& header, std::vector<server_me
       number_(header.partition),
       is_redisbloom_(header.is_redisbloom),
       successor_(header.successor),
-      copy_(header.copy),
+      content_(header.content),
       judge_(spec_, number_, *this, state_in(header)) {
   EVERSEEN_ASSERT(bits.size() == header.segments.size());
   for (std::size_t i = 0; i < bits.size(); ++i)
@@ -294,20 +289,18 @@ bool filter_value::extend(window::slice_index slice) {
   return changes_ != before;
 }
 
-void filter_value::clear(copy_id copy) {
+void filter_value::clear(content_id content) {
   judge_.forget();
-  copy_ = copy;
+  content_ = content;
 }
 
 announced_filter filter_value::announced() const {
   announced_filter f{spec_};
-  f.copy = copy_;
+  f.content = content_;
   f.partition = number_;
   f.successor = successor_;
   f.is_redisbloom = is_redisbloom_;
-  for (const slice_state& slice : state().slices)
-    for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
-      f.segments.push_back({{number_, slice.index, i}, slice.layers[i]});
+  f.segments = segments_of(number_, state().slices);
   return f;
 }
 

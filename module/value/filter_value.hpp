@@ -74,7 +74,7 @@ class filter_value : private segments {
   [[nodiscard]] const partition_state& state() const noexcept { return judge_.state(); }
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
-  [[nodiscard]] copy_id copy() const noexcept { return copy_; }
+  [[nodiscard]] content_id content() const noexcept { return content_; }
   /// Set once the value accepts no more keys.
   [[nodiscard]] const std::optional<successor_id>& successor() const noexcept { return successor_; }
   /// Whether it has RedisBloom's type: its chunks and its encoding are RedisBloom's.
@@ -109,10 +109,10 @@ class filter_value : private segments {
   bool extend(window::slice_index slice);
   /// Ends the adding of keys.
   void seal(const successor_id& successor) noexcept { successor_ = successor; }
-  /// Removes every key. The value is another copy from then on, so that chunks of the old one are refused.
-  void clear(copy_id copy);
+  /// Removes every key. The value has this content from then on, so that chunks of the old one are refused.
+  void clear(content_id content);
 
-  /// Its segments, ascending, and the number that the chunks of a copy share.
+  /// Its segments, ascending, and the content that its chunks name.
   [[nodiscard]] announced_filter announced() const;
   /// The bits of a segment.    @param index  in announced()
   [[nodiscard]] std::span<std::byte> bits(std::size_t index) noexcept;
@@ -146,7 +146,7 @@ class filter_value : private segments {
   const std::uint32_t number_ = 0;
   const bool is_redisbloom_ = false;
   std::optional<successor_id> successor_{};
-  copy_id copy_{};
+  content_id content_{};
   std::vector<part> parts_{};         // ascending by id
   std::vector<prepared> prepared_{};  // for the next layers
   std::uint64_t changes_ = 0;         // of the list of segments

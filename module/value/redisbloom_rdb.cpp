@@ -67,7 +67,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     l.log2_bits = load_small<std::uint8_t>(from);
     loaded_bytes loaded(from);
     bytes += loaded.get().size();
-    must_be_restorable(bytes, 0);
+    must_fit(nullptr, bytes, 0);
     chain.lengths.push_back(loaded.get().size());
     bits.emplace_back(loaded.release());
     l.keys = load_number(from);

@@ -314,9 +314,9 @@ TEST(Bloom, CallThatWouldExceedMaxmemoryChangesNothing) {
   const std::string before = content(server);
   server.run({"CONFIG", "SET", "maxmemory",
               std::to_string(std::stoll(field_of(server, "memory", "used_memory")) + 10'000'000)});
-  EXPECT_THAT(server.run({"BF.ADD", "large", "a"}), StartsWith("-OOM the filter needs another layer"));
+  EXPECT_THAT(server.run({"BF.ADD", "large", "a"}), StartsWith("-OOM the filter needs more memory"));
   EXPECT_THAT(run(server, {"BF.INSERT", "new", "CAPACITY", "100000000", "ITEMS", "a"}),
-              StartsWith("-OOM the filter needs another layer"));
+              StartsWith("-OOM the filter needs more memory"));
   EXPECT_EQ(content(server), before);
   EXPECT_EQ(server.run({"EXISTS", "new"}), "0");
   EXPECT_EQ(server.run({"BF.ADD", "small", "b"}), "1") << "others go on";

@@ -398,7 +398,7 @@ TEST_F(BadPackedInput, InvalidWordsAreRefused) {
     EXPECT_THAT(value_.run({"EVERSEEN.SEAL", "v", id}), StartsWith("-ERR a successor"));
   EXPECT_THAT(value_.run({"EVERSEEN.SEAL", "v", std::string(16, '\0')}), StartsWith("-ERR a successor"));
   for (const char* copy : {"", "1234567", "123456789"})
-    EXPECT_THAT(value_.run({"EVERSEEN.CLEAR", "v", copy}), StartsWith("-ERR a copy"));
+    EXPECT_THAT(value_.run({"EVERSEEN.CLEAR", "v", copy}), StartsWith("-ERR a content"));
   for (const command& words : std::vector<command>{{"v", "x", "0", "0", "1"},
                                                    {"v", "0", "-1", "0", "1"},
                                                    {"v", "0", "0", "-1", "1"},

@@ -52,15 +52,6 @@ class model {
   std::shared_ptr<stored_filter> filter_;
 };
 
-partition_state state_of(const announced_filter& f) {
-  partition_state state;
-  for (const auto& [id, layer] : f.segments) {
-    if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
-    state.slices.back().layers.push_back(layer);
-  }
-  return state;
-}
-
 class Value : public testing::Test {
  protected:
   redis_server server_{test::with_module()};

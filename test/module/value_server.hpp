@@ -44,7 +44,7 @@ class stored_partition {
     request.seed = request.seed.value_or(hash_seed{});
     f_.spec = make_spec(request);
     f_.partition = number;
-    f_.copy = image::copy_of(f_.spec);
+    f_.content = image::dumped_content(f_.spec);
     made_ = run({"EVERSEEN.LOADCHUNK", key_, "1", header()});
   }
 

@@ -11,8 +11,9 @@
 
 namespace everseen {
 
-/// One copy of a filter: the number that its header and its chunks share. Chunks of two copies do not mix.
-enum class copy_id : std::uint64_t {};
+/// What a filter contains, from its making or its last emptying on: the number that its header and its chunks
+/// share. So chunks of a filter and of what it was before do not mix.
+enum class content_id : std::uint64_t {};
 
 /// A filter as the header of its chunks announces it: everything but the bits.
 struct announced_filter {
@@ -22,7 +23,7 @@ struct announced_filter {
     layer_state layer;
   };
   std::vector<segment> segments{};  ///< ascending by id
-  copy_id copy{};
+  content_id content{};
   /// Whose segments these are, if they are of one partition alone; 0 for a whole filter.
   std::uint32_t partition = 0;
   /// The id of the generation that replaces this one, which accepts no more keys.
@@ -35,5 +36,12 @@ struct announced_filter {
     return sum;
   }
 };
+
+/// The segments of a partition, as a header has them.
+[[nodiscard]] std::vector<announced_filter::segment> segments_of(std::uint32_t partition,
+                                                                 const std::vector<slice_state>& slices);
+/// The state of the partition whose segments these are.
+/// @throws format_error  one is of another partition, or a layer is missing
+[[nodiscard]] partition_state state_of(const announced_filter& f);
 
 }  // namespace everseen

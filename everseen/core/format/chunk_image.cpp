@@ -48,7 +48,7 @@ std::uint64_t place_of(const segment_id& id) noexcept {
 
 }  // namespace
 
-/// magic, copy, length of the manifest, manifest, keys of each segment, partition, successor, checksum
+/// magic, content, length of the manifest, manifest, keys of each segment, partition, successor, checksum
 std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   manifest m;
   m.spec = f.spec;
@@ -57,7 +57,7 @@ std::vector<std::byte> encode_chunk_header(const announced_filter& f) {
   const std::vector<std::byte> list = encode_manifest(m);
   std::vector<std::byte> header;
   append(header, std::as_bytes(std::span(magic)));
-  append(header, static_cast<std::uint64_t>(f.copy));
+  append(header, static_cast<std::uint64_t>(f.content));
   append(header, list.size());
   append(header, list);
   for (const auto& [id, layer] : f.segments) append(header, layer.keys);
@@ -76,7 +76,7 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   auto rest = checked(header, "the header");
   if (rest.size() < magic.size() + 16) refuse("the header is cut off");
   rest = rest.subspan(magic.size());
-  const copy_id copy{load_le64(rest.data())};
+  const content_id content{load_le64(rest.data())};
   const std::uint64_t length = load_le64(rest.data() + 8);
   rest = rest.subspan(16);
   if (length > rest.size()) refuse("the header is cut off");
@@ -85,7 +85,7 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   if (rest.size() != 8 * m.segments.size() + partition_bytes)
     refuse("the header has no count for each segment");
   announced_filter f{m.spec};
-  f.copy = copy;
+  f.content = content;
   const std::byte* const end = rest.data() + 8 * m.segments.size();
   if (load_le64(end) >= m.spec.partitions)
     refuse("the header is of a partition that the filter does not have");
@@ -100,9 +100,9 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   return f;
 }
 
-void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const announced_filter::segment& of,
-                          std::uint64_t offset) {
-  append(bits, static_cast<std::uint64_t>(copy));
+void append_chunk_trailer(std::vector<std::byte>& bits, content_id content,
+                          const announced_filter::segment& of, std::uint64_t offset) {
+  append(bits, static_cast<std::uint64_t>(content));
   append(bits, place_of(of.id));
   append(bits, static_cast<std::uint64_t>(of.id.slice));
   append(bits, offset);
@@ -116,7 +116,7 @@ chunk_bits decode_chunk(std::span<const std::byte> chunk) {
   const std::size_t bits = chunk.size() - chunk_trailer_bytes;
   const auto field = [&](std::size_t index) { return load_le64(content.data() + bits + 8 * index); };
   constexpr unsigned half = 32;
-  return {copy_id{field(0)},
+  return {content_id{field(0)},
           {static_cast<std::uint32_t>(field(1) >> half), static_cast<window::slice_index>(field(2)),
            static_cast<std::uint32_t>(field(1))},
           field(3),
@@ -124,18 +124,18 @@ chunk_bits decode_chunk(std::span<const std::byte> chunk) {
           content.first(bits)};
 }
 
-std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
+std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, content_id content,
                                                  const announced_filter::segment& of, std::uint64_t offset) {
   const chunk_bits read = decode_chunk(chunk);
-  if (read.copy != copy)
+  if (read.content != content)
     refuse("a chunk is of another filter, or of another copy that was begun under the same name");
   if (read.id != of.id || read.offset != offset || read.keys < of.layer.keys)
     refuse("the filter grew or was emptied while it was copied; copy it again");
   return read.bits;
 }
 
-copy_id copy_of(const spec& s) {
-  return copy_id{read_number(fingerprint_of(s).substr(0, 16), 16).value()};
+content_id dumped_content(const spec& s) {
+  return content_id{read_number(fingerprint_of(s).substr(0, 16), 16).value()};
 }
 
 std::optional<chunk_place> place_after(std::span<const announced_filter::segment> segments,

@@ -24,14 +24,14 @@ inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 40
 /// @pre is_chunk_header(header)
 [[nodiscard]] announced_filter decode_chunk_header(std::span<const std::byte> header);
 
-/// Completes a chunk with a trailer: the copy, the segment of the bits, their offset in it, and its current
-/// number of keys. The trailer reveals that a filter was emptied or grew while it was copied.
-void append_chunk_trailer(std::vector<std::byte>& bits, copy_id copy, const announced_filter::segment& of,
-                          std::uint64_t offset);
+/// Completes a chunk with a trailer: the content, the segment of the bits, their offset in it, and its
+/// current number of keys. The trailer reveals that a filter was emptied or grew while it was copied.
+void append_chunk_trailer(std::vector<std::byte>& bits, content_id content,
+                          const announced_filter::segment& of, std::uint64_t offset);
 
 /// A chunk of bits, read by itself.
 struct chunk_bits {
-  copy_id copy{};
+  content_id content{};
   segment_id id;
   std::uint64_t offset = 0;  ///< of the first byte in the segment
   std::uint64_t keys = 0;    ///< of the segment when the chunk was made
@@ -40,7 +40,8 @@ struct chunk_bits {
 /// @throws format_error  the chunk is damaged
 [[nodiscard]] chunk_bits decode_chunk(std::span<const std::byte> chunk);
 /// @return the bits    @throws format_error  the chunk is damaged, or holds other bits
-[[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, copy_id copy,
+[[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
+                                                               content_id content,
                                                                const announced_filter::segment& of,
                                                                std::uint64_t offset);
 
@@ -53,8 +54,8 @@ struct chunk_place {
   std::uint64_t offset = 0;  ///< of the first byte in it
 };
 
-/// Each dump of a filter is the same copy: its chunks are asked for one by one, by anybody.
-[[nodiscard]] copy_id copy_of(const spec& s);
+/// Each dump of a filter has the same one: its chunks are asked for one by one, by anybody.
+[[nodiscard]] content_id dumped_content(const spec& s);
 
 /// Where the chunk after an iterator begins.    @return nothing  there is none
 [[nodiscard]] std::optional<chunk_place> place_after(std::span<const announced_filter::segment> segments,

@@ -139,7 +139,8 @@ void filter_directory::prepare(session& with, const filter_identity& made,
     const partition_state state = states.empty() ? partition_state{} : states[p];
     // Writing the bits may have taken long, so the limits of their keys are extended.
     if (by_clients)
-      for (const listed_segment& s : segments_of(p, state.slices)) prolong_soon(made.keys.segment(s.id), p);
+      for (const announced_filter::segment& s : segments_of(p, state.slices))
+        prolong_soon(made.keys.segment(s.id), p);
     else if (!state.slices.empty())
       prolong_soon(made.keys.state(p), p);
     if (by_clients || state.slices.empty()) begin.push_back(first_call(made, p, state));

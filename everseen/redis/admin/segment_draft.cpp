@@ -66,7 +66,7 @@ void segment_draft::send_string(session& with, const held_segment& s) {
 
 void segment_draft::send_value(session& with) {
   const std::uint32_t partition = held_.front().id.partition;
-  const announced_filter header = header_of(made_, partition, states_[partition], random_copy());
+  const announced_filter header = header_of(made_, partition, states_[partition], random_content());
   (void)run_script(with, first_call(made_, header));
   std::ranges::sort(held_, {}, &held_segment::id);
   for (std::size_t i = 0; i < held_.size(); ++i) write_bits(with, made_, header, i, held_[i].bits);

@@ -183,7 +183,7 @@ void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visi
   const std::scoped_lock order(mirror.order());
   mirror_set::bring_up_to_date(*with, mirror);
   mirrors_.note_successor(mirror);
-  for (const listed_segment& s : segments_of(partition, mirror.state().slices))
+  for (const announced_filter::segment& s : segments_of(partition, mirror.state().slices))
     visit(s.id, s.layer, {mirror.bits(s.id), s.layer.shape.bytes});
 }
 

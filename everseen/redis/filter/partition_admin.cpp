@@ -85,7 +85,7 @@ bool seal_values(session& with, const filter_identity& f, const image::filter_id
 
 void empty_value(session& with, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
-  const request clear{{key, partition}, encode({"EVERSEEN.CLEAR", key, bytes_of(random_copy())}), 1, true};
+  const request clear{{key, partition}, encode({"EVERSEEN.CLEAR", key, bytes_of(random_content())}), 1, true};
   const answer a = std::move(with.exchange(std::span(&clear, 1)).front());
   if (!a) throw backend_error(a.error().message);
   const reply& said = a->back();
@@ -107,7 +107,7 @@ script_call first_call(const filter_identity& f, const announced_filter& header)
 }
 
 script_call first_call(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
-  if (!is_judged_by_clients(f)) return first_call(f, header_of(f, partition, s, random_copy()));
+  if (!is_judged_by_clients(f)) return first_call(f, header_of(f, partition, s, random_content()));
   const std::string key = f.keys.state(partition), begin = to_text(journal_position{});
   return {&draft_scripts::begin_state(),
           {key, partition},

@@ -110,7 +110,7 @@ partition_state served_filter::state(std::uint32_t partition) const {
 /// Another client may have moved the window: segments that left it are missing, and need no visit.
 void served_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   const session_pool::lease with = session_now();
-  for (const listed_segment& s : segments_of(partition, read(*with, partition).state.slices)) {
+  for (const announced_filter::segment& s : segments_of(partition, read(*with, partition).state.slices)) {
     std::vector<std::byte> bits(s.layer.shape.bytes);
     if (read_bits(*with, identity(), s.id, bits)) visit(s.id, s.layer, bits);
   }

@@ -392,7 +392,7 @@ std::string step(const std::string& word, std::uint64_t n) {
 
 std::string life_ms(const partition_state& s) {
   std::uint64_t longest = 0;
-  for (const listed_segment& each : segments_of(0, s.slices))
+  for (const announced_filter::segment& each : segments_of(0, s.slices))
     longest = std::max<std::uint64_t>(longest, each.layer.shape.bytes);
   return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
 }
@@ -460,8 +460,9 @@ void partition_mirror::write_checkpoint(session& with) {
   const std::string life = life_ms(logic_->state());
   std::uint64_t written = 0;
   std::map<segment_id, std::uint64_t> stored;
-  for (const listed_segment& s : segments_of(number_, before->state.slices)) stored[s.id] = s.layer.keys;
-  for (const listed_segment& s : segments_of(number_, logic_->state().slices)) {
+  for (const announced_filter::segment& s : segments_of(number_, before->state.slices))
+    stored[s.id] = s.layer.keys;
+  for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) {
     const auto there = stored.find(s.id);
     if (there != stored.end() && there->second == s.layer.keys) continue;
     if (!write_segment(with, word, s.id, s.layer.shape.bytes, life, written++)) return;
@@ -479,7 +480,7 @@ void partition_mirror::write_checkpoint(session& with) {
   std::set<segment_id> left;
   for (const auto& [id, keys] : stored) left.insert(id);
   left.insert(before->being_written.begin(), before->being_written.end());
-  for (const listed_segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
+  for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
   for (const segment_id& id : left) commit.keys.push_back(of_.keys.segment(id));
   if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
 }

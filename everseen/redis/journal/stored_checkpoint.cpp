@@ -96,7 +96,7 @@ std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t part
                                     const stored_checkpoint& c) {
   std::vector<std::string> keys;
   std::set<segment_id> segments(c.being_written.begin(), c.being_written.end());
-  for (const listed_segment& s : segments_of(partition, c.state.slices)) segments.insert(s.id);
+  for (const announced_filter::segment& s : segments_of(partition, c.state.slices)) segments.insert(s.id);
   for (const segment_id& s : segments) keys.push_back(f.keys.segment(s));
   for (std::uint64_t chunk = c.begin.offset / journal_chunk_bytes;
        chunk <= c.end.offset / journal_chunk_bytes + 1; ++chunk)

@@ -8,20 +8,12 @@
 
 namespace everseen::redis {
 
-std::vector<listed_segment> segments_of(std::uint32_t partition, const std::vector<slice_state>& slices) {
-  std::vector<listed_segment> all;
-  for (const slice_state& slice : slices)
-    for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
-      all.push_back({{partition, slice.index, layer}, slice.layers[layer]});
-  return all;
-}
-
 std::string encode_manifest(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
   image::manifest m;
   m.filter = f.id;
   m.spec = f.spec;
   m.clean = true;
-  for (const listed_segment& each : segments_of(partition, s.slices))
+  for (const announced_filter::segment& each : segments_of(partition, s.slices))
     m.segments.push_back({each.id, each.layer.shape, each.layer.capacity});
   const auto bytes = image::encode_manifest(m);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

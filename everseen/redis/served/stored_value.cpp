@@ -28,35 +28,23 @@ std::string_view view_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The segments of a header as the state of its partition.    @throws format_error
-partition_state state_in(const std::string& key, std::uint32_t partition, const announced_filter& header) {
-  partition_state state;
-  for (const auto& [id, layer] : header.segments) {
-    if (id.partition != partition) throw damaged_key(key, "has a segment of another partition");
-    if (state.slices.empty() || state.slices.back().index != id.slice) state.slices.push_back({id.slice, {}});
-    state.slices.back().layers.push_back(layer);
-  }
-  return state;
-}
-
 }  // namespace
 
-copy_id random_copy() {
-  return copy_id{load_le64(image::random_filter_id().data())};
+content_id random_content() {
+  return content_id{load_le64(image::random_filter_id().data())};
 }
 
-std::string bytes_of(copy_id copy) {
+std::string bytes_of(content_id content) {
   std::array<std::byte, 8> bytes{};
-  store_le(bytes.data(), static_cast<std::uint64_t>(copy));
+  store_le(bytes.data(), static_cast<std::uint64_t>(content));
   return std::string(view_of(bytes));
 }
 
 announced_filter header_of(const filter_identity& f, std::uint32_t partition, const partition_state& s,
-                           copy_id copy) {
+                           content_id content) {
   announced_filter header{f.spec};
-  for (const listed_segment& each : segments_of(partition, s.slices))
-    header.segments.push_back({each.id, each.layer});
-  header.copy = copy;
+  header.segments = segments_of(partition, s.slices);
+  header.content = content;
   header.partition = partition;
   return header;
 }
@@ -73,14 +61,15 @@ stored_value value_in(const filter_identity& f, std::uint32_t partition, const a
   const std::string key = f.keys.state(partition);
   const reply header = r[0], successor = r[1];
   announced_filter known;
+  stored_value value;
   try {
     known = image::decode_chunk_header(std::as_bytes(std::span(header.text())));
+    value = {state_of(known), known.content};
   } catch (const error& e) {
     throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
   }
   if (known.spec != f.spec || known.partition != partition)
     throw damaged_key(key, "belongs to another filter");
-  stored_value value{state_in(key, partition, known), known.copy};
   if (!successor.text().empty()) value.successor = id_in(successor.text(), key);
   return value;
 }
@@ -125,7 +114,7 @@ void write_bits(session& with, const filter_identity& f, const announced_filter&
   for (std::size_t at = 0; at < bits.size(); at += piece_bytes) {
     const auto piece = bits.subspan(at, std::min<std::size_t>(piece_bytes, bits.size() - at));
     std::vector<std::byte> chunk(piece.begin(), piece.end());
-    image::append_chunk_trailer(chunk, header.copy, of, at);
+    image::append_chunk_trailer(chunk, header.content, of, at);
     const std::string iterator = std::to_string(before + at + piece.size());
     pieces.push_back(
         {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});

@@ -21,19 +21,19 @@ namespace everseen::redis {
 /// reports, copies and rebuilds, and creates it; keys are judged without reading it (packed_keys.hpp).
 struct stored_value {
   partition_state state{};
-  copy_id copy{};                               ///< replaced whenever all keys are removed
+  content_id content{};                         ///< replaced whenever all keys are removed
   std::optional<image::filter_id> successor{};  ///< it is sealed: nothing is added to it any more
 };
 
 /// A number for a value that is made, or whose keys are removed.
-[[nodiscard]] copy_id random_copy();
+[[nodiscard]] content_id random_content();
 /// As an argument of a command: 8 bytes.
-[[nodiscard]] std::string bytes_of(copy_id copy);
+[[nodiscard]] std::string bytes_of(content_id content);
 
 /// What a value has besides its bits, as the first argument of EVERSEEN.LOADCHUNK that has bytes: the chunk
 /// with the iterator 1.
 [[nodiscard]] announced_filter header_of(const filter_identity& f, std::uint32_t partition,
-                                         const partition_state& s, copy_id copy);
+                                         const partition_state& s, content_id content);
 
 /// The command that asks for a value, and its answer.
 [[nodiscard]] request question_about_value(const filter_identity& f, std::uint32_t partition);
