@@ -32,10 +32,10 @@ std::vector<std::string> keys_from(std::size_t first, std::size_t count) {
 
 /// One pipeline a key.    @return keys a second
 double measure_pipeline(const redis::attachment& a, const std::vector<std::string>& keys, bool add) {
-  std::vector<std::uint64_t> positions(a.how.probes);
+  std::vector<std::uint64_t> positions(a.hashing.probes);
   const double took = seconds([&] {
     for (const std::string& key : keys) {
-      compat::positions(a.how, key, positions);
+      compat::positions(a.hashing, key, positions);
       std::string wire;
       for (const std::uint64_t p : positions)
         wire += add ? redis::encode({"SETBIT", a.key, std::to_string(p), "1"})

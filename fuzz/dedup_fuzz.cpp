@@ -59,7 +59,7 @@ dedup_options choose_options(choices& choose, bool window) {
     options.time =
         options.key.empty() ? field_rule{field_rule::kind::delimited, 2, ',', {}} : options.key.front();
     options.time->number = 2;
-    if (options.time->how == field_rule::kind::json) options.time->pointer = "/t";
+    if (options.time->form == field_rule::kind::json) options.time->pointer = "/t";
   }
   options.without_key = static_cast<dedup_options::fate>(choose.below(3));
   options.wanted = static_cast<verdict>(choose.below(3));

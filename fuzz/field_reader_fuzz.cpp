@@ -120,7 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                    kind == 1};
   if (field.quoted && (field.delimiter == '"' || field.delimiter == '\r')) field.delimiter = ',';
   input.remove_prefix(3);
-  if (field.how == field_rule::kind::json) {
+  if (field.form == field_rule::kind::json) {
     const std::size_t end = input.find('\n');
     if (end == std::string_view::npos) return 0;
     field.pointer = input.substr(0, end);
@@ -133,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (kind == 0) require(found == naive_field(input, field.number, field.delimiter));
     if (kind == 1) require(found == naive_csv_field(input, field.number, field.delimiter));
   } catch (const everseen::parameter_error&) {  // an invalid pointer
-    require(field.how == field_rule::kind::json);
+    require(field.form == field_rule::kind::json);
   }
   return 0;
 }

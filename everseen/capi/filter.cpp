@@ -19,8 +19,8 @@ namespace {
 
 /// One of an enumeration's values.
 template <typename Value, std::size_t Count>
-Value one_of(const Value (&values)[Count], std::uint32_t index, const char* what) {
-  if (index >= Count) throw parameter_error(std::string(what) + " has no value " + std::to_string(index));
+Value one_of(const Value (&values)[Count], std::uint32_t index, const char* subject) {
+  if (index >= Count) throw parameter_error(std::string(subject) + " has no value " + std::to_string(index));
   return values[index];
 }
 
@@ -69,16 +69,16 @@ std::optional<std::chrono::milliseconds> life_of(const everseen_options& o) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(o.lifetime_ms, longest)));
 }
 
-filter opened(store& in, std::string_view name, const everseen_options& o, making how) {
-  if (how == making::open || how == making::read)
-    return open(in, name, how == making::read ? access::read : access::write);
+filter opened(store& in, std::string_view name, const everseen_options& o, making method) {
+  if (method == making::open || method == making::read)
+    return open(in, name, method == making::read ? access::read : access::write);
   const spec_request request = request_of(o);
   const auto life = life_of(o);
-  if (how == making::open_or_create) return open_or_create(in, name, request, life);
+  if (method == making::open_or_create) return open_or_create(in, name, request, life);
   return {std::string(name), in.create(name, in.plan(request), life)};
 }
 
-everseen_status make(const char* url, const char* name, const everseen_options* options, making how,
+everseen_status make(const char* url, const char* name, const everseen_options* options, making method,
                      everseen_filter** into) noexcept {
   return guarded([&] {
     must_not_be_null(into, "filter");
@@ -87,10 +87,10 @@ everseen_status make(const char* url, const char* name, const everseen_options* 
     must_not_be_null(name, "name");
     const std::string known_as = typed_name(name);
     const std::shared_ptr<store> place = open_store(url);
-    filter f = opened(*place, known_as, known_options(options), how);
+    filter f = opened(*place, known_as, known_options(options), method);
     const bool has_window = f.get_spec().window.has_value();
     *into = new everseen_filter{place, std::move(f), has_window,
-                                how == making::read ? access::read : access::write};
+                                method == making::read ? access::read : access::write};
   });
 }
 
@@ -119,8 +119,7 @@ std::string json_of(const filter_info& info) {
          ",\"bytes\":" + std::to_string(info.bytes) +
          ",\"error_rate_now\":" + json_number(info.error_rate_now) +
          ",\"expected_false_seen\":" + json_number(info.expected_false_seen) +
-         ",\"layers\":" + std::to_string(info.max_layers) +
-         ",\"segments\":" + std::to_string(info.segments) +
+         ",\"layers\":" + std::to_string(info.max_layers) + ",\"segments\":" + std::to_string(info.segments) +
          ",\"partitions\":" + std::to_string(info.spec.partitions) +
          ",\"window_ms\":" + std::to_string(window) + "}";
 }

@@ -54,8 +54,8 @@ everseen_status status_of_current_exception() noexcept {
   }
 }
 
-void must_not_be_null(const void* pointer, const char* what) {
-  if (pointer == nullptr) throw parameter_error(std::string(what) + " must not be null");
+void must_not_be_null(const void* pointer, const char* subject) {
+  if (pointer == nullptr) throw parameter_error(std::string(subject) + " must not be null");
 }
 
 std::string_view key_in(const void* bytes, std::size_t length) {

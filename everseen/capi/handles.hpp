@@ -19,7 +19,7 @@ struct everseen_filter {
   std::shared_ptr<everseen::store> place;
   everseen::filter filter;
   bool has_window;
-  everseen::access how;
+  everseen::access mode;
 };
 
 struct everseen_job {
@@ -50,7 +50,7 @@ everseen_status guarded(Work work) noexcept {
 }
 
 /// @throws parameter_error
-void must_not_be_null(const void* pointer, const char* what);
+void must_not_be_null(const void* pointer, const char* subject);
 
 /// @throws parameter_error  null, and a length
 [[nodiscard]] std::string_view key_in(const void* bytes, std::size_t length);

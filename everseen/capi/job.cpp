@@ -95,7 +95,7 @@ everseen_status everseen_end_job(everseen_filter* filter, const char* name) {
   return capi::guarded([&] {
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(name, "name");
-    if (filter->how == everseen::access::read)
+    if (filter->mode == everseen::access::read)
       throw everseen::parameter_error("the filter was opened for checks; open it for writing to end a job");
     filter->place->end_job(filter->filter.name(), everseen::typed_name(name));
   });

@@ -45,10 +45,10 @@ void batch_sender::begin_session() {
     const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
     const auto answers = with_->exchange(std::span(&asked, 1));
     if (!answers.front()) return note({batch_failure::cause::backend, answers.front().error().message, {}});
-    const redis::reply& said = answers.front()->front();
-    if (!said.is_error()) return void(*numbering_ = {id, 1});
+    const redis::reply& answer = answers.front()->front();
+    if (!answer.is_error()) return void(*numbering_ = {id, 1});
     if (with_->lost_answers() == lost_before)
-      return note({batch_failure::cause::backend, link_.server() + ": " + std::string(said.text()), {}});
+      return note({batch_failure::cause::backend, link_.server() + ": " + std::string(answer.text()), {}});
   }
 }
 
@@ -80,20 +80,20 @@ batch_sender::next batch_sender::take(const redis::answer& answer) {
           {}});
     return next::stop;
   }
-  const redis::reply& said = answer->front();
+  const redis::reply& first = answer->front();
   // No answer was lost, or this would be an outage: the part was not judged, and begins another session.
-  if (numbering_ != nullptr && said.is_error("NOSESSION") && !early_ && !std::exchange(is_refused_, true)) {
+  if (numbering_ != nullptr && first.is_error("NOSESSION") && !early_ && !std::exchange(is_refused_, true)) {
     numbering_->session.clear();
     return next::stop;
   }
   // After an outage, parts may arrive in another order. All parts before this one have their answers.
-  if (numbering_ != nullptr && said.is_error("EARLY") && early_ != done_) {
+  if (numbering_ != nullptr && first.is_error("EARLY") && early_ != done_) {
     early_ = done_;
     return next::send_again;
   }
   is_refused_ = false;
-  if (auto why = take_answer(said, question_, batch_, parts_[done_])) {
-    if (said.is_error()) why->message = link_.server() + ": " + why->message;
+  if (auto why = take_answer(first, question_, batch_, parts_[done_])) {
+    if (first.is_error()) why->message = link_.server() + ": " + why->message;
     const bool ends = why->ends_batch();
     note(*std::move(why));
     if (ends) return next::stop;

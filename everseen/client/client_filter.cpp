@@ -17,12 +17,12 @@ namespace everseen::client {
 using repeat = server_link::repeat;
 
 client_filter::client_filter(std::shared_ptr<const server_link> link, std::string name, spec s,
-                             std::string fingerprint, access how)
+                             std::string fingerprint, access mode)
     : link_(std::move(link)),
       name_(std::move(name)),
       spec_(std::move(s)),
       fingerprint_(std::move(fingerprint)),
-      how_(how) {}
+      how_(mode) {}
 
 batch_result client_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
@@ -61,15 +61,15 @@ std::optional<batch_failure> client_filter::judge_all(std::span<const partition_
 }
 
 remote_state client_filter::known_state(std::uint32_t partition) const {
-  remote_state now = link_->state_of(name_, partition);
-  if (now.fingerprint == fingerprint_) return now;
+  remote_state current = link_->state_of(name_, partition);
+  if (current.fingerprint == fingerprint_) return current;
   throw storage_error(
       quoted_name(name_) + ": the filter was dropped, and another one has its name; open it again", 0, name_);
 }
 
 partition_state client_filter::state(std::uint32_t partition) const {
   partition_state all;
-  for (const auto& [id, layer] : known_state(partition).of.segments) restore_layer(all, id, layer);
+  for (const auto& [id, layer] : known_state(partition).filter.segments) restore_layer(all, id, layer);
   return all;
 }
 
@@ -100,15 +100,15 @@ void client_filter::visit_segments(std::uint32_t partition, const segment_visito
                           "the right 'admin' alone");
   std::int64_t iterator = 1;
   std::size_t chunk_bytes = image::max_chunk_bits_bytes;
-  const announced_filter now = known_state(partition).of;
-  for (const announced_filter::segment& s : now.segments) {
+  const announced_filter current = known_state(partition).filter;
+  for (const announced_filter::segment& s : current.segments) {
     std::vector<std::byte> bits;
     bits.reserve(s.layer.shape.bytes);
     while (bits.size() < s.layer.shape.bytes) {
       const redis::reply chunk = next_chunk(partition, iterator, chunk_bytes);
       const redis::reply bytes = chunk[1];
-      const auto piece =
-          image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), now.content, s, bits.size());
+      const auto piece = image::without_chunk_trailer(std::as_bytes(std::span(bytes.text())), current.content,
+                                                      s, bits.size());
       if (piece.empty() || piece.size() > s.layer.shape.bytes - bits.size())
         throw format_error(quoted_name(name_) + " grew or was emptied while it was copied; copy it again");
       bits.insert(bits.end(), piece.begin(), piece.end());

@@ -29,7 +29,7 @@ class client_filter final : public stored_filter {
  public:
   /// @param s  without the seed, unless the user may know it
   client_filter(std::shared_ptr<const server_link> link, std::string name, spec s, std::string fingerprint,
-                access how);
+                access mode);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }

@@ -38,10 +38,10 @@ std::span<std::byte> client_restore::add_segment(const segment_id& id, const lay
 }
 
 void client_restore::commit() {
-  std::ranges::sort(segments_, {}, [](const held_segment& s) { return s.of.id; });
+  std::ranges::sort(segments_, {}, [](const held_segment& s) { return s.segment.id; });
   announced_filter all{spec_};
   all.content = content_id{load_le64(image::random_filter_id().data())};
-  for (const held_segment& s : segments_) all.segments.push_back(s.of);
+  for (const held_segment& s : segments_) all.segments.push_back(s.segment);
   const std::vector<std::byte> header = image::encode_chunk_header(all);
   link_->create({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, fingerprint_of(spec_));
   try {
@@ -70,7 +70,7 @@ void client_restore::send_chunk(content_id content, const held_segment& s, chunk
     const std::size_t bytes = std::min(next.bytes, s.bits.size() - next.in_segment);
     const auto piece = std::span(s.bits).subspan(next.in_segment, bytes);
     std::vector<std::byte> chunk(piece.begin(), piece.end());
-    image::append_chunk_trailer(chunk, content, s.of, next.in_segment);
+    image::append_chunk_trailer(chunk, content, s.segment, next.in_segment);
     const std::int64_t iterator = next.iterator + static_cast<std::int64_t>(bytes);
     link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
                   fingerprint_of(spec_), again);

@@ -27,7 +27,7 @@ class client_restore final : public filter_admin::restore {
 
  private:
   struct held_segment {
-    announced_filter::segment of;
+    announced_filter::segment segment;
     std::vector<std::byte> bits;
   };
 

@@ -55,10 +55,10 @@ std::shared_ptr<stored_filter> client_store::create(std::string_view name, const
   return std::make_shared<client_filter>(link_, std::string(name), s, std::move(fingerprint), access::write);
 }
 
-std::shared_ptr<stored_filter> client_store::open(std::string_view name, access how) {
+std::shared_ptr<stored_filter> client_store::open(std::string_view name, access mode) {
   remote_state state = link_->state_of(name, 0);
-  return std::make_shared<client_filter>(link_, std::string(name), std::move(state.of.spec),
-                                         std::move(state.fingerprint), how);
+  return std::make_shared<client_filter>(link_, std::string(name), std::move(state.filter.spec),
+                                         std::move(state.fingerprint), mode);
 }
 
 bool client_store::exists(std::string_view name) const {
@@ -75,8 +75,8 @@ std::vector<std::string> client_store::list() const {
 }
 
 filter_facts client_store::facts(std::string_view name) const {
-  remote_state now = link_->state_of(name, 0);
-  return {now.expires_at, std::move(now.fingerprint)};
+  remote_state current = link_->state_of(name, 0);
+  return {current.expires_at, std::move(current.fingerprint)};
 }
 
 void client_store::expire_at(std::string_view name, std::optional<event_time> when) {
@@ -97,12 +97,12 @@ void client_store::drop(std::string_view name) {
   if (link_->ask({"DEL", name}, name, repeat::no).integer() == 0) throw no_such_filter(name);
 }
 
-void client_store::rename(std::string_view from, std::string_view to, namesake there) {
-  validate_filter_name(to);
+void client_store::rename(std::string_view from, std::string_view new_name, namesake there) {
+  validate_filter_name(new_name);
   if (there == namesake::replace)
-    link_->ask({"RENAME", from, to}, from, repeat::no);
-  else if (link_->ask({"RENAMENX", from, to}, from, repeat::no).integer() == 0)
-    throw filter_exists(to);
+    link_->ask({"RENAME", from, new_name}, from, repeat::no);
+  else if (link_->ask({"RENAMENX", from, new_name}, from, repeat::no).integer() == 0)
+    throw filter_exists(new_name);
 }
 
 void client_store::reset(std::string_view name) {

@@ -29,13 +29,13 @@ class client_store final : public store {
   [[nodiscard]] spec plan(const spec_request& request) const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                         std::optional<std::chrono::milliseconds> life = {}) override;
-  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access mode) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
   [[nodiscard]] filter_facts facts(std::string_view name) const override;
   void expire_at(std::string_view name, std::optional<event_time> when) override;
   void drop(std::string_view name) override;
-  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void rename(std::string_view from, std::string_view new_name, namesake there) override;
   void reset(std::string_view name) override;
   void remove_expired() override {}  // the server does
   [[nodiscard]] std::vector<std::string> jobs(std::string_view name) const override;

@@ -47,9 +47,9 @@ std::exception_ptr exception_of(const redis::reply& error, std::string_view filt
   return std::make_exception_ptr(backend_error("everseen serve refused it: " + text));
 }
 
-parameter_error not_over_a_server(const std::string& what) {
+parameter_error not_over_a_server(const std::string& problem) {
   return parameter_error(
-      what +
+      problem +
       " is not possible through everseen serve; run the verb on the store of the server, and stop "
       "the server for that if it is a file: store");
 }
@@ -71,9 +71,9 @@ redis::reply server_link::ask(std::initializer_list<std::string_view> words, std
 void server_link::create(std::initializer_list<std::string_view> words, std::string_view filter,
                          std::string_view fingerprint, repeat again) const {
   const redis::request asked{{}, redis::encode(words), 1, again == repeat::yes};
-  const auto with = pool_.take();
-  const std::uint64_t lost_before = with->lost_answers();
-  auto answers = with->exchange(std::span(&asked, 1));
+  const auto connections = pool_.take();
+  const std::uint64_t lost_before = connections->lost_answers();
+  auto answers = connections->exchange(std::span(&asked, 1));
   if (!answers.front()) throw backend_error(answers.front().error().message);
   const redis::reply& answer = answers.front()->front();
   if (answer.what() == redis::reply::kind::status) return;
@@ -81,7 +81,7 @@ void server_link::create(std::initializer_list<std::string_view> words, std::str
   try {
     std::rethrow_exception(exception_of(answer, filter));
   } catch (const name_taken&) {
-    if (with->lost_answers() == lost_before || state_of(filter, 0).fingerprint != fingerprint) throw;
+    if (connections->lost_answers() == lost_before || state_of(filter, 0).fingerprint != fingerprint) throw;
   }
 }
 

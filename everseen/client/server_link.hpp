@@ -25,8 +25,8 @@ namespace everseen::client {
 /// @param filter  the name of the filter that was asked about
 [[nodiscard]] std::exception_ptr exception_of(const redis::reply& error, std::string_view filter);
 
-/// An operation that belongs to the store of the server.    @param what  for example "the job 'a'"
-[[nodiscard]] parameter_error not_over_a_server(const std::string& what);
+/// An operation that belongs to the store of the server.    @param problem  for example "the job 'a'"
+[[nodiscard]] parameter_error not_over_a_server(const std::string& problem);
 
 /// A batch session, in which the server judges each numbered batch once: doc/operations.md, "Batches that are
 /// added once".
@@ -38,7 +38,7 @@ struct batch_numbering {
 /// What a server knows about a filter besides its bits.
 struct remote_state {
   announced_filter
-      of;  ///< the segments are those of one partition; the seed is zero unless the user may know it
+      filter;  ///< the segments are those of one partition; the seed is zero unless the user may know it
   std::string fingerprint;
   std::optional<event_time> expires_at{};
 };

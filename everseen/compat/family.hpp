@@ -15,7 +15,7 @@ enum class family : std::uint8_t { gozero, bkdr, bkdr_php, uid_php, guava32, gua
 struct family_facts {
   family which;
   std::string_view name;     ///< as users type it
-  std::string_view of;       ///< the system, in a few words
+  std::string_view system;   ///< the system, in a few words
   unsigned standard_probes;  ///< the default of that system
   unsigned max_probes;       ///< equal to standard_probes if fixed
   std::uint64_t fixed_bits;  ///< 0 if it can be chosen

@@ -40,7 +40,7 @@ std::span<const claim_batch> claim_scatter::sort(const events& all, std::uint32_
     const std::size_t begin = begins[p];
     const std::size_t size = begins[p + 1] - begin;
     if (size == 0) continue;
-    const auto share = [&](auto& of) { return std::span(of).subspan(begin, size); };
+    const auto share = [&](auto& source) { return std::span(source).subspan(begin, size); };
     batches_.push_back({{p, share(digests_), timed ? share(times_) : all.times, share(verdicts_)},
                         share(positions_),
                         {all.counts.names, std::span(counters_).subspan(begin * each, size * each), each},

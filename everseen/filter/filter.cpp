@@ -252,12 +252,12 @@ void must_agree(const spec_request& request, const filter& f) {
                         "; request the options that it has, open it as it is, or choose another name");
 }
 
-filter open(std::string_view store_url, std::string_view name, access how) {
-  return open(*open_store(store_url), name, how);
+filter open(std::string_view store_url, std::string_view name, access mode) {
+  return open(*open_store(store_url), name, mode);
 }
 
-filter open(store& in, std::string_view name, access how) {
-  return with_known_filter(in, name, [&] { return filter(std::string(name), in.open(name, how)); });
+filter open(store& in, std::string_view name, access mode) {
+  return with_known_filter(in, name, [&] { return filter(std::string(name), in.open(name, mode)); });
 }
 
 }  // namespace everseen

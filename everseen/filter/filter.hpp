@@ -181,12 +181,12 @@ class filter {
 void must_agree(const spec_request& request, const filter& f);
 
 /// Opens an existing filter.
-/// @param how  in files, one process at a time can write to a filter, and any number can read it
+/// @param mode  in files, one process at a time can write to a filter, and any number can read it
 /// @throws no_filter        no filter has this name: the message has the nearest one; filter_expired: it has
 ///   expired
 /// @throws format_error     it is damaged    @throws backend_error  a server does not answer
 /// @throws storage_error    another process is writing to it, or it cannot be read
-[[nodiscard]] filter open(std::string_view store_url, std::string_view name, access how = access::write);
-[[nodiscard]] filter open(store& in, std::string_view name, access how = access::write);
+[[nodiscard]] filter open(std::string_view store_url, std::string_view name, access mode = access::write);
+[[nodiscard]] filter open(store& in, std::string_view name, access mode = access::write);
 
 }  // namespace everseen

@@ -40,11 +40,11 @@ void must_have_own_bits(const filter& f) {
         " is attached: its bits are another program's, and are exported where they are kept");
 }
 
-void append_segments(const filter& f, std::uint32_t partition, std::vector<announced_filter::segment>& to) {
+void append_segments(const filter& f, std::uint32_t partition, std::vector<announced_filter::segment>& out) {
   const partition_state state = f.stored().state(partition);
   for (const slice_state& slice : state.slices)
     for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
-      to.push_back({{partition, slice.index, i}, slice.layers[i]});
+      out.push_back({{partition, slice.index, i}, slice.layers[i]});
 }
 
 /// @param iterator  1 and the number of bytes of these segments before the chunk
@@ -52,23 +52,23 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
                       std::int64_t iterator, std::uint64_t most_bytes) {
   const auto place = image::place_after(segments, iterator);
   if (!place) return {};
-  const auto [i, at] = *place;
+  const auto [i, position] = *place;
   announced_filter::segment wanted = segments[i];
   const std::uint64_t count =
-      std::min({std::uint64_t{image::max_chunk_bits_bytes}, most_bytes, wanted.layer.shape.bytes - at});
+      std::min({std::uint64_t{image::max_chunk_bits_bytes}, most_bytes, wanted.layer.shape.bytes - position});
   filter_chunk chunk{iterator + static_cast<std::int64_t>(count)};
-  f.stored().visit_segments(wanted.id.partition, [&](const segment_id& id, const layer_state& now,
+  f.stored().visit_segments(wanted.id.partition, [&](const segment_id& id, const layer_state& layer,
                                                      std::span<const std::byte> bits) {
     if (id != wanted.id || bits.size() != wanted.layer.shape.bytes) return;
-    wanted.layer.keys = now.keys;
-    const auto piece = bits.subspan(at, count);
+    wanted.layer.keys = layer.keys;
+    const auto piece = bits.subspan(position, count);
     chunk.bytes.reserve(count + image::chunk_trailer_bytes);
     chunk.bytes.insert(chunk.bytes.end(), piece.begin(), piece.end());
   });
   if (chunk.bytes.empty())
     throw storage_error(quoted_name(f.name()) + " was emptied while it was copied; copy it again", 0,
                         f.name());
-  image::append_chunk_trailer(chunk.bytes, image::dumped_content(f.get_spec()), wanted, at);
+  image::append_chunk_trailer(chunk.bytes, image::dumped_content(f.get_spec()), wanted, position);
   return chunk;
 }
 
@@ -112,13 +112,13 @@ chunk_loader::chunk_loader(store& into, std::string_view name, std::span<const s
   restored_ = into.begin_restore(name, announced_.spec);
 }
 
-std::span<std::byte> chunk_loader::bits_of(const image::chunk_place& at, std::uint64_t bytes) {
-  while (made_.size() <= at.segment) {
+std::span<std::byte> chunk_loader::bits_of(const image::chunk_place& place, std::uint64_t bytes) {
+  while (made_.size() <= place.segment) {
     const auto& [id, layer] = announced_.segments[made_.size()];
     made_.push_back(restored_->add_segment(id, layer));
     bytes_made_ += layer.shape.bytes;
   }
-  return made_[at.segment].subspan(at.offset, bytes);
+  return made_[place.segment].subspan(place.offset, bytes);
 }
 
 void chunk_loader::note_loaded(std::uint64_t begin, std::uint64_t end) {
@@ -152,9 +152,9 @@ void chunk_loader::load(std::int64_t iterator, std::span<const std::byte> bytes)
   if (bytes.size() <= image::chunk_trailer_bytes)
     refuse_chunks("chunk " + std::to_string(iterator) + " is cut off");
   const std::uint64_t count = bytes.size() - image::chunk_trailer_bytes;
-  const image::chunk_place at = image::place_of_chunk(announced_.segments, iterator, count);
-  const auto bits =
-      image::without_chunk_trailer(bytes, announced_.content, announced_.segments[at.segment], at.offset);
+  const image::chunk_place target = image::place_of_chunk(announced_.segments, iterator, count);
+  const auto bits = image::without_chunk_trailer(bytes, announced_.content,
+                                                 announced_.segments[target.segment], target.offset);
   std::ranges::copy(bits, place(iterator, count).begin());
 }
 

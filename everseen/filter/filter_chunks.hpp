@@ -66,7 +66,7 @@ class chunk_loader {
   void commit();
 
  private:
-  [[nodiscard]] std::span<std::byte> bits_of(const image::chunk_place& at, std::uint64_t bytes);
+  [[nodiscard]] std::span<std::byte> bits_of(const image::chunk_place& place, std::uint64_t bytes);
   void note_loaded(std::uint64_t begin, std::uint64_t end);
 
   announced_filter announced_;

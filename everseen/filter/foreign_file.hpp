@@ -50,7 +50,7 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
 
 /// Writes what BloomFilter.writeTo would write.
 /// @throws parameter_error  the layout is neither guava32 nor guava64
-void export_guava(const filter& f, const image::byte_sink& to);
+void export_guava(const filter& f, const image::byte_sink& out);
 
 /// Creates a filter from a file of BF.LOADCHUNK commands.
 ///
@@ -63,7 +63,7 @@ void import_redisbloom(store& into, std::string_view name, const foreign_source&
 /// Keys added meanwhile may be included; the counts then omit them.
 /// @throws parameter_error  the layout is not redisbloom
 /// @throws storage_error    the filter was emptied meanwhile; discard what was written
-void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to);
+void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& out);
 
 /// What all imports and exports of other systems' filters share: their errors, and the size of their buffers.
 

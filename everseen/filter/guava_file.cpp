@@ -37,7 +37,7 @@ std::uint64_t keys_for(const guava::shape& s) {
 spec spec_of(const guava::shape& s, const guava_facts& facts) {
   foreign::must_be_settable(s.probes);
   spec made;
-  made.layout = s.how == guava::strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
+  made.layout = s.algorithm == guava::strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
   made.hash = foreign::hash_of(made.layout);
   made.growth = growth_kind::overfill;
   made.capacity = facts.capacity.value_or(keys_for(s));
@@ -82,26 +82,26 @@ void import_guava(store& into, std::string_view name, const foreign_source& from
   restored->commit();  // counts the keys from the bits
 }
 
-void export_guava(const filter& f, const image::byte_sink& to) {
+void export_guava(const filter& f, const image::byte_sink& out) {
   const spec& s = f.get_spec();
   if (s.layout != layout_kind::guava32 && s.layout != layout_kind::guava64)
     throw no_such_export(f, "Guava", "guava64");
-  const guava::strategy how =
+  const guava::strategy algorithm =
       s.layout == layout_kind::guava32 ? guava::strategy::mitz_32 : guava::strategy::mitz_64;
-  to(guava::encode_header({how, s.probes, s.foreign.first_bytes / sizeof(std::uint64_t)}));
+  out(guava::encode_header({algorithm, s.probes, s.foreign.first_bytes / sizeof(std::uint64_t)}));
   std::vector<std::byte> chunk(foreign_buffer_bytes);
   std::uint64_t left = s.foreign.first_bytes;
   f.stored().visit_segments(0, [&](const segment_id&, const layer_state&, std::span<const std::byte> bits) {
     for (; !bits.empty(); bits = bits.subspan(std::min(bits.size(), foreign_buffer_bytes))) {
       const auto part = std::span(chunk).first(std::min(bits.size(), foreign_buffer_bytes));
       guava::convert_words(bits.first(part.size()), part);
-      to(part);
+      out(part);
       left -= part.size();
     }
   });
   std::ranges::fill(chunk, std::byte{0});  // segments without keys were never created
   for (; left > 0; left -= std::min<std::uint64_t>(left, foreign_buffer_bytes))
-    to(std::span(chunk).first(std::min<std::uint64_t>(left, foreign_buffer_bytes)));
+    out(std::span(chunk).first(std::min<std::uint64_t>(left, foreign_buffer_bytes)));
 }
 
 }  // namespace everseen

@@ -55,15 +55,16 @@ bool given_keys::needs_bits(const partition_state& state) noexcept {
       state.slices, [](const slice_state& s) { return std::ranges::any_of(s.layers, is_overfilled); });
 }
 
-given_keys::given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state)
-    : are_estimates_(of.estimates_keys()) {
+given_keys::given_keys(const stored_filter& source, std::uint32_t partition, const partition_state& state)
+    : are_estimates_(source.estimates_keys()) {
   constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of the filter
-  if (are_estimates_ || !needs_bits(state) || state.bytes() * of.get_spec().partitions > most_bytes) return;
+  if (are_estimates_ || !needs_bits(state) || state.bytes() * source.get_spec().partitions > most_bytes)
+    return;
   try {
-    of.visit_segments(partition,
-                      [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
-                        if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
-                      });
+    source.visit_segments(
+        partition, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+          if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
+        });
   } catch (const error&) {
     by_bits_.clear();
   }

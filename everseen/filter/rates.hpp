@@ -24,7 +24,7 @@ class given_keys {
   given_keys() = default;
   /// Reads the bits of the partition if one of its layers is overfilled. Where they are too many to be read
   /// for a figure, perhaps over a network, or cannot be read now or by this user, the counts decide.
-  given_keys(const stored_filter& of, std::uint32_t partition, const partition_state& state);
+  given_keys(const stored_filter& source, std::uint32_t partition, const partition_state& state);
 
   /// Whether given_keys() would read bits.
   [[nodiscard]] static bool needs_bits(const partition_state& state) noexcept;

@@ -97,27 +97,27 @@ announcement announce(const filter& f) {
 /// @throws storage_error  the filter was emptied
 template <typename Visit>
 void visit_announced(const filter& f, const announcement& a, Visit visit) {
-  const auto& layers = a.chain.of.layers;
+  const auto& layers = a.chain.shape.layers;
   std::size_t next = 0;
   f.stored().visit_segments(
-      0, [&](const segment_id& id, const layer_state& now, std::span<const std::byte> bits) {
+      0, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
         if (id.layer >= layers.size()) return;
-        if (id.layer != next || now.keys < layers[next].keys || bits.size() != a.chain.lengths[next])
+        if (id.layer != next || layer.keys < layers[next].keys || bits.size() != a.chain.lengths[next])
           emptied_meanwhile(f);
         visit(next++, bits);
       });
   if (a.has_bits && next < layers.size()) emptied_meanwhile(f);
 }
 
-void write_text(const image::byte_sink& to, std::string_view text) {
-  to(std::as_bytes(std::span(text)));
+void write_text(const image::byte_sink& out, std::string_view text) {
+  out(std::as_bytes(std::span(text)));
 }
 
 /// Writes the bits of one layer after another, in pairs as RedisBloom would split them.
 class layer_writer {
  public:
-  layer_writer(std::string_view key, const image::byte_sink& to)
-      : key_(key), to_(to), chunk_(foreign_buffer_bytes) {}
+  layer_writer(std::string_view key, const image::byte_sink& out)
+      : key_(key), to_(out), chunk_(foreign_buffer_bytes) {}
 
   void write(std::span<const std::byte> bits) {
     write_pairs(bits.size(), [&bits](std::span<std::byte> into) {
@@ -163,27 +163,27 @@ filter_chunk dump_redisbloom(const filter& f, std::int64_t iterator) {
   if (iterator == 0) return {1, redisbloom::encode_header(announced.chain)};
   if (iterator < 0) return {};
   const std::span<const std::uint64_t> lengths = announced.chain.lengths;
-  auto at = static_cast<std::uint64_t>(iterator - 1);
+  auto found = static_cast<std::uint64_t>(iterator - 1);
   std::size_t wanted = 0;
-  while (wanted < lengths.size() && at >= lengths[wanted]) at -= lengths[wanted++];
+  while (wanted < lengths.size() && found >= lengths[wanted]) found -= lengths[wanted++];
   if (wanted == lengths.size()) return {};
-  const std::uint64_t count = std::min<std::uint64_t>(redisbloom::max_chunk_bytes, lengths[wanted] - at);
+  const std::uint64_t count = std::min<std::uint64_t>(redisbloom::max_chunk_bytes, lengths[wanted] - found);
   filter_chunk chunk{iterator + static_cast<std::int64_t>(count), std::vector<std::byte>(count)};
   visit_announced(f, announced, [&](std::size_t layer, std::span<const std::byte> bits) {
-    if (layer == wanted) compat::reverse_bits_of_bytes(bits.subspan(at, count), chunk.bytes);
+    if (layer == wanted) compat::reverse_bits_of_bytes(bits.subspan(found, count), chunk.bytes);
   });
   return chunk;
 }
 
-void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& to) {
+void export_redisbloom(const filter& f, std::string_view key, const image::byte_sink& output) {
   if (f.get_spec().layout != layout_kind::redisbloom) throw no_such_export(f, "RedisBloom", "redisbloom");
   const announcement announced = announce(f);
   const std::vector<std::byte> header = redisbloom::encode_header(announced.chain);
-  write_text(to, redisbloom::command_before(key, {1, header.size()}));
-  to(header);
-  write_text(to, redisbloom::command_after);
+  write_text(output, redisbloom::command_before(key, {1, header.size()}));
+  output(header);
+  write_text(output, redisbloom::command_after);
 
-  layer_writer out(key, to);
+  layer_writer out(key, output);
   bool has_bits = false;
   visit_announced(f, announced, [&](std::size_t /*layer*/, std::span<const std::byte> bits) {
     has_bits = true;

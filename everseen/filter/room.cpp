@@ -32,12 +32,12 @@ std::string remedy(const std::string& name, const std::string& capacity, bool is
 
 }  // namespace
 
-void name_remedy(batch_failure& failure, const filter& of, adder who) {
+void name_remedy(batch_failure& failure, const filter& source, adder who) {
   if (failure.why != batch_failure::cause::full || failure.message.find(beginning) != std::string::npos)
     return;
   failure.message += beginning;
-  failure.message +=
-      remedy(name_argument(of.name()), larger_capacity(of.get_spec()), of.stored().is_rebuildable(), who);
+  failure.message += remedy(name_argument(source.name()), larger_capacity(source.get_spec()),
+                            source.stored().is_rebuildable(), who);
 }
 
 }  // namespace everseen

@@ -23,21 +23,21 @@ namespace {
 constexpr std::chrono::minutes between_sweeps{1};
 
 /// Where nobody has decided: servers that can.
-judge_kind judge_for(session& with) {
-  return have_module(with) ? judge_kind::server : judge_kind::client;
+judge_kind judge_for(session& connections) {
+  return have_module(connections) ? judge_kind::server : judge_kind::client;
 }
 
 /// A filter from elsewhere, such as a file, does not say who can judge it here.
-spec judged_here(session& with, spec s) {
-  if (s.judge == judge_kind::server) s.judge = judge_for(with);
+spec judged_here(session& connections, spec s) {
+  if (s.judge == judge_kind::server) s.judge = judge_for(connections);
   return s;
 }
 
 /// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
 /// ask for the time.
-time_source clock_of(session& with, const std::string& key) {
+time_source clock_of(session& connections, const std::string& key) {
   using ours = std::chrono::steady_clock;
-  return [then = server_time(with, key), since = ours::now()] {
+  return [then = server_time(connections, key), since = ours::now()] {
     return then + std::chrono::floor<std::chrono::milliseconds>(ours::now() - since);
   };
 }
@@ -61,8 +61,9 @@ std::shared_ptr<session_pool> redis_store::servers(fleet_use use) const {
   }
   const std::scoped_lock alone(lock_);
   if (ordered_) return ordered_;
-  const session_pool::lease with = named_->take();
-  fleet_ = use == fleet_use::found ? found_fleet(*with, named_->url()) : find_fleet(*with, named_->url());
+  const session_pool::lease connections = named_->take();
+  fleet_ = use == fleet_use::found ? found_fleet(*connections, named_->url())
+                                   : find_fleet(*connections, named_->url());
   if (!fleet_) return named_;
   ordered_ = std::make_shared<session_pool>(fleet_->url, *named_);
   return ordered_;
@@ -87,10 +88,10 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   validate_filter_name(name);
   if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
   const auto pool = servers(fleet_use::found);
-  const session_pool::lease with = pool->take();
-  if (s.judge == judge_kind::server) require_module(*with);
-  const filter_identity made = directory_.create(*with, name, s, life);
-  sweep(*with);
+  const session_pool::lease connections = pool->take();
+  if (s.judge == judge_kind::server) require_module(*connections);
+  const filter_identity made = directory_.create(*connections, name, s, life);
+  sweep(*connections);
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
 }
 
@@ -107,24 +108,24 @@ filter_facts redis_store::facts(std::string_view name) const {
 
 void redis_store::expire_at(std::string_view name, std::optional<event_time> when) {
   const auto pool = servers();
-  const session_pool::lease with = pool->take();
-  const found_filter f = directory_.look_up(*with, name, true);
+  const session_pool::lease connections = pool->take();
+  const found_filter f = directory_.look_up(*connections, name, true);
   require_own(name, f.header, "its program decides when it ends");
-  redis::expire_at(*with, std::string(name), f.identity, f.header, when);
+  redis::expire_at(*connections, std::string(name), f.identity, f.header, when);
 }
 
 std::vector<std::string> redis_store::jobs(std::string_view name) const {
   const auto pool = servers();
-  const session_pool::lease with = pool->take();
-  const filter_identity f = directory_.open(*with, name, false);
-  return job_list(std::string(name), f).names(*with);
+  const session_pool::lease connections = pool->take();
+  const filter_identity f = directory_.open(*connections, name, false);
+  return job_list(std::string(name), f).names(*connections);
 }
 
 void redis_store::end_job(std::string_view name, std::string_view job) {
   const auto pool = servers();
-  const session_pool::lease with = pool->take();
-  const filter_identity f = directory_.open(*with, name, true);
-  job_list(std::string(name), f).end(*with, job);
+  const session_pool::lease connections = pool->take();
+  const filter_identity f = directory_.open(*connections, name, true);
+  job_list(std::string(name), f).end(*connections, job);
 }
 
 void redis_store::link(std::string_view older, std::string_view newer,
@@ -136,47 +137,48 @@ void redis_store::unlink(std::string_view newer) {
   directory_.unlink(*servers()->take(), newer);
 }
 
-std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access how) {
+std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access mode) {
   const auto pool = servers();
-  const session_pool::lease with = pool->take();
-  const auto older = asked_first(directory_.links().all(*with), name);
-  auto opened = older ? open_linked(*with, name, *older, how) : open_alone(*with, name, how);
-  if (how == access::write) sweep(*with);
+  const session_pool::lease connections = pool->take();
+  const auto older = asked_first(directory_.links().all(*connections), name);
+  auto opened = older ? open_linked(*connections, name, *older, mode) : open_alone(*connections, name, mode);
+  if (mode == access::write) sweep(*connections);
   return opened;
 }
 
 /// Who opens or creates a filter gets it even if others cannot be removed: the next client tries again.
-void redis_store::sweep(session& with) {
+void redis_store::sweep(session& connections) {
   {
     const std::scoped_lock alone(lock_);
-    const auto now = std::chrono::steady_clock::now();
-    if (swept_ && now - *swept_ < between_sweeps) return;
-    swept_ = now;
+    const auto current_time = std::chrono::steady_clock::now();
+    if (swept_ && current_time - *swept_ < between_sweeps) return;
+    swept_ = current_time;
   }
   try {
-    directory_.remove_expired(with);
+    directory_.remove_expired(connections);
   } catch (const error&) {
     // A server does not answer, or a key is damaged or forbidden.
   }
 }
 
-std::shared_ptr<stored_filter> redis_store::open_alone(session& with, std::string_view name, access how) {
+std::shared_ptr<stored_filter> redis_store::open_alone(session& connections, std::string_view name,
+                                                       access mode) {
   const auto pool = servers();
-  const found_filter found = directory_.look_up(with, name, how == access::write);
-  if (found.header.attached) return open_attached(pool, found, fleet(), how);
-  return std::make_shared<followed_filter>(pool, std::string(name), found.identity, how);
+  const found_filter found = directory_.look_up(connections, name, mode == access::write);
+  if (found.header.attached) return open_attached(pool, found, fleet(), mode);
+  return std::make_shared<followed_filter>(pool, std::string(name), found.identity, mode);
 }
 
-std::shared_ptr<stored_filter> redis_store::open_linked(session& with, std::string_view name,
-                                                        const predecessor& older, access how) {
-  time_source now;
+std::shared_ptr<stored_filter> redis_store::open_linked(session& connections, std::string_view name,
+                                                        const predecessor& older, access mode) {
+  time_source clock;
   if (older.until) {
-    now = clock_of(with, directory_.links().key());
-    if (older.is_over(now())) return open_alone(with, name, how);
+    clock = clock_of(connections, directory_.links().key());
+    if (older.is_over(clock())) return open_alone(connections, name, mode);
   }
   return everseen::open_linked(
-      name, older, std::move(now), [&] { return open_alone(with, older.name, access::read); },
-      [&] { return open_alone(with, name, how); });
+      name, older, std::move(clock), [&] { return open_alone(connections, older.name, access::read); },
+      [&] { return open_alone(connections, name, mode); });
 }
 
 std::optional<attachment> redis_store::attachment_of(std::string_view name) const {
@@ -196,9 +198,9 @@ void redis_store::drop(std::string_view name) {
   directory_.drop(*servers()->take(), name);
 }
 
-void redis_store::rename(std::string_view from, std::string_view to, namesake there) {
-  validate_filter_name(to);
-  directory_.rename(*servers()->take(), from, to, there == namesake::replace);
+void redis_store::rename(std::string_view from, std::string_view new_name, namesake there) {
+  validate_filter_name(new_name);
+  directory_.rename(*servers()->take(), from, new_name, there == namesake::replace);
 }
 
 void redis_store::remove_expired() {
@@ -228,23 +230,23 @@ using doubts = std::vector<std::string>;
 
 /// The doubts about all servers, from their own reports: sections of INFO, and one line per setting.
 doubts ask_servers(session_pool& pool, doubts warnings_about(std::string_view who, std::string_view info)) {
-  const session_pool::lease with = pool.take();
+  const session_pool::lease connections = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
   for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
     ask += encode({"CONFIG", "GET", setting});
-  const auto answers = with->exchange_with_all(ask);
+  const auto answers = connections->exchange_with_all(ask);
   const redis_url& url = pool.url();
   doubts all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) throw backend_error(answers[i].error().message);
     std::string info;
-    for (const reply& said : *answers[i]) {
-      if (said.is_error()) continue;  // forbidden
-      if (said.size() == 2)
-        info += std::string(said[0].text()) + ':' + std::string(said[1].text()) + "\r\n";
+    for (const reply& answer : *answers[i]) {
+      if (answer.is_error()) continue;  // forbidden
+      if (answer.size() == 2)
+        info += std::string(answer[0].text()) + ':' + std::string(answer[1].text()) + "\r\n";
       else
-        info += std::string(said.text()) + "\r\n";
+        info += std::string(answer.text()) + "\r\n";
     }
     const std::string who =
         url.shape == redis_url::topology::cluster

@@ -44,7 +44,7 @@ class redis_store final : public store {
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                         std::optional<std::chrono::milliseconds> life = {}) override;
   /// @throws storage_error  the filter is linked to another one, which cannot be opened    @throws  as store
-  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access mode) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
 
@@ -66,7 +66,7 @@ class redis_store final : public store {
   void unlink(std::string_view newer) override;
   /// An attached filter only loses its name here: none of its own program's keys is touched.
   void drop(std::string_view name) override;
-  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void rename(std::string_view from, std::string_view new_name, namesake there) override;
   /// Cost: two round trips and two commands for each filter if none has expired.
   void remove_expired() override;
   /// Partition by partition, each in one step that no batch interleaves with; clients continue undisturbed.
@@ -81,10 +81,10 @@ class redis_store final : public store {
   [[nodiscard]] bool is_spread() const noexcept;
   [[nodiscard]] std::shared_ptr<session_pool> servers(fleet_use use = fleet_use::look) const;
   [[nodiscard]] std::optional<server_fleet> fleet() const;
-  std::shared_ptr<stored_filter> open_alone(session& with, std::string_view name, access how);
-  std::shared_ptr<stored_filter> open_linked(session& with, std::string_view name, const predecessor& older,
-                                             access how);
-  void sweep(session& with);
+  std::shared_ptr<stored_filter> open_alone(session& connections, std::string_view name, access mode);
+  std::shared_ptr<stored_filter> open_linked(session& connections, std::string_view name,
+                                             const predecessor& older, access mode);
+  void sweep(session& connections);
 
   const std::shared_ptr<session_pool> named_;  // with the servers as the URL names them
   mutable std::mutex lock_;                    // guards what follows

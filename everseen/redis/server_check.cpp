@@ -43,14 +43,14 @@ void doubt_exactness(const std::string& name, std::string_view info, std::vector
   const auto aof = info_field(info, "appendonly");
   const auto sync = info_field(info, "appendfsync");
   if (aof == "yes" && sync == "always") return;
-  std::string what = " has appendonly no: after a crash it has forgotten all since its last snapshot";
+  std::string problem = " has appendonly no: after a crash it has forgotten all since its last snapshot";
   if (!aof || !sync)
-    what = " does not say how it keeps its data (CONFIG GET is forbidden): it may forget some in a crash";
+    problem = " does not say how it keeps its data (CONFIG GET is forbidden): it may forget some in a crash";
   else if (aof == "yes")
-    what = " has appendfsync " + std::string(*sync) +
-           ": after a crash of its machine it has forgotten the last moments";
+    problem = " has appendfsync " + std::string(*sync) +
+              ": after a crash of its machine it has forgotten the last moments";
   doubts.push_back(
-      name + what +
+      name + problem +
       ", so counts may be too low, and events lost or come twice; appendonly yes and appendfsync "
       "always keep all that it answered for");
 }

@@ -36,10 +36,10 @@ const redis::attached_filter* attached_behind(const filter& f) noexcept {
 }
 
 nlohmann::ordered_json json_of(const attachment& a) {
-  nlohmann::ordered_json json = {{"family", compat::facts(a.how.which).name},
+  nlohmann::ordered_json json = {{"family", compat::facts(a.hashing.which).name},
                                  {"key", a.key},
-                                 {"bits", a.how.bits},
-                                 {"probes", a.how.probes},
+                                 {"bits", a.hashing.bits},
+                                 {"probes", a.hashing.probes},
                                  {"form", to_string(a.shape)}};
   if (a.funnel != funnel_kind::bytes) json["funnel"] = to_string(a.funnel);
   if (!a.cursor.empty()) json["cursor"] = a.cursor;

@@ -34,9 +34,11 @@ std::vector<explained_bit> bits_of(const geometry& shape, const digest& d, std::
   return bits;
 }
 
-/// The oldest slice that is live for a key of slice `now`.
-window::slice_index oldest_that_counts(const spec& s, const partition_state& state, window::slice_index now) {
-  const window::slice_index newest = state.slices.empty() ? now : std::max(now, state.slices.back().index);
+/// The oldest slice that is live for a key of slice `slice`.
+window::slice_index oldest_that_counts(const spec& s, const partition_state& state,
+                                       window::slice_index slice) {
+  const window::slice_index newest =
+      state.slices.empty() ? slice : std::max(slice, state.slices.back().index);
   return window::oldest_live(*s.window, newest);
 }
 
@@ -69,8 +71,8 @@ std::string reason_of(const explanation& e) {
 explanation explain(const filter& f, std::string_view key, std::optional<event_time> time) {
   const spec& s = f.get_spec();
   explanation e;
-  e.of = f.hash()(key);
-  e.partition = partition_of(e.of, s.partitions);
+  e.key_digest = f.hash()(key);
+  e.partition = partition_of(e.key_digest, s.partitions);
   if (s.window && time) e.slice = window::slice_at(*s.window, *time);
 
   // Ask for the verdict first: concurrent adds only turn fresh into seen, so the bits read later include the
@@ -84,7 +86,7 @@ explanation explain(const filter& f, std::string_view key, std::optional<event_t
   f.stored().visit_segments(
       e.partition, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bytes) {
         if (!oldest || id.slice >= *oldest)
-          e.segments.push_back({id, layer, bits_of(layer.shape, e.of, bytes),
+          e.segments.push_back({id, layer, bits_of(layer.shape, e.key_digest, bytes),
                                 sizing::error_rate(layer.shape, given_keys_of(layer, bytes))});
       });
   e.reason = reason_of(e);
@@ -118,7 +120,7 @@ std::string hex(const digest& d) {
 nlohmann::ordered_json json_of(const explanation& e) {
   auto segments = nlohmann::ordered_json::array();
   for (const explained_segment& s : e.segments) segments.push_back(json_of(s));
-  nlohmann::ordered_json all = {{"digest", hex(e.of)},
+  nlohmann::ordered_json all = {{"digest", hex(e.key_digest)},
                                 {"partition", e.partition},
                                 {"verdict", to_string(e.answer)},
                                 {"reason", e.reason},

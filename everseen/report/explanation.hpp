@@ -33,7 +33,7 @@ struct explained_segment {
 };
 
 struct explanation {
-  digest of;
+  digest key_digest;
   std::uint32_t partition = 0;
   std::optional<window::slice_index> slice;  ///< of the key's time, if there is a window
   verdict answer = verdict::unknown;         ///< the filter's own verdict

@@ -159,8 +159,8 @@ struct planner {
         {alone && (clients != 1 || asked.judge), "only where one process sees all keys: --clients 1"},
         {!alone && asked.judge.value_or(judge) != judge, "another judge was asked for"},
         {d.name == "module" && !asked.module, "only where servers may load the module: --module"}};
-    for (const auto& [is_passed, what] : limits)
-      if (is_passed) return what;
+    for (const auto& [is_passed, option] : limits)
+      if (is_passed) return option;
     return {};
   }
 };
@@ -168,12 +168,12 @@ struct planner {
 }  // namespace
 
 fleet_plan plan_fleet(const fleet_request& request, const fleet_constants& constants) {
-  const planner by{request, constants};
-  fleet_plan plan{.clients = by.clients,
-                  .designs = {by.embedded(), by.served("client"), by.served("module")}};
+  const planner costs{request, constants};
+  fleet_plan plan{.clients = costs.clients,
+                  .designs = {costs.embedded(), costs.served("client"), costs.served("module")}};
   for (std::size_t i = 0; i < plan.designs.size(); ++i) {
     fleet_design& d = plan.designs[i];
-    if (d.why_not.empty()) d.why_not = by.limit(d);
+    if (d.why_not.empty()) d.why_not = costs.limit(d);
     if (!d.why_not.empty()) continue;
     const fleet_design* best = plan.picked ? &plan.designs[*plan.picked] : nullptr;
     if (!best || std::pair(d.servers, d.server.cores) < std::pair(best->servers, best->server.cores))

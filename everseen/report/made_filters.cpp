@@ -8,19 +8,19 @@ namespace everseen {
 
 namespace {
 
-spec_request judged(spec_request request, judge_kind by) {
-  request.judge = by;
+spec_request judged(spec_request request, judge_kind kind) {
+  request.judge = kind;
   return request;
 }
 
 }  // namespace
 
 std::uint64_t made_filter::bytes() const {
-  return growth::plan_layer(of, 0).shape.bytes * of.partitions;
+  return growth::plan_layer(properties, 0).shape.bytes * properties.partitions;
 }
 
 double made_filter::bits_per_key() const {
-  return 8 * static_cast<double>(bytes()) / static_cast<double>(of.capacity);
+  return 8 * static_cast<double>(bytes()) / static_cast<double>(properties.capacity);
 }
 
 std::vector<made_filter> filters_made_on_redis(const spec_request& request, bool module) {

@@ -11,9 +11,9 @@
 namespace everseen {
 
 struct made_filter {
-  std::string
-      by;  ///< the verb, and where it makes this filter, as in "create, where all servers have the module"
-  spec of;
+  std::string made_by;  ///< the verb, and where it makes this filter, as in "create, where all servers have
+                        ///< the module"
+  spec properties;
 
   /// Of the first layer, over all partitions.
   [[nodiscard]] std::uint64_t bytes() const;

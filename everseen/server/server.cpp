@@ -40,8 +40,8 @@ void raise_descriptor_limit() noexcept {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void require(boost::system::error_code fault, const std::string& what, const std::string& path) {
-  if (fault) throw parameter_error("cannot read " + what + " " + path + ": " + fault.message());
+void require(boost::system::error_code fault, const std::string& problem, const std::string& path) {
+  if (fault) throw parameter_error("cannot read " + problem + " " + path + ": " + fault.message());
 }
 
 void must_have_directory(const listen_address& where) {
@@ -102,10 +102,10 @@ class filter_server::runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  [[nodiscard]] std::vector<listen_address> addresses(protocol of) const {
+  [[nodiscard]] std::vector<listen_address> addresses(protocol spoken) const {
     std::vector<listen_address> all;
     for (const auto& each : listeners_)
-      if (each->speaks() == of) all.push_back(each->address());
+      if (each->speaks() == spoken) all.push_back(each->address());
     return all;
   }
 

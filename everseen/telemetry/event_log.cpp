@@ -70,12 +70,12 @@ class event_log::lines {
   std::optional<std::int64_t> left_out(std::string_view event) {
     const std::scoped_lock alone(lock_);
     recent& r = recent_[std::string(event)];
-    const auto now = steady::now();
-    if (r.written != steady::time_point{} && now - r.written < std::chrono::seconds(1)) {
+    const auto current = steady::now();
+    if (r.written != steady::time_point{} && current - r.written < std::chrono::seconds(1)) {
       ++r.left_out;
       return std::nullopt;
     }
-    r.written = now;
+    r.written = current;
     return std::exchange(r.left_out, 0);
   }
 

@@ -17,7 +17,8 @@ enum class protocol : std::uint8_t { resp2 = 2, resp3 = 3 };
 /// Threads: one. Cost: a few ns, no allocation except the buffer's.
 class reply_writer {
  public:
-  explicit reply_writer(std::string& to, protocol version = protocol::resp2) : out_(to), version_(version) {}
+  explicit reply_writer(std::string& out, protocol version = protocol::resp2)
+      : out_(out), version_(version) {}
 
   void set_version(protocol version) noexcept { version_ = version; }
   [[nodiscard]] protocol version() const noexcept { return version_; }

@@ -22,21 +22,21 @@ struct length_line {
 /// Lengths with more digits are rejected before they can overflow; no limit has that many digits.
 constexpr int most_digits = 18;
 
-length_line read_length(const char* at, const char* end) noexcept {
+length_line read_length(const char* cursor, const char* end) noexcept {
   length_line line;
-  if (at != end && *at == '-') line.negative = true, ++at;
-  const char* const first = at;
-  for (; at != end; ++at) {
-    const unsigned digit = static_cast<unsigned char>(*at) - unsigned{'0'};
+  if (cursor != end && *cursor == '-') line.negative = true, ++cursor;
+  const char* const first = cursor;
+  for (; cursor != end; ++cursor) {
+    const unsigned digit = static_cast<unsigned char>(*cursor) - unsigned{'0'};
     if (digit > 9) break;
     line.value = line.value * 10 + digit;
-    if (at - first >= most_digits) return line.is = length_line::state::wrong, line;
+    if (cursor - first >= most_digits) return line.is = length_line::state::wrong, line;
   }
-  if (at == end) return line;
-  if (*at != '\r' || at == first) return line.is = length_line::state::wrong, line;
-  if (at + 1 == end) return line;
-  line.is = at[1] == '\n' ? length_line::state::whole : length_line::state::wrong;
-  line.end = at + 2;
+  if (cursor == end) return line;
+  if (*cursor != '\r' || cursor == first) return line.is = length_line::state::wrong, line;
+  if (cursor + 1 == end) return line;
+  line.is = cursor[1] == '\n' ? length_line::state::whole : length_line::state::wrong;
+  line.end = cursor + 2;
   return line;
 }
 
@@ -65,23 +65,23 @@ request_parser::outcome request_parser::next(std::string_view unread) {
 request_parser::outcome request_parser::read_array(std::string_view unread) {
   const char* const begin = unread.data();
   const char* const end = begin + unread.size();
-  const char* at = begin + position_;
+  const char* cursor = begin + position_;
   if (!in_array_) {
-    const length_line line = read_length(at + 1, end);
+    const length_line line = read_length(cursor + 1, end);
     if (line.is == length_line::state::cut) return outcome::incomplete;
     if (line.is == length_line::state::wrong) return refuse("ERR Protocol error: invalid multibulk length");
     if (!line.negative && line.value > limits_.arguments)
       return refuse("ERR Protocol error: invalid multibulk length");
     in_array_ = true;
     words_left_ = line.negative ? 0 : line.value;  // *-1 and *0 are empty requests
-    at = line.end;
-    position_ = static_cast<std::size_t>(at - begin);
+    cursor = line.end;
+    position_ = static_cast<std::size_t>(cursor - begin);
   }
 
   for (; words_left_ > 0; --words_left_) {
-    if (at == end) return outcome::incomplete;
-    if (*at != '$') return refuse(std::string("ERR Protocol error: expected '$', got '") + *at + "'");
-    const length_line line = read_length(at + 1, end);
+    if (cursor == end) return outcome::incomplete;
+    if (*cursor != '$') return refuse(std::string("ERR Protocol error: expected '$', got '") + *cursor + "'");
+    const length_line line = read_length(cursor + 1, end);
     if (line.is == length_line::state::cut) return outcome::incomplete;
     if (line.is == length_line::state::wrong || line.negative || line.value > limits_.argument_bytes)
       return refuse("ERR Protocol error: invalid bulk length");
@@ -94,8 +94,8 @@ request_parser::outcome request_parser::read_array(std::string_view unread) {
     const char* const behind = line.end + line.value;
     if (behind[0] != '\r' || behind[1] != '\n') return refuse("ERR Protocol error: invalid bulk length");
     words_.emplace_back(line.end, line.value);
-    at = behind + 2;
-    position_ = static_cast<std::size_t>(at - begin);
+    cursor = behind + 2;
+    position_ = static_cast<std::size_t>(cursor - begin);
   }
   return outcome::request;
 }
@@ -123,9 +123,9 @@ request_parser::outcome request_parser::refuse(std::string why) {
   return outcome::malformed;
 }
 
-void request_parser::move_words(const char* to) noexcept {
-  for (std::string_view& word : words_) word = {to + (word.data() - base_), word.size()};
-  base_ = to;
+void request_parser::move_words(const char* target) noexcept {
+  for (std::string_view& word : words_) word = {target + (word.data() - base_), word.size()};
+  base_ = target;
 }
 
 namespace {

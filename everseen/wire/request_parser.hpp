@@ -69,7 +69,7 @@ class request_parser {
   outcome read_array(std::string_view unread);
   outcome read_line(std::string_view unread);
   outcome refuse(std::string why);
-  void move_words(const char* to) noexcept;
+  void move_words(const char* target) noexcept;
 
   request_limits limits_;
   std::vector<std::string_view> words_{};

@@ -61,8 +61,9 @@ claimed_events read_events(api::string** words, int count, std::size_t events) {
   }
   if (c.counters_each > c.places.size() || c.places.size() != events * c.counters_each * bytes_per_place)
     throw bad_word{"ERR places are 4 bytes for each counter of an event"};
-  for (std::size_t at = 0; at < c.places.size(); at += bytes_per_place)
-    if (place_at(c.places.substr(at)) >= c.names.size()) throw bad_word{"ERR a place is beyond the names"};
+  for (std::size_t position = 0; position < c.places.size(); position += bytes_per_place)
+    if (place_at(c.places.substr(position)) >= c.names.size())
+      throw bad_word{"ERR a place is beyond the names"};
   return c;
 }
 

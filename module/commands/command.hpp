@@ -68,8 +68,8 @@ class command_lock {
 /// Runs a command, unless another one is running.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
-  const command_lock now;
-  if (!now.is_mine())
+  const command_lock lock;
+  if (!lock.is_mine())
     return api::reply_with_error(ctx, "ERR a command of everseen cannot be called from within another one");
   try {
     return command();

@@ -70,13 +70,13 @@ void reply_with_bits(api::context* ctx, const announced_filter::segment& segment
 
 /// Makes the filter of a header.
 /// @return whether something changed: EVERSEEN.LOADCHUNK may come again, as its first reply may be lost
-bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header, load_rules by) {
+bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> header, load_rules rules) {
   // RedisBloom's are of another type, which another module may have.
-  if (by == load_rules::own && !image::is_chunk_header(header))
+  if (rules == load_rules::own && !image::is_chunk_header(header))
     throw bad_word{"ERR not the header of a filter of everseen's type; BF.LOADCHUNK takes RedisBloom's"};
-  if (by == load_rules::bloom && key.get() != nullptr) throw bad_word{"ERR item exists"};
+  if (rules == load_rules::bloom && key.get() != nullptr) throw bad_word{"ERR item exists"};
   const announced_filter announced = announced_by(header);
-  if (by == load_rules::bloom) must_be_plain(announced.spec);
+  if (rules == load_rules::bloom) must_be_plain(announced.spec);
   if (const filter_value* const there = key.get()) {
     if (there->content() != announced.content)
       throw refused_reply{"COPIED there is another filter, or other content, at this key"};
@@ -88,9 +88,9 @@ bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> 
 }
 
 bool load_bits(api::context* ctx, filter_key& key, std::int64_t iterator, std::span<const std::byte> bits,
-               load_rules by) {
-  filter_value& filter = by == load_rules::bloom ? key.filter_or_not_found() : key.filter_or_gone();
-  if (by == load_rules::bloom) must_be_plain(filter);
+               load_rules rules) {
+  filter_value& filter = rules == load_rules::bloom ? key.filter_or_not_found() : key.filter_or_gone();
+  if (rules == load_rules::bloom) must_be_plain(filter);
   try {
     if (load_chunk(filter, iterator, bits) == 0) return false;
   } catch (const other_content& e) {
@@ -102,18 +102,18 @@ bool load_bits(api::context* ctx, filter_key& key, std::int64_t iterator, std::s
 
 }  // namespace
 
-int load_filter(api::context* ctx, api::string** words, int count, load_rules by) {
+int load_filter(api::context* ctx, api::string** words, int count, load_rules rules) {
   if (count != 4) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const auto iterator =
-        number_of<long long>(words[2], by == load_rules::bloom ? "ERR Second argument must be numeric"
-                                                               : "ERR the iterator is not a number");
+        number_of<long long>(words[2], rules == load_rules::bloom ? "ERR Second argument must be numeric"
+                                                                  : "ERR the iterator is not a number");
     const std::string_view data = text_of(words[3]);
     const auto bytes = std::as_bytes(std::span(data.data(), data.size()));
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     const bool has_changed =
-        iterator == 1 ? load_header(ctx, key, bytes, by) : load_bits(ctx, key, iterator, bytes, by);
-    const char* const event = by == load_rules::bloom ? "bf.loadchunk" : "everseen.loadchunk";
+        iterator == 1 ? load_header(ctx, key, bytes, rules) : load_bits(ctx, key, iterator, bytes, rules);
+    const char* const event = rules == load_rules::bloom ? "bf.loadchunk" : "everseen.loadchunk";
     key.end(ctx, has_changed ? event : nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });

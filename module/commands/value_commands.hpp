@@ -12,7 +12,7 @@ namespace everseen::redis_module {
 enum class load_rules : std::uint8_t { bloom, own };
 /// BF.LOADCHUNK or EVERSEEN.LOADCHUNK key iterator data: the header, the chunk 1, makes the value; others add
 /// their bits
-int load_filter(api::context* ctx, api::string** words, int count, load_rules by);
+int load_filter(api::context* ctx, api::string** words, int count, load_rules rules);
 int load_value(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.STATE key: the header of its chunks, its successor or "", its content
 int show_state(api::context* ctx, api::string** words, int count);

@@ -127,7 +127,7 @@ struct type_methods {
   int aux_save_triggers = 0;
   std::size_t (*free_effort)(string* key, const void* value) = nullptr;
   void (*unlink)(string* key, const void* value) = nullptr;
-  void* (*copy)(string* from, string* to, const void* value) = nullptr;
+  void* (*copy)(string* from, string* target, const void* value) = nullptr;
   int (*defrag)(defrag_state*, string* key, void** value) = nullptr;
   void* reserved[4] = {};  // the same with a database number
 };

@@ -20,16 +20,16 @@ value_chunk header_of(const filter_value& filter) {
   return {1, image::encode_chunk_header(filter.announced())};
 }
 
-void add_bits(std::span<std::byte> to, std::span<const std::byte> bits) noexcept {
-  for (std::size_t i = 0; i < bits.size(); ++i) to[i] |= bits[i];
+void add_bits(std::span<std::byte> out, std::span<const std::byte> bits) noexcept {
+  for (std::size_t i = 0; i < bits.size(); ++i) out[i] |= bits[i];
 }
 
 /// RedisBloom's chunks show their place by the iterator alone.
 std::uint64_t load_theirs(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
-  const image::chunk_place at = image::place_of_chunk(filter.announced().segments, iterator, bytes.size());
+  const image::chunk_place place = image::place_of_chunk(filter.announced().segments, iterator, bytes.size());
   std::vector<std::byte> reversed(bytes.size());
   compat::reverse_bits_of_bytes(bytes, reversed);
-  add_bits(filter.bits(at.segment).subspan(at.offset), reversed);
+  add_bits(filter.bits(place.segment).subspan(place.offset), reversed);
   return bytes.size();
 }
 

@@ -90,18 +90,18 @@ void* load_their_rdb(api::rdb* from, int encoding) noexcept {
   return loaded(from, [&] { return load_redisbloom(from, encoding); });
 }
 
-void save_rdb(api::rdb* to, void* value) noexcept {
+void save_rdb(api::rdb* file, void* value) noexcept {
   for_each_chunk(of(value),
-                 [&](const auto& each) { api::save_bytes(to, text(each.bytes), each.bytes.size()); });
+                 [&](const auto& each) { api::save_bytes(file, text(each.bytes), each.bytes.size()); });
 }
 
-void save_their_rdb(api::rdb* to, void* value) noexcept {
-  save_redisbloom(to, of(value));
+void save_their_rdb(api::rdb* file, void* value) noexcept {
+  save_redisbloom(file, of(value));
 }
 
-void rewrite_aof(api::rdb* to, api::string* key, void* value) noexcept {
+void rewrite_aof(api::rdb* file, api::string* key, void* value) noexcept {
   for_each_chunk(of(value), [&](const auto& each) {
-    api::emit_aof(to, load_command(of(value)), "slb", key, static_cast<long long>(each.iterator),
+    api::emit_aof(file, load_command(of(value)), "slb", key, static_cast<long long>(each.iterator),
                   text(each.bytes), each.bytes.size());
   });
 }

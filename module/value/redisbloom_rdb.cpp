@@ -48,12 +48,12 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   if (encoding < oldest_encoding || encoding > redisbloom_encoding)
     throw format_error("encoding " + std::to_string(encoding) + " of RedisBloom's filters is not known");
   redisbloom::announced_chain chain;
-  chain.of.keys = load_number(from);
+  chain.shape.keys = load_number(from);
   const std::uint64_t layers = load_number(from);
   if (layers == 0 || layers > growth::max_layers)
     throw format_error("a filter with an impossible number of layers");
-  chain.of.flags = load_small<std::uint32_t>(from);
-  chain.of.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
+  chain.shape.flags = load_small<std::uint32_t>(from);
+  chain.shape.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
   std::vector<server_memory> bits;
   bits.reserve(layers);
   std::uint64_t bytes = 0;
@@ -71,7 +71,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     chain.lengths.push_back(loaded.get().size());
     bits.emplace_back(loaded.release());
     l.keys = load_number(from);
-    chain.of.layers.push_back(std::move(l));
+    chain.shape.layers.push_back(std::move(l));
   }
   // The header of a dump has the same fields, so one decoder checks both.
   const announced_filter announced =
@@ -83,24 +83,24 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   return made;
 }
 
-void save_redisbloom(api::rdb* to, const filter_value& filter) {
+void save_redisbloom(api::rdb* file, const filter_value& filter) {
   const redisbloom::announced_chain chain = redisbloom::chain_of(filter.get_spec(), filter.state());
-  api::save_unsigned(to, chain.of.keys);
-  api::save_unsigned(to, chain.of.layers.size());
-  api::save_unsigned(to, chain.of.flags);
-  api::save_unsigned(to, chain.of.expansion);
-  for (std::size_t i = 0; i < chain.of.layers.size(); ++i) {
-    const redisbloom::layer& l = chain.of.layers[i];
-    api::save_unsigned(to, l.capacity);
-    api::save_double(to, l.error_rate);
-    api::save_unsigned(to, l.probes);
-    api::save_double(to, l.bits_per_key);
-    api::save_unsigned(to, 8 * chain.lengths[i]);
-    api::save_unsigned(to, l.log2_bits);
+  api::save_unsigned(file, chain.shape.keys);
+  api::save_unsigned(file, chain.shape.layers.size());
+  api::save_unsigned(file, chain.shape.flags);
+  api::save_unsigned(file, chain.shape.expansion);
+  for (std::size_t i = 0; i < chain.shape.layers.size(); ++i) {
+    const redisbloom::layer& l = chain.shape.layers[i];
+    api::save_unsigned(file, l.capacity);
+    api::save_double(file, l.error_rate);
+    api::save_unsigned(file, l.probes);
+    api::save_double(file, l.bits_per_key);
+    api::save_unsigned(file, 8 * chain.lengths[i]);
+    api::save_unsigned(file, l.log2_bits);
     std::vector<std::byte> bits(chain.lengths[i]);
     compat::reverse_bits_of_bytes(filter.bits(i), bits);
-    api::save_bytes(to, reinterpret_cast<const char*>(bits.data()), bits.size());
-    api::save_unsigned(to, l.keys);
+    api::save_bytes(file, reinterpret_cast<const char*>(bits.data()), bits.size());
+    api::save_unsigned(file, l.keys);
   }
 }
 

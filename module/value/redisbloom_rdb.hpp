@@ -17,6 +17,6 @@ inline constexpr int redisbloom_encoding = 4;
 /// @throws parameter_error  beyond what everseen supports
 [[nodiscard]] std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding);
 /// Cost: a copy of one layer at a time.    @pre its layout is RedisBloom's
-void save_redisbloom(api::rdb* to, const filter_value& filter);
+void save_redisbloom(api::rdb* file, const filter_value& filter);
 
 }  // namespace everseen::redis_module

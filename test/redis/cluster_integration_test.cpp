@@ -160,7 +160,7 @@ TEST(ClusterWithReplicas, LostMasterWithoutASuccessorIsReportedAndTheOthersAnswe
   const auto requests = increments(60, true);
   const auto answers = s.exchange(requests);
   for (std::size_t i = 0; i < requests.size(); ++i)
-    EXPECT_EQ(answers[i].has_value(), slot_of(requests[i].to.key) * 3 / 16384 != 0) << i;
+    EXPECT_EQ(answers[i].has_value(), slot_of(requests[i].destination.key) * 3 / 16384 != 0) << i;
 }
 
 TEST(ClusterWithReplicas, ClusterDownIsRetried) {

@@ -127,11 +127,11 @@ struct watched_run {
                                                  given.on_outage.value_or(outage_watch::policy::fail),
                                                  [&](const std::string& text) { progress.say(text); }, ends));
     bool has_warned = false;
-    options.progress = [&](const dedup_result& now) {
-      if (is_signalled() && may_have_lost_answers(now) && !std::exchange(has_warned, true))
+    options.progress = [&](const dedup_result& result) {
+      if (is_signalled() && may_have_lost_answers(result) && !std::exchange(has_warned, true))
         progress.say(about_lost_answers(seen->name()));
       target.end_if_asked();
-      progress.show({now.records, now.bytes});
+      progress.show({result.records, result.bytes});
     };
     if (options.adding_keys == dedup_options::adding::before_block)
       options.settle_output = [&](std::size_t records) {
@@ -169,8 +169,8 @@ struct watched_run {
     if (given.stats == "-" || given.quiet) return;
     note_end(given, options, result, progress);
     if (result.first_late == 0) return;
-    if (const auto now = info_if_there(*seen))
-      if (const auto why = future_warning(*now)) progress.say("warning: " + *why);
+    if (const auto current = info_if_there(*seen))
+      if (const auto why = future_warning(*current)) progress.say("warning: " + *why);
   }
 
   [[nodiscard]] bool may_have_lost_answers(const dedup_result& result) const {
@@ -228,9 +228,9 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
   progress_line progress(input.total_bytes(), {});
   if (given.quiet) progress.hide();
   dedup_options with_progress = options;
-  with_progress.progress = [&](const dedup_result& now) {
+  with_progress.progress = [&](const dedup_result& result) {
     target.end_if_asked();
-    progress.show({now.records, now.bytes});
+    progress.show({result.records, result.bytes});
   };
   dedup_result result;
   if (!options.header.empty()) target.lines().write(options.header + options.format.separator);

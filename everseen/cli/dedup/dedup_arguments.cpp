@@ -121,11 +121,11 @@ bool is_output(const std::string& input, const dedup_arguments& given) {
 /// A run that ends early leaves its lines to the next one, which goes on: each line is in the file once.
 void must_be_continuable(const dedup_arguments& given) {
   using fate = dedup_options::fate;
-  const auto refuse = [](std::string_view what) {
+  const auto refuse = [](std::string_view option) {
     throw parameter_error(
         fmt::format("with --filter and --output, the next run continues one that ended early, "
                     "{}",
-                    what));
+                    option));
   };
   if (given.repeated)
     refuse("but finds other repeats; leave out --repeated, or redirect the output, as in > FILE");

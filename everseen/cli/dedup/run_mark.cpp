@@ -73,17 +73,17 @@ void run_mark::take_others(const std::filesystem::path& directory, std::string_v
 
 void run_mark::make(const std::filesystem::path& directory, std::string_view prefix,
                     std::string_view filter) {
-  const auto now = std::chrono::system_clock::now();
+  const auto current = std::chrono::system_clock::now();
   // A run that looks for marks may hold the lock for a moment, and remove the file.
   for (std::uint64_t attempt = 0; !lock_; ++attempt) {
-    path_ =
-        directory / fmt::format("{}{}.{}.{}", prefix, ::getpid(), now.time_since_epoch().count(), attempt);
+    path_ = directory /
+            fmt::format("{}{}.{}.{}", prefix, ::getpid(), current.time_since_epoch().count(), attempt);
     lock_ = lock_file::try_take(path_);
   }
   file_ = descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file_) throw disk_error("write", path_, errno);
   const std::string text = line_of(0) +
-                           format_event_time(std::chrono::floor<std::chrono::milliseconds>(now)) + '\n' +
+                           format_event_time(std::chrono::floor<std::chrono::milliseconds>(current)) + '\n' +
                            std::string(filter) + '\n';
   check_disk(disk::real().write(file_.get(), 0, std::as_bytes(std::span(text)), path_), "write", path_);
 }

@@ -20,14 +20,14 @@ namespace {
 struct create_arguments {
   std::string name;
   store_choice store;
-  create_options of;
+  create_options options;
   std::optional<std::chrono::milliseconds> expire;
   bool quiet = false;
 };
 
 exit_code run_create(const create_arguments& o, printer& out) {
   const auto store = chosen_store(o.store);
-  const spec s = store->plan(request_of(o.of));
+  const spec s = store->plan(request_of(o.options));
   must_have_room(*store, s);
   store->create(o.name, s, o.expire);
   warn_of(*store);
@@ -46,7 +46,7 @@ action declare_create(option_set& known) {
   auto o = std::make_shared<create_arguments>();
   add_name(known, o->name,
            {"NAME", "the new filter: any text, or in double quotes as everseen list shows it"});
-  add_create_options(known, o->of);
+  add_create_options(known, o->options);
   add_duration(known, "--expire", o->expire,
                {"TIME", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));

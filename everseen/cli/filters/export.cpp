@@ -35,7 +35,7 @@ std::optional<destination> parse_destination(std::string_view name) noexcept {
 struct export_arguments {
   std::string name;
   std::optional<std::string> file;
-  std::optional<destination> to;
+  std::optional<destination> target;
   std::optional<std::string> key;
   store_choice store;
 };
@@ -68,7 +68,7 @@ void write_file(const export_arguments& o, const filter& f, printer& out) {
   const image::byte_sink sink = [&out](std::span<const std::byte> bytes) {
     out.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   };
-  switch (o.to.value_or(destination::everseen)) {
+  switch (o.target.value_or(destination::everseen)) {
     case destination::everseen:
       write_stream(f.stored(), f.name(), sink);
       break;
@@ -87,19 +87,19 @@ void write_file(const export_arguments& o, const filter& f, printer& out) {
 
 void must_fit(const export_arguments& o, const filter& f) {
   const auto* const attached = attached_behind(f);
-  const bool raw = o.to == destination::raw;
+  const bool raw = o.target == destination::raw;
   if (raw && attached == nullptr)
     throw parameter_error("--to raw is for attached filters; leave it out for a stream of everseen's");
   if (!raw && attached != nullptr)
     throw parameter_error(quoted_name(o.name) + " is attached: its bits are those of " +
-                          std::string(compat::facts(attached->what().how.which).of) +
+                          std::string(compat::facts(attached->what().hashing.which).system) +
                           " and fit no other file; copy them as they are with --to raw");
 }
 
 exit_code run_export(const export_arguments& o, printer& out) {
   if (!o.file && ::isatty(out.descriptor()) != 0)
     throw parameter_error("a filter is not text for a terminal; give -o FILE, or redirect the output");
-  if (o.key && o.to != destination::redisbloom && o.to != destination::raw)
+  if (o.key && o.target != destination::redisbloom && o.target != destination::raw)
     throw parameter_error(
         "--key is for --to redisbloom: the key that the commands in the file make; and for --to raw: the "
         "string to copy");
@@ -143,7 +143,7 @@ verb export_verb() {
         auto o = std::make_shared<export_arguments>();
         add_name(known, o->name, {"NAME", "the filter"});
         add_output(known, o->file, "write to this file");
-        add_choice(known, "--to", o->to,
+        add_choice(known, "--to", o->target,
                    {"everseen|guava|redisbloom|raw", "the program that will read the file", "everseen"},
                    parse_destination);
         add_text(known, "--key", o->key,

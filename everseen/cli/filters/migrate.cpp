@@ -28,7 +28,7 @@ namespace {
 struct migrate_arguments {
   std::string old_name, new_name;
   std::optional<std::string> keys, into;
-  create_options of;
+  create_options options;
   std::optional<event_time> time;
   store_choice store;
   record_options records;
@@ -65,13 +65,13 @@ std::uint64_t expected_keys(key_source& source, const filter& old) {
 spec_request request_for(const migrate_arguments& o, const filter& old, key_source& source) {
   const spec& s = old.get_spec();
   spec_request standard;
-  if (!o.of.capacity) standard.capacity = expected_keys(source, old);
+  if (!o.options.capacity) standard.capacity = expected_keys(source, old);
   standard.error_rate = std::clamp(s.error_rate, sizing::min_error_rate, sizing::max_error_rate);
   if (has_secret_seed(s.hash)) standard.hash = s.hash;
-  if (!o.of.as) standard.window = s.window;
-  if (o.of.as && o.of.as != layout_kind::redisbloom) standard.funnel = s.foreign.funnel;
+  if (!o.options.as) standard.window = s.window;
+  if (o.options.as && o.options.as != layout_kind::redisbloom) standard.funnel = s.foreign.funnel;
   if (s.foreign.expansion > 0) standard.expansion = s.foreign.expansion;
-  return request_of(o.of, standard);
+  return request_of(o.options, standard);
 }
 
 /// The result after all keys were read.
@@ -90,7 +90,7 @@ std::vector<event_time> times_for(const spec& s, const migrate_arguments& o) {
 
 outcome read_keys(const migrate_arguments& o, key_source& source, const filter& old, filter& made) {
   progress_line progress(source.total_bytes(), old.stored().path().text);
-  progress_line::position at;
+  progress_line::position done;
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit_for_old;  // and so unknown to the old filter
@@ -107,9 +107,9 @@ outcome read_keys(const migrate_arguments& o, key_source& source, const filter& 
     all.given += keys.size();
     all.unknown_to_old += keys.size() - (known ? *known : known.error().done).seen;
     all.different += added->fresh;
-    at.lines += keys.size();
-    for (const std::string_view key : keys) at.bytes += key.size() + 1;
-    progress.show(at);
+    done.lines += keys.size();
+    for (const std::string_view key : keys) done.bytes += key.size() + 1;
+    progress.show(done);
   }
   return all;
 }
@@ -174,7 +174,7 @@ action declare_migrate(option_set& known) {
   declare_line_keys(known, o->records);
   add_text(known, "--into", o->into, {"URL", "the store of NEW", "that of OLD"});
   const std::string as_old = "that of OLD";
-  add_create_options(known, o->of,
+  add_create_options(known, o->options,
                      {.capacity = "as many as FILE has lines; through a pipe: as OLD has keys",
                       .error_rate = as_old,
                       .window = as_old,

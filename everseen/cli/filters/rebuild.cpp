@@ -40,20 +40,20 @@ struct rebuild_arguments {
 };
 
 /// The filter's spec, except for the given options.
-spec next_spec(const rebuild_arguments& o, const store& place, const spec& now) {
-  if (!o.capacity && !o.error_rate) return now;
+spec next_spec(const rebuild_arguments& o, const store& place, const spec& current) {
+  if (!o.capacity && !o.error_rate) return current;
   spec_request r;
-  r.capacity = o.capacity.value_or(now.capacity);
-  r.error_rate = o.error_rate.value_or(now.error_rate);
-  r.layout = now.layout;
-  r.hash = now.hash;
-  r.seed = now.seed;
-  r.growth = now.growth;
-  r.window = now.window;
-  r.funnel = now.foreign.funnel;
-  r.expansion = now.foreign.expansion;
-  r.powers_of_two = now.foreign.powers_of_two;
-  r.judge = now.judge;
+  r.capacity = o.capacity.value_or(current.capacity);
+  r.error_rate = o.error_rate.value_or(current.error_rate);
+  r.layout = current.layout;
+  r.hash = current.hash;
+  r.seed = current.seed;
+  r.growth = current.growth;
+  r.window = current.window;
+  r.funnel = current.foreign.funnel;
+  r.expansion = current.foreign.expansion;
+  r.powers_of_two = current.foreign.powers_of_two;
+  r.judge = current.judge;
   return place.plan(r);
 }
 
@@ -78,14 +78,14 @@ class copy {
   [[nodiscard]] const std::vector<partition_state>& states() const noexcept { return states_; }
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
 
-  void pour_into(store::rebuild& to) const {
+  void pour_into(store::rebuild& target) const {
     read([&](image::stream_reader& in) {
       std::vector<std::byte> bits;
       while (const auto header = in.next()) {
         bits.clear();
         in.read_bits(
             [&](std::span<const std::byte> more) { bits.insert(bits.end(), more.begin(), more.end()); });
-        to.merge(header->id, bits);
+        target.merge(header->id, bits);
       }
     });
   }
@@ -137,8 +137,8 @@ class comparison {
   /// Nothing if they cannot be counted: a rebuild may repair a damaged filter.
   [[nodiscard]] std::optional<std::uint64_t> keys_in(store& place) const {
     try {
-      const filter_info now = filter(o_.keys.name, place.open(o_.keys.name, access::read)).info();
-      return now.keys >= countless_keys ? now.spec.capacity : now.keys;
+      const filter_info info = filter(o_.keys.name, place.open(o_.keys.name, access::read)).info();
+      return info.keys >= countless_keys ? info.spec.capacity : info.keys;
     } catch (const format_error&) {
       return std::nullopt;
     }
@@ -148,15 +148,15 @@ class comparison {
   const std::optional<std::uint64_t> had_;
 };
 
-std::uint64_t fill(filter to, key_preview& source, const rebuild_arguments& o) {
+std::uint64_t fill(filter target, key_preview& source, const rebuild_arguments& o) {
   std::vector<std::string_view> keys;
   std::vector<verdict> verdicts;
   unfit_keys unfit;
   std::uint64_t given = 0;
   while (source.next(keys)) {
     verdicts.resize(keys.size());
-    const batch_result done = to.add(keys, verdicts, o.keys.times_for(to.get_spec()));
-    unfit.note(to, keys, done, [&](std::size_t i) { return source.place_of(i); });
+    const batch_result done = target.add(keys, verdicts, o.keys.times_for(target.get_spec()));
+    unfit.note(target, keys, done, [&](std::size_t i) { return source.place_of(i); });
     if (unfit.fault())
       throw parameter_error(*unfit.fault() + "; the rebuild is abandoned, and the filter keeps all its keys");
     given += keys.size();
@@ -183,10 +183,10 @@ exit_code run_rebuild(const rebuild_arguments& o, printer& out) {
   if (o.from_export && (o.capacity || o.error_rate))
     throw parameter_error(
         "a copy has its own capacity and error rate; leave out --capacity and --error-rate");
-  const spec now = with_known_filter(*place, o.keys.name,
-                                     [&] { return place->open(o.keys.name, access::read)->get_spec(); });
+  const spec current = with_known_filter(*place, o.keys.name,
+                                         [&] { return place->open(o.keys.name, access::read)->get_spec(); });
   const std::unique_ptr<copy> base = o.from_export ? std::make_unique<copy>(*o.from_export) : nullptr;
-  const spec next = base ? base->get_spec() : next_spec(o, *place, now);
+  const spec next = base ? base->get_spec() : next_spec(o, *place, current);
   // With a base, though it is empty, the filter stays as it is until target() or commit().
   const auto rebuild = place->begin_rebuild(
       o.keys.name, next, base ? base->states() : std::vector<partition_state>(next.partitions));

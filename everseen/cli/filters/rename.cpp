@@ -17,25 +17,25 @@ namespace {
 
 struct rename_arguments {
   std::string from;
-  std::string to;
+  std::string new_name;
   store_choice store;
   bool replace = false;
   bool quiet = false;
 };
 
 exit_code run_rename(const rename_arguments& o, printer& out) {
-  if (o.from == o.to)
+  if (o.from == o.new_name)
     throw parameter_error("the filter " + quoted_name(o.from) + " has that name; give another one");
   const auto place = chosen_store(o.store);
   try {
     with_known_filter(*place, o.from, [&] {
-      place->rename(o.from, o.to, o.replace ? store::namesake::replace : store::namesake::refuse);
+      place->rename(o.from, o.new_name, o.replace ? store::namesake::replace : store::namesake::refuse);
     });
   } catch (const name_taken&) {
-    throw name_taken("a filter named " + quoted_name(o.to) +
+    throw name_taken("a filter named " + quoted_name(o.new_name) +
                      " exists already; choose another name, or give --replace to have it removed");
   }
-  if (!o.quiet) out.print("{} is called {} now\n", shown_name(o.from), shown_name(o.to));
+  if (!o.quiet) out.print("{} is called {} now\n", shown_name(o.from), shown_name(o.new_name));
   return exit_code::done;
 }
 
@@ -57,7 +57,7 @@ verb rename_verb() {
       [](option_set& known) -> action {
         auto o = std::make_shared<rename_arguments>();
         add_name(known, o->from, {"NAME", "the filter"});
-        add_name(known, o->to, {"NEW", "the new name"});
+        add_name(known, o->new_name, {"NEW", "the new name"});
         add_switch(known, "--replace", o->replace, "remove the filter that has the new name");
         add_switch(known, "-q,--quiet", o->quiet, "do not print what was done");
         add_store_options(known, o->store, access::write);

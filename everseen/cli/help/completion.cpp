@@ -58,7 +58,7 @@ std::string bash_values(const manual_entry& e) {
 }
 
 std::string bash_verb(const manual_page& page) {
-  std::string text = fmt::format("    {})\n      case $before in\n", page.of->name);
+  std::string text = fmt::format("    {})\n      case $before in\n", page.described->name);
   for (const manual_entry& o : page.options)
     if (o.takes_a_word()) text += fmt::format("        {}) {} ;;\n", fmt::join(o.flags, "|"), bash_values(o));
   text += "        *)\n          case $word in\n";
@@ -128,7 +128,7 @@ std::string zsh_values(const manual_entry& e) {
 }
 
 std::string zsh_verb(const manual_page& page) {
-  std::string text = fmt::format("    {})\n      _arguments", page.of->name);
+  std::string text = fmt::format("    {})\n      _arguments", page.described->name);
   for (const manual_entry& o : page.options)
     for (const std::string& flag : o.flags)
       text += fmt::format(" \\\n        '{}{}[{}]{}'", flag,
@@ -188,7 +188,7 @@ std::string fish_values(const manual_entry& e) {
 
 std::string fish_verb(const manual_page& page) {
   const std::string when =
-      fmt::format("complete -c everseen -n '__fish_seen_subcommand_from {}'", page.of->name);
+      fmt::format("complete -c everseen -n '__fish_seen_subcommand_from {}'", page.described->name);
   std::string text;
   for (const manual_entry& o : page.options) {
     text += when;

@@ -11,7 +11,7 @@
 namespace everseen::cli {
 
 std::string manual_page::usage() const {
-  std::string line = fmt::format("everseen {} [OPTION...]", of->name);
+  std::string line = fmt::format("everseen {} [OPTION...]", described->name);
   for (const manual_entry& a : arguments)
     line += a.required ? " " + a.heading() : fmt::format(" [{}]", a.heading());
   return line;
@@ -25,7 +25,7 @@ std::vector<std::string_view> manual_page::flags() const {
 
 std::vector<std::string_view> manual_page::words() const {
   std::vector<std::string_view> all = flags();
-  all.push_back(of->name);
+  all.push_back(described->name);
   for (const manual_entry& a : arguments) all.push_back(a.value);
   return all;
 }
@@ -46,9 +46,9 @@ manual_page describe(const verb& v) {
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string lines;
   std::size_t column = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    const std::string_view word = text.substr(at, end - at);
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", position), text.size());
+    const std::string_view word = text.substr(position, end - position);
     if (column > 0 && column + 1 + word.size() > width) {
       lines += '\n' + std::string(indent, ' ');
       column = 0;
@@ -61,7 +61,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
       if (end + 1 < text.size() && text[end + 1] != '\n') lines += std::string(indent, ' ');
       column = 0;
     }
-    at = end + 1;
+    position = end + 1;
   }
   return lines;
 }
@@ -86,11 +86,11 @@ std::string entries_text(std::string_view title, const std::vector<manual_entry>
 }  // namespace
 
 std::string help_text(const manual_page& page) {
-  std::string text = fmt::format("{}.\n\nusage: {}\n", page.of->purpose, page.usage());
-  if (!page.of->details.empty()) text += '\n' + wrapped(page.of->details, page_width, 0) + '\n';
+  std::string text = fmt::format("{}.\n\nusage: {}\n", page.described->purpose, page.usage());
+  if (!page.described->details.empty()) text += '\n' + wrapped(page.described->details, page_width, 0) + '\n';
   text += entries_text("Arguments", page.arguments) + entries_text("Options", page.options);
-  if (!page.of->examples.empty()) text += "\nExamples:\n";
-  for (const example& e : page.of->examples) text += fmt::format("  # {}\n  {}\n", e.says, e.command);
+  if (!page.described->examples.empty()) text += "\nExamples:\n";
+  for (const example& e : page.described->examples) text += fmt::format("  # {}\n  {}\n", e.says, e.command);
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace everseen::cli {
 
 /// The description of a verb. Help, manual pages and completion scripts are generated from it.
 struct manual_page {
-  const verb* of = nullptr;
+  const verb* described = nullptr;
   std::vector<manual_entry> arguments;
   std::vector<manual_entry> options;
 

@@ -34,11 +34,11 @@ class refused_keys {
  public:
   void note(const key_source& from, std::span<const std::string_view> keys, std::span<const verdict> verdicts,
             const batch_failure& full) {
-    const auto at =
+    const auto found =
         static_cast<std::size_t>(std::ranges::find(verdicts, verdict::unknown) - verdicts.begin());
-    if (count_ == 0 && at < keys.size())
-      message_ = fmt::format("{}; the first key without room was '{}' ({})", full.message, keys[at],
-                             from.place_of(at));
+    if (count_ == 0 && found < keys.size())
+      message_ = fmt::format("{}; the first key without room was '{}' ({})", full.message, keys[found],
+                             from.place_of(found));
     count_ += full.done.unknown;
   }
 

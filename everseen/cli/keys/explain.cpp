@@ -46,9 +46,10 @@ void print_bits(const explained_segment& s, printer& out) {
   if (column > 0) out.write("\n");
 }
 
-void print_segment(const explained_segment& s, const spec& of, printer& out) {
+void print_segment(const explained_segment& s, const spec& properties, printer& out) {
   out.write("\n");
-  if (of.window) out.print("slice from {}, ", format_event_time(window::start_of(*of.window, s.id.slice)));
+  if (properties.window)
+    out.print("slice from {}, ", format_event_time(window::start_of(*properties.window, s.id.slice)));
   out.print("layer {}: {}, {} of {} keys, {} of {} bits set\n", s.id.layer, to_string(s.layer.shape.layout),
             format_count(s.layer.keys), format_count(s.layer.capacity), s.set_bits(), s.bits.size());
   print_bits(s, out);
@@ -67,7 +68,7 @@ exit_code run_explain(const explain_arguments& o, printer& out) {
     return exit_code::done;
   }
   out.print("{}: {}.\n\n", to_string(e.answer), e.reason);
-  out.print("digest     {}\n", hex(e.of));
+  out.print("digest     {}\n", hex(e.key_digest));
   out.print("partition  {} of {}\n", e.partition, s.partitions);
   for (const explained_segment& segment : e.segments) print_segment(segment, s, out);
   return exit_code::done;

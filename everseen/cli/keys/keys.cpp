@@ -22,16 +22,16 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
 }  // namespace
 
-key_source::key_source(const std::vector<std::string>& arguments, const record_options& how)
-    : arguments_(arguments), how_(how) {
+key_source::key_source(const std::vector<std::string>& arguments, const record_options& options)
+    : arguments_(arguments), how_(options) {
   if (arguments.empty())
     read_lines({});
-  else if (!how.key.empty() || how.csv || how.header || how.delimiter)
+  else if (!options.key.empty() || options.csv || options.header || options.delimiter)
     throw parameter_error(
         "--key, --csv, --header and --delimiter are about lines of the input; leave them out, or the keys");
 }
 
-key_source::key_source(const std::string& path, const record_options& how) : how_(how) {
+key_source::key_source(const std::string& path, const record_options& options) : how_(options) {
   read_lines({path});
 }
 
@@ -138,14 +138,14 @@ std::vector<event_time> key_options::times_for(const spec& s) const {
   return one ? std::vector{*one} : std::vector<event_time>{};
 }
 
-void unfit_keys::note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged,
+void unfit_keys::note(const filter& judge, std::span<const std::string_view> keys, const batch_result& judged,
                       const place_of_key& place) {
   given_ += keys.size();
   if (judged) return;
   if (judged.error().why != batch_failure::cause::key) judged.error().raise();
   unfit_ += judged.error().done.unknown;
   for (std::size_t i = 0; i < keys.size() && !fault_; ++i)
-    if (const auto refusal = by.refusal_of(keys[i])) fault_ = fmt::format("{} ({})", *refusal, place(i));
+    if (const auto refusal = judge.refusal_of(keys[i])) fault_ = fmt::format("{} ({})", *refusal, place(i));
 }
 
 void unfit_keys::raise_if_any() const {
@@ -159,8 +159,8 @@ void unfit_keys::raise_if_any() const {
 void declare_line_keys(option_set& known, record_options& into) {
   declare_key(known, into);
   add_option(known, "--missing-key", {"fail|drop", "what to do with a line that has no key", "fail"},
-             [&into](std::string_view what, std::string_view word) {
-               if (word != "fail" && word != "drop") refuse_choice(what, word, "fail|drop");
+             [&into](std::string_view option, std::string_view word) {
+               if (word != "fail" && word != "drop") refuse_choice(option, word, "fail|drop");
                into.drop_without_key = word == "drop";
              });
 }

@@ -24,11 +24,11 @@ namespace everseen::cli {
 /// The keys of a command: its arguments if there are any, else the lines of standard input, or of a file.
 class key_source {
  public:
-  /// @param how  how the lines have their keys
-  /// @throws parameter_error  `how` says more than --zero, and there are arguments
-  key_source(const std::vector<std::string>& arguments, const record_options& how);
+  /// @param options  how the lines have their keys
+  /// @throws parameter_error  `options` says more than --zero, and there are arguments
+  key_source(const std::vector<std::string>& arguments, const record_options& options);
   /// @param path  "-" is standard input    @throws storage_error  it cannot be opened
-  key_source(const std::string& path, const record_options& how);
+  key_source(const std::string& path, const record_options& options);
 
   /// The next keys, valid until the next call; false at the end. A pipe's lines are returned as they arrive.
   /// @throws storage_error  reading failed    @throws stopped  a signal arrived, if note_signals() was
@@ -104,7 +104,7 @@ class unfit_keys {
   using place_of_key = std::function<std::string(std::size_t)>;
   /// @param judged  the result of this filter for the next keys of the command
   /// @throws  the error of the batch if it failed for another reason
-  void note(const filter& by, std::span<const std::string_view> keys, const batch_result& judged,
+  void note(const filter& judge, std::span<const std::string_view> keys, const batch_result& judged,
             const place_of_key& place);
 
   /// What is wrong with the first unfit key, and where it is; nothing if every key fits.

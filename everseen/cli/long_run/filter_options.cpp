@@ -52,8 +52,8 @@ filter existing_filter(store& in, const std::string& name) {
   }
 }
 
-format_error is_gone(const std::string& what) {
-  return format_error(what +
+format_error is_gone(const std::string& subject) {
+  return format_error(subject +
                       " does not exist, and --existing requires it: it was ended or dropped, or its server "
                       "lost it. To start over, with every key fresh again, leave out --existing");
 }

@@ -32,8 +32,9 @@ void must_agree(const filter_options& given, const store& in, const filter& f);
 /// again, every key would be fresh once more.
 /// @throws format_error  it does not exist    @throws as store::open
 [[nodiscard]] filter existing_filter(store& in, const std::string& name);
-/// The error of a process that must not start over.    @param what  is missing, as in "the filter 'clicks'"
-[[nodiscard]] format_error is_gone(const std::string& what);
+/// The error of a process that must not start over.    @param subject  is missing, as in "the filter
+/// 'clicks'"
+[[nodiscard]] format_error is_gone(const std::string& subject);
 
 /// Loads the bits of a filter whose keys this process judges, one partition after the other, and shows the
 /// progress. Otherwise the first lines would wait for the bits without any message.

@@ -13,34 +13,34 @@ constexpr std::chrono::minutes between_notes{1};
 
 }  // namespace
 
-bool outage_watch::tries_again(const outage& now) {
+bool outage_watch::tries_again(const outage& trouble) {
   if (ends_()) return false;
   const std::scoped_lock alone(lock_);
-  const bool again = waits(now);
+  const bool again = waits(trouble);
   given_up_ = given_up_ || !again;
-  const note what = due(now, again);
-  if (what == note::none) return again;
-  if (said_ == note::none) since_ = clock::now() - now.lasted;
-  say(what, now.why);
+  const note message = due(trouble, again);
+  if (message == note::none) return again;
+  if (said_ == note::none) since_ = clock::now() - trouble.lasted;
+  say(message, trouble.why);
   return again;
 }
 
-bool outage_watch::waits(const outage& now) const {
+bool outage_watch::waits(const outage& trouble) const {
   if (policy_ == policy::hold) return true;
-  return !given_up_ && now.lasted < now.limit;
+  return !given_up_ && trouble.lasted < trouble.limit;
 }
 
-outage_watch::note outage_watch::due(const outage& now, bool again) const {
-  if (again && now.lasted < short_outage) return note::none;
+outage_watch::note outage_watch::due(const outage& trouble, bool again) const {
+  if (again && trouble.lasted < short_outage) return note::none;
   if (!again && policy_ == policy::fail) return note::none;  // the run ends and reports the reason
-  const note what = again ? note::waiting : note::passing;
-  return what == said_ && clock::now() < said_at_ + between_notes ? note::none : what;
+  const note message = again ? note::waiting : note::passing;
+  return message == said_ && clock::now() < said_at_ + between_notes ? note::none : message;
 }
 
-void outage_watch::say(note what, const std::string& why) {
-  said_ = what;
+void outage_watch::say(note message, const std::string& why) {
+  said_ = message;
   said_at_ = clock::now();
-  if (what == note::passing)
+  if (message == note::passing)
     say_("the store gives no verdicts; lines are printed without a verdict: " + why);
   else if (policy_ == policy::hold)
     say_("the store gives no verdicts; lines are held until it is back: " + why);

@@ -23,10 +23,10 @@ class outage_watch final : public retry_policy {
 
   /// @param say   shows a sentence to the user
   /// @param ends  whether the run is to end for another reason; then it waits no longer
-  outage_watch(policy how, std::function<void(const std::string&)> say, std::function<bool()> ends)
-      : policy_(how), say_(std::move(say)), ends_(std::move(ends)) {}
+  outage_watch(policy reaction, std::function<void(const std::string&)> say, std::function<bool()> ends)
+      : policy_(reaction), say_(std::move(say)), ends_(std::move(ends)) {}
 
-  bool tries_again(const outage& now) override;
+  bool tries_again(const outage& trouble) override;
   void on_recovered() override;
 
  private:
@@ -34,9 +34,9 @@ class outage_watch final : public retry_policy {
 
   enum class note : std::uint8_t { none, waiting, passing };
 
-  [[nodiscard]] bool waits(const outage& now) const;
-  [[nodiscard]] note due(const outage& now, bool again) const;
-  void say(note what, const std::string& why);
+  [[nodiscard]] bool waits(const outage& trouble) const;
+  [[nodiscard]] note due(const outage& trouble, bool again) const;
+  void say(note message, const std::string& why);
 
   const policy policy_;
   const std::function<void(const std::string&)> say_;

@@ -11,8 +11,8 @@ namespace everseen::cli {
 /// outages: how long to wait for another writer of its files is said by --wait.
 class watched_store {
  public:
-  watched_store(store& watched, std::shared_ptr<retry_policy> by) : watched_(watched) {
-    if (watched_.traits().is_remote) before_ = watched_.wait_with(std::move(by));
+  watched_store(store& watched, std::shared_ptr<retry_policy> policy) : watched_(watched) {
+    if (watched_.traits().is_remote) before_ = watched_.wait_with(std::move(policy));
   }
   ~watched_store() {
     if (watched_.traits().is_remote) watched_.wait_with(std::move(before_));

@@ -34,12 +34,12 @@ tally judge(key_range keys, std::size_t at_once, Call call) {
   return sum;
 }
 
-void must_be(bool right, const std::string& what, const tally& got) {
+void must_be(bool right, const std::string& subject, const tally& got) {
   if (!right)
     throw format_error(
         fmt::format("{}, but {} were called fresh, {} seen and {} neither: the store answers "
                     "wrongly",
-                    what, got.fresh, got.seen, got.late + got.unknown));
+                    subject, got.fresh, got.seen, got.late + got.unknown));
 }
 
 }  // namespace
@@ -59,15 +59,15 @@ bench_filter::~bench_filter() {
 }
 
 void bench_filter::stay() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto current = std::chrono::steady_clock::now();
   if (const std::optional<event_time> end = place_.facts(name_).expires_at)
-    place_.expire_at(name_, *end + std::chrono::duration_cast<std::chrono::milliseconds>(now - since_));
-  since_ = now;
+    place_.expire_at(name_, *end + std::chrono::duration_cast<std::chrono::milliseconds>(current - since_));
+  since_ = current;
 }
 
-tally add(filter& to, key_range keys, std::size_t at_once) {
+tally add(filter& target, key_range keys, std::size_t at_once) {
   return judge(keys, at_once,
-               [&](std::span<const digest> d, std::span<verdict> out) { return to.add_digests(d, out); });
+               [&](std::span<const digest> d, std::span<verdict> out) { return target.add_digests(d, out); });
 }
 
 tally look_up(const filter& in, key_range keys) {

@@ -41,7 +41,7 @@ struct key_range {
 /// Keys of one call: a block of `dedup`.
 inline constexpr std::size_t bench_batch_keys = 50'000;
 
-tally add(filter& to, key_range keys, std::size_t at_once = bench_batch_keys);
+tally add(filter& target, key_range keys, std::size_t at_once = bench_batch_keys);
 tally look_up(const filter& in, key_range keys);
 
 /// Fresh keys may be called seen at the filter's rate; five standard deviations are allowed.

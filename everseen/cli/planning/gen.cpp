@@ -108,8 +108,8 @@ action declare_gen(option_set& known) {
   add_count(known, "--reach", o->reach, {1, any},
             {"COUNT", "how many lines back a repeated line may be", "1000 for clicks, else all"});
   add_option(known, "--range", {"FROM..TO", "ids: the numbers to draw from, both included", "1..10G"},
-             [o](std::string_view what, std::string_view value) {
-               const auto [first, last] = parse_range(what, value, any - 1);
+             [o](std::string_view option, std::string_view value) {
+               const auto [first, last] = parse_range(option, value, any - 1);
                o->first_id = first;
                o->ids = last - first + 1;
              });

@@ -89,15 +89,15 @@ action declare_plan(option_set& known) {
             {"BYTES", "memory there is, as in 64Mi"});
   add_count(known, "--bits", o->bits, {line_bits, max_planned_bits}, {"BITS", "the same in bits"});
   add_option(known, "--probes", {"COUNT", "bits a key of the classic layout, instead of the best number"},
-             [o](std::string_view what, std::string_view value) {
-               o->request.probes = static_cast<unsigned>(parse_count(what, value, {1, max_probes}));
+             [o](std::string_view option, std::string_view value) {
+               o->request.probes = static_cast<unsigned>(parse_count(option, value, {1, max_probes}));
              });
   add_option(known, "--values", {"COUNT|FROM..TO", "keys are numbers: how many different ones could exist"},
-             [o](std::string_view what, std::string_view value) {
+             [o](std::string_view option, std::string_view value) {
                if (value.find("..") == std::string_view::npos) {
-                 o->request.values = parse_count(what, value, {1, max_planned_bits});
+                 o->request.values = parse_count(option, value, {1, max_planned_bits});
                } else {
-                 const auto [first, last] = parse_range(what, value, max_planned_bits);
+                 const auto [first, last] = parse_range(option, value, max_planned_bits);
                  o->request.values = last - first + 1;
                }
              });

@@ -68,8 +68,8 @@ std::vector<std::vector<redis::reply>> server_watch::ask_all(const std::string& 
 
 server_use server_watch::look() {
   server_use sum;
-  for (const auto& said : ask_all(redis::encode({"INFO", "cpu"}) + redis::encode({"INFO", "stats"}))) {
-    const std::string_view cpu = said[0].text(), stats = said[1].text();
+  for (const auto& message : ask_all(redis::encode({"INFO", "cpu"}) + redis::encode({"INFO", "stats"}))) {
+    const std::string_view cpu = message[0].text(), stats = message[1].text();
     sum.cpu_us += 1e6 * (field_of(cpu, "used_cpu_user") + field_of(cpu, "used_cpu_sys"));
     sum.in_bytes += field_of(stats, "total_net_input_bytes");
     sum.out_bytes += field_of(stats, "total_net_output_bytes");

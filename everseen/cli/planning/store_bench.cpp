@@ -81,8 +81,8 @@ class measurement {
 
   /// @param count  of the keys that `work` processes
   template <typename Work>
-  key_cost time(bench_filter& of, const std::string& what, std::uint64_t count, Work work) {
-    of.stay();
+  key_cost time(bench_filter& source, const std::string& subject, std::uint64_t count, Work work) {
+    source.stay();
     const server_use before = watch_ ? watch_->now() : server_use{};
     const double own_before = own_cpu_us();
     const auto begin = std::chrono::steady_clock::now();
@@ -90,7 +90,8 @@ class measurement {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const double own = own_cpu_us() - own_before;
     const auto keys = static_cast<double>(count);
-    key_cost cost{of->stored().path().text, what, of->get_spec().error_rate, keys / seconds, own / keys};
+    key_cost cost{source->stored().path().text, subject, source->get_spec().error_rate, keys / seconds,
+                  own / keys};
     if (cost.judged.empty()) cost.judged = url_without_password(url_);
     if (watch_) {
       const server_use used = watch_->now() - before;
@@ -102,13 +103,13 @@ class measurement {
     return cost;
   }
 
-  key_cost time_fresh(bench_filter& to) {
-    return time(to, "fresh", keys_, [&] {
-      must_be_fresh(add(*to, {0, keys_}), keys_, to->get_spec().error_rate);
+  key_cost time_fresh(bench_filter& target) {
+    return time(target, "fresh", keys_, [&] {
+      must_be_fresh(add(*target, {0, keys_}), keys_, target->get_spec().error_rate);
     });
   }
-  key_cost time_repeats(bench_filter& to) {
-    return time(to, "repeat", keys_, [&] { must_be_seen(add(*to, {0, keys_}), keys_); });
+  key_cost time_repeats(bench_filter& target) {
+    return time(target, "repeat", keys_, [&] { must_be_seen(add(*target, {0, keys_}), keys_); });
   }
 
   /// Calls for each key of a batch: one call for each partition that has keys of the batch.
@@ -118,16 +119,16 @@ class measurement {
   }
 
   /// The cost of calls, measured with batches so small that most keys are alone in a partition.
-  /// @param of     the filter that `fresh` was measured with
-  call_costs time_calls(const std::string& commands, const filter& of, const key_cost& fresh) {
-    spec_request wanted = request(few_keys, usual_rate, of.get_spec().judge);
+  /// @param source     the filter that `fresh` was measured with
+  call_costs time_calls(const std::string& commands, const filter& source, const key_cost& fresh) {
+    spec_request wanted = request(few_keys, usual_rate, source.get_spec().judge);
     wanted.partitions = few_partitions;
     bench_filter f(*place_, wanted);
     const key_cost small = time(f, fmt::format("fresh, batches of {}", few_partitions), few_keys, [&] {
       must_be_fresh(add(*f, {0, few_keys}, few_partitions), few_keys, usual_rate);
     });
     const double in_small = calls_a_key(few_partitions, few_partitions);
-    const double in_fresh = calls_a_key(batch(), of.get_spec().partitions);
+    const double in_fresh = calls_a_key(batch(), source.get_spec().partitions);
     const auto of_a_call = [&](double a_small, double a_fresh) {
       return std::max((a_small - a_fresh) / (in_small - in_fresh), 0.0);
     };

@@ -103,24 +103,25 @@ exit_code plan_for_stream(const store_options& given, bool as_json, printer& out
 void print_made(const std::vector<made_filter>& all, bool as_json, printer& out) {
   rows made = rows::array();
   for (const made_filter& each : all)
-    made.push_back({{"made_by", each.by},
-                    {"judge", to_string(each.of.judge)},
-                    {"layout", to_string(each.of.layout)},
-                    {"probes", each.of.probes},
-                    {"partitions", each.of.partitions},
-                    {"keys", each.of.capacity},
+    made.push_back({{"made_by", each.made_by},
+                    {"judge", to_string(each.properties.judge)},
+                    {"layout", to_string(each.properties.layout)},
+                    {"probes", each.properties.probes},
+                    {"partitions", each.properties.partitions},
+                    {"keys", each.properties.capacity},
                     {"bytes", each.bytes()},
                     {"bits_per_key", each.bits_per_key()},
-                    {"error_rate", each.of.error_rate}});
+                    {"error_rate", each.properties.error_rate}});
   if (as_json) return out.print("{}\n", rows{{"filters", made}}.dump(2));
-  const spec& any = all.front().of;
+  const spec& any = all.front().properties;
   out.print("{} keys at an error rate of {}; a filter that grows begins with:\n\n",
             format_count(any.capacity), format_rate(any.error_rate));
   constexpr auto row = "{:<16}{:>12}{:>12}{:>8}{:>12}  {}\n";
   out.print(row, "layout", "memory", "bits a key", "probes", "partitions", "made by");
   for (const made_filter& each : all)
-    out.print(row, to_string(each.of.layout), format_bytes(static_cast<double>(each.bytes())),
-              fmt::format("{:.1f}", each.bits_per_key()), each.of.probes, each.of.partitions, each.by);
+    out.print(row, to_string(each.properties.layout), format_bytes(static_cast<double>(each.bytes())),
+              fmt::format("{:.1f}", each.bits_per_key()), each.properties.probes, each.properties.partitions,
+              each.made_by);
 }
 
 }  // namespace

@@ -10,15 +10,15 @@ namespace everseen::cli {
 
 /// An option that was typed, and its values; none for a switch.
 struct typed_option {
-  const option* of;
+  const option* declared;
   words values;
 };
 
 /// The words do not match the options.
 class bad_command_line : public parameter_error {
  public:
-  bad_command_line(const std::string& what, words unknown)
-      : parameter_error(what), unknown_(std::move(unknown)) {}
+  bad_command_line(const std::string& problem, words unknown)
+      : parameter_error(problem), unknown_(std::move(unknown)) {}
   /// Words that no option and no argument takes; empty if something else is wrong.
   [[nodiscard]] const words& unknown() const noexcept { return unknown_; }
 

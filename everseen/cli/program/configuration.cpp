@@ -71,7 +71,7 @@ std::optional<std::vector<setting>> typed_settings(const verb& v, const words& t
   std::vector<setting> all;
   try {
     for (typed_option& o : read_command_line(options, typed))
-      if (const std::string name = o.of->shown.name(); !name.empty())
+      if (const std::string name = o.declared->shown.name(); !name.empty())
         all.push_back({name, std::move(o.values), "command line"});
   } catch (const bad_command_line&) {
     return std::nullopt;

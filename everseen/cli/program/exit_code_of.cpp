@@ -33,8 +33,8 @@ int complain_of_outage(std::string_view message) {
   const int code = complain(exit_code::outage, message);
   try {
     stop_if_signalled();
-  } catch (const stopped& by) {
-    die_by(by.signal);
+  } catch (const stopped& stop) {
+    die_by(stop.signal);
   }
   return code;
 }
@@ -44,8 +44,8 @@ int complain_of_outage(std::string_view message) {
 int exit_code_of(const std::function<exit_code()>& work) {
   try {
     return static_cast<int>(work());
-  } catch (const stopped& by) {
-    die_by(by.signal);
+  } catch (const stopped& stop) {
+    die_by(stop.signal);
   } catch (const parameter_error& e) {
     return complain(exit_code::usage, e.what());
   } catch (const format_error& e) {

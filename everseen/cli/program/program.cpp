@@ -32,9 +32,9 @@ bool asks_for_help(const words& arguments) {
 
 /// An optional value must follow its option with =.
 std::optional<std::string> meant_as_value(const words& typed, const std::string& left) {
-  const auto at = std::find(typed.begin(), typed.end(), left);
-  if (at == typed.begin() || at == typed.end() || !(at - 1)->starts_with("--")) return std::nullopt;
-  return fmt::format("if it is the value of {0}, write {0}={1}", *(at - 1), left);
+  const auto found = std::find(typed.begin(), typed.end(), left);
+  if (found == typed.begin() || found == typed.end() || !(found - 1)->starts_with("--")) return std::nullopt;
+  return fmt::format("if it is the value of {0}, write {0}={1}", *(found - 1), left);
 }
 
 /// What to do instead of an option that the verb does not have; empty: nothing is known.

@@ -24,7 +24,7 @@ std::optional<std::size_t> place_in(const names& set, const std::string& name) {
 }
 
 bool has_all(const names& set, const count_query& query) {
-  const names shown = query.by.value_or(names());
+  const names shown = query.names.value_or(names());
   return std::all_of(shown.begin(), shown.end(), [&](const auto& n) { return place_in(set, n); }) &&
          std::all_of(query.where.begin(), query.where.end(),
                      [&](const auto& w) { return place_in(set, w.first); });
@@ -44,7 +44,7 @@ std::size_t set_for(const count_query& query, const std::vector<names>& sets) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (!has_all(sets[i], query)) continue;
-    if (!best || (query.by && sets[i].size() < sets[*best].size())) best = i;
+    if (!best || (query.names && sets[i].size() < sets[*best].size())) best = i;
   }
   if (best) return *best;
   throw parameter_error(
@@ -59,7 +59,7 @@ struct places {
 
 places places_of(const count_query& query, const names& set) {
   places result;
-  for (const std::string& name : query.by.value_or(set)) result.shown.push_back(*place_in(set, name));
+  for (const std::string& name : query.names.value_or(set)) result.shown.push_back(*place_in(set, name));
   for (const auto& [name, value] : query.where) result.wanted.emplace_back(*place_in(set, name), value);
   return result;
 }
@@ -69,18 +69,18 @@ places places_of(const count_query& query, const names& set) {
 count_table count(const ledger& book, const count_query& query) {
   const std::vector<names> sets = described_sets(book.description());
   const std::size_t set = set_for(query, sets);
-  const places at = places_of(query, sets[set]);
+  const places positions = places_of(query, sets[set]);
   count_table result;
-  for (const std::size_t place : at.shown) result.columns.push_back(sets[set][place]);
+  for (const std::size_t place : positions.shown) result.columns.push_back(sets[set][place]);
   book.visit_counters([&](std::string_view name, std::int64_t value) {
     const auto counter = parse_counter(name);
     if (!counter || counter->set >= sets.size() || counter->values.size() != sets[counter->set].size())
       throw format_error("a counter of this job was not written by everseen stream; it was changed by hand");
     if (counter->set != set) return;
-    for (const auto& [place, wanted] : at.wanted)
+    for (const auto& [place, wanted] : positions.wanted)
       if (counter->values[place] != wanted) return;
     names row;
-    for (const std::size_t place : at.shown) row.push_back(counter->values[place]);
+    for (const std::size_t place : positions.shown) row.push_back(counter->values[place]);
     result.rows[row] += value;
   });
   return result;

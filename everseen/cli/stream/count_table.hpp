@@ -17,7 +17,7 @@ class printer;
 /// A query over a job's counters.
 struct count_query {
   /// Names of dimensions; none: the total; nothing: all those of the set.
-  std::optional<std::vector<std::string>> by{};
+  std::optional<std::vector<std::string>> names{};
   /// Only counters whose dimension has this value.
   std::vector<std::pair<std::string, std::string>> where;
 };

@@ -50,7 +50,7 @@ words dimensions_of(const std::string& list) {
 
 count_query query_of(const counts_arguments& o) {
   count_query query;
-  if (o.by) query.by = dimensions_of(*o.by);
+  if (o.by) query.names = dimensions_of(*o.by);
   for (const std::string& text : o.where) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)

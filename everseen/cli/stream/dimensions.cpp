@@ -13,10 +13,10 @@ namespace {
 
 /// Takes the text before the first `mark` off the front, unless a field begins before the mark.
 std::optional<std::string_view> take_until(char mark, std::string_view& text) {
-  const std::size_t at = text.find(mark);
-  if (at == std::string_view::npos || text.find('/') < at) return std::nullopt;
-  const std::string_view before = text.substr(0, at);
-  text.remove_prefix(at + 1);
+  const std::size_t position = text.find(mark);
+  if (position == std::string_view::npos || text.find('/') < position) return std::nullopt;
+  const std::string_view before = text.substr(0, position);
+  text.remove_prefix(position + 1);
   return before;
 }
 

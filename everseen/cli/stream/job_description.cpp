@@ -15,7 +15,7 @@ namespace everseen::cli {
 namespace {
 
 std::string to_text(const field_rule& field) {
-  return field.how == field_rule::kind::json
+  return field.form == field_rule::kind::json
              ? field.pointer
              : fmt::format("{}{}{}", field.number, field.quoted ? "\"" : "", field.delimiter);
 }
@@ -129,25 +129,25 @@ bool are_alike(const std::string& one, const std::string& other) {
 std::string shown_job(const std::string& description) {
   try {
     const shown_options all = options_in(description);
-    std::vector<std::string> said = {all.key};
+    std::vector<std::string> words = {all.key};
     for (const std::string* each : {&all.delimiter, &all.time, &all.counts})
-      if (!each->starts_with("no --")) said.push_back(*each);
-    return fmt::format("{}", fmt::join(said, " "));
+      if (!each->starts_with("no --")) words.push_back(*each);
+    return fmt::format("{}", fmt::join(words, " "));
   } catch (const nlohmann::json::exception&) {
     return description;  // of another program
   }
 }
 
-std::string differences(const std::string& before, const std::string& now) {
+std::string differences(const std::string& before, const std::string& current) {
   try {
-    const shown_options was = options_in(before), is = options_in(now);
+    const shown_options was = options_in(before), is = options_in(current);
     std::vector<std::string> all;
     for (const auto part :
          {&shown_options::key, &shown_options::delimiter, &shown_options::time, &shown_options::counts})
       if (was.*part != is.*part) all.push_back(fmt::format("{} (now: {})", was.*part, is.*part));
     return fmt::format("{}", fmt::join(all, ", and "));
   } catch (const nlohmann::json::exception&) {
-    return fmt::format("{} (now: {})", before, now);
+    return fmt::format("{} (now: {})", before, current);
   }
 }
 

@@ -24,7 +24,7 @@ namespace everseen::cli {
 [[nodiscard]] std::string shown_job(const std::string& description);
 
 /// The options that differ, as in "--count /site (now: --count /sites)".
-[[nodiscard]] std::string differences(const std::string& before, const std::string& now);
+[[nodiscard]] std::string differences(const std::string& before, const std::string& current);
 
 /// "it has count, pages", or "it has none".
 [[nodiscard]] std::string jobs_text(const std::vector<std::string>& jobs);

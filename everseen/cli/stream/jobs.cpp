@@ -46,11 +46,11 @@ struct known_job {
 known_job look_at(const filter& f, const std::string& name) {
   const auto book = f.stored().open_ledger(name, "");
   known_job job{name, book->description(), {}, {}, {}, book->size()};
-  for (const auto& [source, at] : book->checkpoints()) {
+  for (const auto& [source, position] : book->checkpoints()) {
     if (source == job_marks::last_settled)
-      job.settled = event_time(std::chrono::milliseconds(at.position));
+      job.settled = event_time(std::chrono::milliseconds(position.position));
     else
-      (job_marks::is_of_a_sink(source) ? job.sinks : job.lanes).push_back(at);
+      (job_marks::is_of_a_sink(source) ? job.sinks : job.lanes).push_back(position);
   }
   return job;
 }
@@ -69,8 +69,8 @@ std::string size_text(const job_size& size) {
 }
 
 std::string age_of(event_time then) {
-  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now - then);
+  const auto current = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(current - then);
   return seconds.count() < 1 ? "just now" : format_duration(seconds) + " ago";
 }
 

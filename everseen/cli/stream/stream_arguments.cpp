@@ -24,7 +24,7 @@ void declare_ends(option_set& known, stream_arguments& given) {
            {"SOURCE",
             "where events come from: a file, - for standard input, kafka://HOST:PORT/TOPIC?group=GROUP, or "
             "redis-stream:STREAM?group=GROUP"});
-  add_text(known, "--to", given.to,
+  add_text(known, "--to", given.target,
            {"SINK",
             "where fresh events go: counts, a file, - for standard output, kafka://HOST:PORT/TOPIC, or "
             "redis-stream:STREAM",
@@ -68,7 +68,7 @@ void declare_event(option_set& known, stream_arguments& given) {
   declare_key(known, given.records);
   add_option(known, "--key-kafka",
              {"key|header:NAME", "the key: that of the message of Kafka, or the last header of this name"},
-             [&given](std::string_view what, std::string_view text) {
+             [&given](std::string_view option, std::string_view text) {
                constexpr std::string_view header = "header:";
                if (text == "key")
                  given.key_beside.emplace();
@@ -76,7 +76,7 @@ void declare_event(option_set& known, stream_arguments& given) {
                  given.key_beside = envelope_key{std::string(text.substr(header.size()))};
                else
                  throw parameter_error(
-                     fmt::format("{} {}: give key, or header: and its name, as in header:id", what, text));
+                     fmt::format("{} {}: give key, or header: and its name, as in header:id", option, text));
              });
   declare_time(known, given.records);
   add_texts(known, "--count", given.counts,
@@ -138,11 +138,11 @@ std::optional<std::string> file_of_bad_events(const stream_arguments& given) {
 }
 
 bool counts_only(const stream_arguments& given) {
-  return given.to.value_or("counts") == "counts";
+  return given.target.value_or("counts") == "counts";
 }
 
 bool is_of_lines(const stream_arguments& given) {
-  return !counts_only(given) && !is_kafka_url(*given.to) && !is_redis_stream_url(*given.to);
+  return !counts_only(given) && !is_kafka_url(*given.target) && !is_redis_stream_url(*given.target);
 }
 
 namespace {
@@ -164,7 +164,7 @@ void must_make_sense(const stream_arguments& given) {
   if (!given.filter_name && !given.dry_run)
     throw parameter_error(
         "stream needs --filter; say which filter is to remember the keys, as in --filter clicks");
-  must_not_be_read(given, "--to", given.to);
+  must_not_be_read(given, "--to", given.target);
   must_not_be_read(given, "--seen-to", given.seen_to);
   must_not_be_read(given, "--late-to", given.late_to);
   must_not_be_read(given, "--bad-events", given.bad_events);
@@ -178,7 +178,7 @@ void must_make_sense(const stream_arguments& given) {
         "--dry-run touches nothing; leave out --seen-to, --late-to and --bad-events FILE (skip it may)");
   if (given.dry_run && given.existing)
     throw parameter_error("--dry-run creates nothing; leave out --existing");
-  if (given.move_output && counts_only(given) && given.to != "counts")
+  if (given.move_output && counts_only(given) && given.target != "counts")
     throw parameter_error("--move-output continues the job with another sink; give --to as well");
   if (given.settle_every > std::chrono::minutes(1))
     throw parameter_error(

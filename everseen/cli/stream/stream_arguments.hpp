@@ -22,7 +22,7 @@ inline constexpr std::string_view default_job = "stream";
 /// The command line of stream.
 struct stream_arguments : filter_options {
   std::optional<std::string> from;
-  std::optional<std::string> to;  // default: counts
+  std::optional<std::string> target;  // default: counts
   std::optional<std::string> job;
   std::optional<std::string> worker;  // default: the machine's name
   store_choice store;

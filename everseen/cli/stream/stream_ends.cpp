@@ -113,17 +113,17 @@ file_sink::mark mark_of_worker(const filter& seen, const ledger& book, const str
 stream_source open_source(const stream_arguments& given) {
   if (is_kafka_url(*given.from)) return open_kafka_source(given);
   if (is_redis_stream_url(*given.from)) return open_redis_stream(given);
-  file_source::options how;
-  how.format = given.records.format();
-  how.follow = given.follow;
-  if (given.block_bytes) how.block_bytes = *given.block_bytes;
-  how.worker = worker_of(given);
-  how.idle = stop_if_signalled;
+  file_source::options settings;
+  settings.format = given.records.format();
+  settings.follow = given.follow;
+  if (given.block_bytes) settings.block_bytes = *given.block_bytes;
+  settings.worker = worker_of(given);
+  settings.idle = stop_if_signalled;
   if (!given.quiet)
-    how.on_first_block = [warnings = input_warnings(given.records),
-                          name = *given.from == "-" ? "standard input" : *given.from](
-                             std::string_view text) mutable { warnings.look_at(text, name); };
-  auto file = std::make_unique<file_source>(*given.from, how);
+    settings.on_first_block = [warnings = input_warnings(given.records),
+                               name = *given.from == "-" ? "standard input" : *given.from](
+                                  std::string_view text) mutable { warnings.look_at(text, name); };
+  auto file = std::make_unique<file_source>(*given.from, settings);
   const auto bytes = given.follow ? std::nullopt : file->total_bytes();
   std::string lane = file->lane();
   auto header = file->header();
@@ -135,26 +135,26 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   if (given.dry_run) return {};
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
   const char separator = given.records.format().separator;
-  if (*given.to == "-")
+  if (*given.target == "-")
     return {std::make_unique<output_sink>(descriptor, "standard output", from.header.value_or(""), separator),
             "-",
             {}};
-  if (is_kafka_url(*given.to)) {
+  if (is_kafka_url(*given.target)) {
     auto* const kafka =
         dynamic_cast<kafka_source*>(from.opened.get());  // the transactions include its offsets
-    const kafka_url url = parse_kafka_url(*given.to);
+    const kafka_url url = parse_kafka_url(*given.target);
     auto opened = std::make_unique<kafka_sink>(url, job_of(given), kafka);
     if (kafka != nullptr) must_settle_in_time(given, opened->transaction_limit());
     return {std::move(opened), fmt::format("{}{}", kafka_sign, fmt::join(url.topics, ",")), {}};
   }
-  if (is_redis_stream_url(*given.to)) {
-    const redis_stream_url url = parse_redis_stream_url(*given.to);
+  if (is_redis_stream_url(*given.target)) {
+    const redis_stream_url url = parse_redis_stream_url(*given.target);
     const auto mark = [&seen, &book, job = job_of(given)] { return mark_of(seen, job, book); };
     return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark),
             "redis-stream:" + url.stream,
             {}};
   }
-  auto file = std::make_unique<file_sink>(*given.to, mark_of_worker(seen, book, given));
+  auto file = std::make_unique<file_sink>(*given.target, mark_of_worker(seen, book, given));
   file->begin_new_with(from.header.value_or(""));
   file->separate_by(separator);
   std::string path = file->path();
@@ -163,21 +163,21 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
 
 bool sink_needs_value(const stream_arguments& given) {
   if (is_of_lines(given)) return true;
-  if (counts_only(given) || !is_redis_stream_url(*given.to)) return false;
+  if (counts_only(given) || !is_redis_stream_url(*given.target)) return false;
   const bool keeps_fields =
-      is_redis_stream_url(*given.from) && parse_redis_stream_url(*given.to).field.empty();
+      is_redis_stream_url(*given.from) && parse_redis_stream_url(*given.target).field.empty();
   return !keeps_fields;
 }
 
 namespace {
 
 [[noreturn]] void refuse_another_place(const stream_arguments& given, const std::string& so_far,
-                                       const std::string& now) {
+                                       const std::string& current) {
   throw parameter_error(fmt::format(
       "the job '{0}' has put out to {1} so far, and {2} would get only later events; give --to {1}, or "
       "--move-output if that is what you want; with another --filter, all events are put out again (workers "
       "with a file each need a --worker each)",
-      job_of(given), so_far, now));
+      job_of(given), so_far, current));
 }
 
 /// Records that a crashed run put out and did not settle are repeated at the new place. Exceptions: a file
@@ -210,33 +210,33 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
 }  // namespace
 
 sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
-                    const stream_sink& to, const std::function<void(const std::string&)>& say) {
-  if (to.target.empty()) return {};
-  std::string name = job_marks::sink(to.worker, to.target);
+                    const stream_sink& target, const std::function<void(const std::string&)>& say) {
+  if (target.target.empty()) return {};
+  std::string name = job_marks::sink(target.worker, target.target);
   const auto known = book.checkpoints();
   const auto last = job_marks::last_sink(known, worker_of(given));
   if (!last) return {std::move(name), 0};
-  const bool is_same = last->target == to.target;
+  const bool is_same = last->target == target.target;
   std::error_code none;
-  const bool is_there = to.worker.empty() || std::filesystem::exists(to.target, none);
+  const bool is_there = target.worker.empty() || std::filesystem::exists(target.target, none);
   if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
-  if (!given.move_output) refuse_another_place(given, last->target, to.target);
+  if (!given.move_output) refuse_another_place(given, last->target, target.target);
   if (!is_same) take_back_the_rest(given, known, *last, mark_of_worker(seen, book, given), say);
   return {std::move(name), last->order + 1};
 }
 
-void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& target,
                        const sink_place& mark) {
-  if (to.target.empty()) return;
+  if (target.target.empty()) return;
   const auto last = job_marks::last_sink(book.checkpoints(), worker_of(given));
-  if (last && last->target != to.target && last->order >= mark.order)
-    refuse_another_place(given, last->target, to.target);
+  if (last && last->target != target.target && last->order >= mark.order)
+    refuse_another_place(given, last->target, target.target);
 }
 
 std::string end_without_secrets(const std::string& written) {
   if (is_redis_stream_url(written)) {
-    const std::size_t at = std::min(written.find('@'), written.size() - 1) + 1;
-    return written.substr(0, at) + url_without_password(written.substr(at));
+    const std::size_t position = std::min(written.find('@'), written.size() - 1) + 1;
+    return written.substr(0, position) + url_without_password(written.substr(position));
   }
   if (!is_kafka_url(written)) return written;
   std::string shown;
@@ -259,7 +259,7 @@ void must_be_our_worker(const stream_arguments& given, const ledger& book, const
   const std::size_t colon = name.find(':');
   const bool is_sink = job_marks::is_of_a_sink(name);
   const std::size_t first = is_sink ? 2 : 0;
-  for (const auto& [other, at] : known)
+  for (const auto& [other, position] : known)
     if (job_marks::is_of_a_sink(other) == is_sink && other.ends_with(name.substr(colon)))
       throw parameter_error(
           fmt::format("this job knows {} of the worker '{}', and this is '{}'; give --worker with the first "

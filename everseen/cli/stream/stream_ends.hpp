@@ -51,11 +51,12 @@ struct sink_place {
 /// @param say  shows a sentence to the user
 /// @throws parameter_error  the job has put out to another place so far
 [[nodiscard]] sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
-                                  const stream_sink& to, const std::function<void(const std::string&)>& say);
+                                  const stream_sink& target,
+                                  const std::function<void(const std::string&)>& say);
 
 /// The same check for a job that another worker may have used in the meantime.
 /// @param mark  the result of place_of()    @throws parameter_error  the job has put out to another place
-void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& to,
+void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& target,
                        const sink_place& mark);
 
 /// The value of --from or --to, without passwords.

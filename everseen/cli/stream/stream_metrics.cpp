@@ -120,17 +120,17 @@ stream_metrics::stream_metrics(const std::string& address, const std::string& jo
     : families_(std::make_unique<families>(address, job_name)) {}
 stream_metrics::~stream_metrics() = default;
 
-void stream_metrics::show(const job_result& now) {
-  raise_to(families_->fresh, now.verdicts.fresh);
-  raise_to(families_->seen, now.verdicts.seen);
-  raise_to(families_->late, now.verdicts.late);
-  raise_to(families_->unknown, now.verdicts.unknown);
-  raise_to(families_->bad, now.bad);
-  raise_to(families_->replayed, now.replayed);
-  raise_to(families_->bytes, now.bytes);
-  if (now.lag) families_->set_lag(static_cast<double>(*now.lag));
-  if (now.newest)
-    families_->set_watermark(static_cast<double>(now.newest->time_since_epoch().count()) / 1000);
+void stream_metrics::show(const job_result& result) {
+  raise_to(families_->fresh, result.verdicts.fresh);
+  raise_to(families_->seen, result.verdicts.seen);
+  raise_to(families_->late, result.verdicts.late);
+  raise_to(families_->unknown, result.verdicts.unknown);
+  raise_to(families_->bad, result.bad);
+  raise_to(families_->replayed, result.replayed);
+  raise_to(families_->bytes, result.bytes);
+  if (result.lag) families_->set_lag(static_cast<double>(*result.lag));
+  if (result.newest)
+    families_->set_watermark(static_cast<double>(result.newest->time_since_epoch().count()) / 1000);
 }
 
 void stream_metrics::settled(std::chrono::duration<double> after) {

@@ -20,7 +20,7 @@ class stream_metrics {
   stream_metrics& operator=(const stream_metrics&) = delete;
 
   /// Publishes the totals so far.
-  void show(const job_result& now);
+  void show(const job_result& result);
   /// A batch was settled this long after it was read.
   void settled(std::chrono::duration<double> after);
 

@@ -58,17 +58,17 @@ filter dry_filter(const stream_arguments& given, store& memory) {
 /// while its store is unavailable also waits for their servers, which may be the same.
 class watched_ends {
  public:
-  watched_ends(const job_parts& watched, const std::shared_ptr<retry_policy>& by) : watched_(watched) {
-    set(by);
+  watched_ends(const job_parts& watched, const std::shared_ptr<retry_policy>& policy) : watched_(watched) {
+    set(policy);
   }
   ~watched_ends() { set(nullptr); }
   watched_ends(const watched_ends&) = delete;
   watched_ends& operator=(const watched_ends&) = delete;
 
  private:
-  void set(const std::shared_ptr<retry_policy>& by) {
-    watched_.from.wait_with(by);
-    if (watched_.to != nullptr) watched_.to->wait_with(by);
+  void set(const std::shared_ptr<retry_policy>& policy) {
+    watched_.from.wait_with(policy);
+    if (watched_.target != nullptr) watched_.target->wait_with(policy);
   }
 
   job_parts watched_;
@@ -77,10 +77,11 @@ class watched_ends {
 /// A policy that also informs the sink that the store is unavailable.
 class notifying_policy final : public retry_policy {
  public:
-  notifying_policy(std::shared_ptr<retry_policy> watch, sink* to) : watch_(std::move(watch)), to_(to) {}
-  bool tries_again(const outage& now) override {
-    const bool again = watch_->tries_again(now);
-    if (again && to_ != nullptr) to_->store_is_unavailable(now.lasted);
+  notifying_policy(std::shared_ptr<retry_policy> watch, sink* target)
+      : watch_(std::move(watch)), to_(target) {}
+  bool tries_again(const outage& trouble) override {
+    const bool again = watch_->tries_again(trouble);
+    if (again && to_ != nullptr) to_->store_is_unavailable(trouble.lasted);
     return again;
   }
   void on_recovered() override { watch_->on_recovered(); }
@@ -132,19 +133,19 @@ filter stream_run::open_filter(store& place) const {
 
 /// A job continues with the events that it began with: other keys or counters would be a different job.
 std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
-  const std::string what = describe_job(events_);
+  const std::string subject = describe_job(events_);
   const std::string name = given_.job.value_or(std::string(default_job));
-  if (given_.dry_run) return seen.stored().open_ledger(name, what);
+  if (given_.dry_run) return seen.stored().open_ledger(name, subject);
   if (given_.existing && !seen.stored().open_ledger(name, std::nullopt))
     throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(seen.name())));
   return std::make_unique<deferred_ledger>(
-      seen.stored(), name, what, [name, what, filter = seen.name()](const std::string& begun_with) {
-        if (are_alike(begun_with, what)) return;
+      seen.stored(), name, subject, [name, subject, filter = seen.name()](const std::string& begun_with) {
+        if (are_alike(begun_with, subject)) return;
         throw parameter_error(fmt::format(
             "the job {0} was begun with {1}; give the same, or begin another --job for other "
             "events; to start this one over, without its counts and its position: everseen jobs "
             "{2} --end {3}, and, since the keys stay, everseen reset {2}",
-            quoted_name(name), differences(begun_with, what), name_argument(filter), name_argument(name)));
+            quoted_name(name), differences(begun_with, subject), name_argument(filter), name_argument(name)));
       });
 }
 
@@ -211,15 +212,15 @@ void stream_run::run_on(store& place, printer& out) {
   filter seen = open_filter(place);
   job_options options = options_for(seen);
   const auto book = open_ledger(seen);
-  const stream_sink to = open_sink(given_, seen, *book, from_, out.descriptor());
-  const sink_place mark = place_of(given_, seen, *book, to, say);
+  const stream_sink target = open_sink(given_, seen, *book, from_, out.descriptor());
+  const sink_place mark = place_of(given_, seen, *book, target, say);
   const auto must_be_ours = [&] {
     must_be_our_worker(given_, *book, from_.name);
-    if (!to.worker.empty()) must_be_our_worker(given_, *book, mark.name);
+    if (!target.worker.empty()) must_be_our_worker(given_, *book, mark.name);
   };
   must_be_ours();
   options.examine = [&] {
-    must_be_the_place(given_, *book, to, mark);
+    must_be_the_place(given_, *book, target, mark);
     must_be_ours();
   };
   if (!given_.dry_run) must_lose_nothing(place, *book);
@@ -229,22 +230,23 @@ void stream_run::run_on(store& place, printer& out) {
   options.late_to = late_to_.get();
   options.bad_to = bad_to_.get();
   options.separator = given_.records.format().separator;
-  run(place, {seen, *book, *from_.opened, to.opened.get()}, std::move(options), seen.stored().path().text);
+  run(place, {seen, *book, *from_.opened, target.opened.get()}, std::move(options),
+      seen.stored().path().text);
   if (given_.dry_run) print_table(count(*book, {}), out);
 }
 
 void stream_run::run(store& place, const job_parts& parts, job_options options,
                      const std::string& access_path) {
-  progress_line progress(from_.total_bytes, access_path, given_.to == "-");
+  progress_line progress(from_.total_bytes, access_path, given_.target == "-");
   if (given_.quiet) progress.hide();
   job* running = nullptr;
   bool has_warned = false;
-  options.progress = [&](const job_result& now) {
-    if (!now.absent.empty() && !std::exchange(has_warned, true))
-      progress.say(absence_warning(now, parts.seen.name(), given_.job.value_or(std::string(default_job))));
+  options.progress = [&](const job_result& result) {
+    if (!result.absent.empty() && !std::exchange(has_warned, true))
+      progress.say(absence_warning(result, parts.seen.name(), given_.job.value_or(std::string(default_job))));
     if (is_signalled()) running->stop();
-    if (metrics_) metrics_->show(now);
-    progress.show({now.events + now.bad, now.bytes, now.lag, now.newest});
+    if (metrics_) metrics_->show(result);
+    progress.show({result.events + result.bad, result.bytes, result.lag, result.newest});
   };
   load_with_progress(parts.seen, progress);
   if (metrics_) options.settled = [&](std::chrono::duration<double> after) { metrics_->settled(after); };
@@ -255,12 +257,12 @@ void stream_run::run(store& place, const job_parts& parts, job_options options,
     if (is_signalled()) work.stop();
     return is_signalled();
   };
-  const auto how = given_.on_outage.value_or(outage_watch::policy::fail);
+  const auto reaction = given_.on_outage.value_or(outage_watch::policy::fail);
   const auto watching = std::make_shared<outage_watch>(
-      how, [&](const std::string& text) { progress.say(text); }, ends);
-  const watched_store watched(place, std::make_shared<notifying_policy>(watching, parts.to));
+      reaction, [&](const std::string& text) { progress.say(text); }, ends);
+  const watched_store watched(place, std::make_shared<notifying_policy>(watching, parts.target));
   std::optional<watched_ends> held;
-  if (how == outage_watch::policy::hold) held.emplace(parts, watching);
+  if (reaction == outage_watch::policy::hold) held.emplace(parts, watching);
   const auto begin = std::chrono::steady_clock::now();
   const auto lasted = [&] { return std::chrono::steady_clock::now() - begin; };
   try {

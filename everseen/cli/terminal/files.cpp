@@ -23,8 +23,8 @@ namespace everseen::cli {
 
 namespace {
 
-[[noreturn]] void cannot(const char* what, const std::string& path) {
-  throw disk_error(what, path, errno);
+[[noreturn]] void cannot(const char* subject, const std::string& path) {
+  throw disk_error(subject, path, errno);
 }
 
 std::filesystem::path directory_of(const std::filesystem::path& file) {
@@ -93,9 +93,9 @@ struct file_rights {
   mode_t mode = 0666;
   std::optional<struct stat> before{};
 
-  explicit file_rights(const std::filesystem::path& of) {
+  explicit file_rights(const std::filesystem::path& file) {
     struct stat status {};
-    if (::stat(of.c_str(), &status) == 0) {
+    if (::stat(file.c_str(), &status) == 0) {
       before = status;
       mode = status.st_mode & 07777;
       return;
@@ -279,8 +279,8 @@ bool input_file::is_terminal() const noexcept {
 std::optional<std::uint64_t> input_file::bytes() const noexcept {
   struct stat status {};
   if (::fstat(number_, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  const off_t at = ::lseek(number_, 0, SEEK_CUR);
-  return at < 0 || at > status.st_size ? 0 : static_cast<std::uint64_t>(status.st_size - at);
+  const off_t offset = ::lseek(number_, 0, SEEK_CUR);
+  return offset < 0 || offset > status.st_size ? 0 : static_cast<std::uint64_t>(status.st_size - offset);
 }
 
 std::size_t input_file::read(std::span<std::byte> into) const {

@@ -43,8 +43,8 @@ progress_line::~progress_line() {
   if (drawn_) to_terminal(erase_line);
 }
 
-void progress_line::show(position now) {
-  draw([&](double seconds) { return text(now, total_bytes_, access_path_, seconds); });
+void progress_line::show(position current) {
+  draw([&](double seconds) { return text(current, total_bytes_, access_path_, seconds); });
 }
 
 void progress_line::show(std::string_view text) {
@@ -69,17 +69,18 @@ void progress_line::say(std::string_view text) {
   drawn_ = false;
 }
 
-std::string progress_line::text(position now, std::optional<std::uint64_t> total_bytes,
+std::string progress_line::text(position current, std::optional<std::uint64_t> total_bytes,
                                 std::string_view access_path, double seconds) {
-  const double rate = static_cast<double>(now.lines) / std::max(seconds, 1e-3);
-  std::string line = fmt::format("{} lines, {}", format_count(now.lines), per_second(rate));
-  if (total_bytes && now.bytes > 0) {
-    const double share = std::min(1.0, static_cast<double>(now.bytes) / static_cast<double>(*total_bytes));
+  const double rate = static_cast<double>(current.lines) / std::max(seconds, 1e-3);
+  std::string line = fmt::format("{} lines, {}", format_count(current.lines), per_second(rate));
+  if (total_bytes && current.bytes > 0) {
+    const double share =
+        std::min(1.0, static_cast<double>(current.bytes) / static_cast<double>(*total_bytes));
     line +=
         fmt::format(", {:.0f} %, {} left", 100 * share, minutes_and_seconds(seconds * (1 - share) / share));
   }
-  if (!total_bytes && now.waiting) line += fmt::format(", {} waiting", format_count(*now.waiting));
-  if (now.watermark) line += fmt::format(", at {}", format_event_time(*now.watermark).substr(0, 19));
+  if (!total_bytes && current.waiting) line += fmt::format(", {} waiting", format_count(*current.waiting));
+  if (current.watermark) line += fmt::format(", at {}", format_event_time(*current.watermark).substr(0, 19));
   if (!access_path.empty()) line += fmt::format(", {}", access_path);
   return line;
 }

@@ -39,7 +39,7 @@ class progress_line {
     std::optional<event_time> watermark{};   ///< the latest time of an event
   };
   /// Cheap: reads the clock, and draws at most ten times a second.
-  void show(position now);
+  void show(position current);
   /// Something else that takes time.
   void show(std::string_view text);
 
@@ -50,7 +50,7 @@ class progress_line {
   void say(std::string_view text);
 
   /// The text of the line; separate, so that it can be tested.
-  [[nodiscard]] static std::string text(position now, std::optional<std::uint64_t> total_bytes,
+  [[nodiscard]] static std::string text(position current, std::optional<std::uint64_t> total_bytes,
                                         std::string_view access_path, double seconds);
 
  private:

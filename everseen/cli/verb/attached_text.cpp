@@ -115,10 +115,10 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
                        {"set_bits", b.set_bits},
                        {"fill", fill_of(a, b)},
                        {"server", b.server}});
-  std::vector<std::string> said = a.missing(all);
+  std::vector<std::string> words = a.missing(all);
   const std::vector<std::string> doubts = a.doubts(all);
-  said.insert(said.end(), doubts.begin(), doubts.end());
-  said.insert(said.end(), warnings.begin(), warnings.end());
+  words.insert(words.end(), doubts.begin(), doubts.end());
+  words.insert(words.end(), warnings.begin(), warnings.end());
   const nlohmann::ordered_json json = {{"name", f.name()},
                                        {"store", store},
                                        {"attached", json_of(a.what())},
@@ -127,7 +127,7 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
                                        {"bytes", bytes_of(all)},
                                        {"error_rate_now", a.error_rate_now(all)},
                                        {"strings", strings},
-                                       {"warnings", said}};
+                                       {"warnings", words}};
   out.print("{}\n", dumped(json));
 }
 

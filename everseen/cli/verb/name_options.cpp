@@ -29,11 +29,11 @@ void add_name(option_set& known, std::optional<std::string>& target, const optio
 
 void add_name(option_set& known, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual) {
-  add_option(known, flags, manual, [&target](std::string_view what, std::string_view value) {
+  add_option(known, flags, manual, [&target](std::string_view option, std::string_view value) {
     try {
       target = read_name(std::string(value));
     } catch (const parameter_error& why) {
-      throw parameter_error(std::string(what) + ": " + why.what());
+      throw parameter_error(std::string(option) + ": " + why.what());
     }
   });
 }

@@ -23,9 +23,9 @@ std::vector<std::string> manual_entry::choices() const {
   std::vector<std::string> found;
   if (value.empty() || !std::islower(static_cast<unsigned char>(value.front()))) return found;
   for (std::size_t from = 0; from <= value.size();) {
-    const std::size_t to = std::min(value.find('|', from), value.size());
-    found.push_back(value.substr(from, to - from));
-    from = to + 1;
+    const std::size_t end = std::min(value.find('|', from), value.size());
+    found.push_back(value.substr(from, end - from));
+    from = end + 1;
   }
   return found;
 }

@@ -15,9 +15,9 @@ namespace {
 words split_flags(const std::string& flags) {
   words all;
   for (std::size_t from = 0; from <= flags.size();) {
-    const std::size_t to = std::min(flags.find(',', from), flags.size());
-    all.push_back(flags.substr(from, to - from));
-    from = to + 1;
+    const std::size_t end = std::min(flags.find(',', from), flags.size());
+    all.push_back(flags.substr(from, end - from));
+    from = end + 1;
   }
   return all;
 }
@@ -27,9 +27,10 @@ manual_entry entry_of(const std::string& flags, const option_text& manual) {
   return {flags.empty() ? words{} : split_flags(flags), manual.value, manual.text, manual.standard};
 }
 
-std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+std::string replace_all(std::string text, std::string_view from, std::string_view replacement) {
+  for (std::size_t position = text.find(from); position != std::string::npos;
+       position = text.find(from, position + replacement.size()))
+    text.replace(position, from.size(), replacement);
   return text;
 }
 
@@ -54,11 +55,11 @@ void add_null(option_set& known, bool& target, const std::string& records) {
 
 void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read) {
   manual_entry shown = entry_of(flags, manual);
-  const std::string what = "--" + shown.name();
-  known.push_back({std::move(shown), [read = std::move(read), what](const words& values) {
+  const std::string subject = "--" + shown.name();
+  known.push_back({std::move(shown), [read = std::move(read), subject](const words& values) {
                      if (values.size() > 1)
-                       throw parameter_error(fmt::format("{} is given twice; give it once", what));
-                     read(what, values.front());
+                       throw parameter_error(fmt::format("{} is given twice; give it once", subject));
+                     read(subject, values.front());
                    }});
 }
 
@@ -69,9 +70,9 @@ void add_text(option_set& known, const std::string& flags, std::optional<std::st
 
 void add_output(option_set& known, std::optional<std::string>& target, const std::string& text) {
   add_option(known, "-o,--output", {"FILE", text, "-, standard output"},
-             [&target](std::string_view what, std::string_view value) {
+             [&target](std::string_view option, std::string_view value) {
                if (value.empty())
-                 throw parameter_error(fmt::format("{} is empty; give it the name of a file", what));
+                 throw parameter_error(fmt::format("{} is empty; give it the name of a file", option));
                if (value != "-") target = value;
              });
 }
@@ -93,33 +94,33 @@ void add_texts(option_set& known, const std::string& flags, std::vector<std::str
 
 void add_count(option_set& known, const std::string& flags, std::optional<std::uint64_t>& target,
                count_bounds bounds, const option_text& manual) {
-  add_option(known, flags, manual, [&target, bounds](std::string_view what, std::string_view value) {
-    target = parse_count(what, value, bounds);
+  add_option(known, flags, manual, [&target, bounds](std::string_view option, std::string_view value) {
+    target = parse_count(option, value, bounds);
   });
 }
 
 void add_rate(option_set& known, const std::string& flags, std::optional<double>& target, rate_bounds bounds,
               const option_text& manual) {
-  add_option(known, flags, manual, [&target, bounds](std::string_view what, std::string_view value) {
-    target = parse_rate(what, value, bounds);
+  add_option(known, flags, manual, [&target, bounds](std::string_view option, std::string_view value) {
+    target = parse_rate(option, value, bounds);
   });
 }
 
 void add_duration(option_set& known, const std::string& flags,
                   std::optional<std::chrono::milliseconds>& target, const option_text& manual,
                   std::chrono::milliseconds least) {
-  add_option(known, flags, manual, [&target, least](std::string_view what, std::string_view value) {
-    target = parse_duration(what, value, {.least = least});
+  add_option(known, flags, manual, [&target, least](std::string_view option, std::string_view value) {
+    target = parse_duration(option, value, {.least = least});
   });
 }
 
 void add_time(option_set& known, const std::string& flags, std::optional<event_time>& target,
               const option_text& manual) {
-  add_option(known, flags, manual, [&target](std::string_view what, std::string_view value) {
+  add_option(known, flags, manual, [&target](std::string_view option, std::string_view value) {
     target = parse_event_time(value);
     if (!target)
       throw parameter_error(
-          fmt::format("{} {} is not a time, or has no zone; give {}", what, value, time_forms));
+          fmt::format("{} {} is not a time, or has no zone; give {}", option, value, time_forms));
   });
 }
 
@@ -147,9 +148,9 @@ void add_arguments(option_set& known, std::vector<std::string>& target, const op
   known.back().shown.many = true;
 }
 
-void refuse_choice(std::string_view what, std::string_view word, std::string_view choices) {
+void refuse_choice(std::string_view option, std::string_view word, std::string_view choices) {
   throw parameter_error(
-      fmt::format("{} {} is not known; use {}", what, word, replace_all(std::string(choices), "|", ", ")));
+      fmt::format("{} {} is not known; use {}", option, word, replace_all(std::string(choices), "|", ", ")));
 }
 
 }  // namespace everseen::cli

@@ -36,7 +36,7 @@ void add_yes(option_set& known, bool& target);
 void add_null(option_set& known, bool& target, const std::string& records);
 
 /// An option whose value `read` parses. `read` throws parameter_error; it gets the flag for the message.
-using value_reader = std::function<void(std::string_view what, std::string_view value)>;
+using value_reader = std::function<void(std::string_view option, std::string_view value)>;
 void add_option(option_set& known, const std::string& flags, const option_text& manual, value_reader read);
 
 void add_text(option_set& known, const std::string& flags, std::optional<std::string>& target,
@@ -77,15 +77,15 @@ void add_argument(option_set& known, std::optional<std::string>& target, const o
 void add_arguments(option_set& known, std::vector<std::string>& target, const option_text& manual);
 
 /// Throws parameter_error for a word that is not among the choices.
-[[noreturn]] void refuse_choice(std::string_view what, std::string_view word, std::string_view choices);
+[[noreturn]] void refuse_choice(std::string_view option, std::string_view word, std::string_view choices);
 
 template <typename T, typename Parse>
 void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
                 const option_text& manual, Parse parse) {
   add_option(known, flags, manual,
-             [&target, parse, choices = manual.value](std::string_view what, std::string_view word) {
+             [&target, parse, choices = manual.value](std::string_view option, std::string_view word) {
                target = parse(word);
-               if (!target) refuse_choice(what, word, choices);
+               if (!target) refuse_choice(option, word, choices);
              });
 }
 

@@ -24,11 +24,11 @@ namespace {
 constexpr count_bounds field_numbers = {1, 10'000};
 
 /// One single-byte character, or `tab`.
-char parse_delimiter(std::string_view what, std::string_view text) {
+char parse_delimiter(std::string_view option, std::string_view text) {
   if (text == "\\t" || text == "tab") return '\t';
   if (text.size() == 1) return text.front();
   throw parameter_error(
-      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", what, text));
+      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", option, text));
 }
 
 /// What to write instead of a field in the notation of another program; empty: it is no such notation.
@@ -67,10 +67,10 @@ void add_key(option_set& known, const std::string& flags, std::vector<typed_fiel
 
 void add_time(option_set& known, const std::string& flag, std::optional<typed_field>& time,
               const option_text& manual) {
-  add_option(known, flag, manual, [&time](std::string_view what, std::string_view text) {
+  add_option(known, flag, manual, [&time](std::string_view option, std::string_view text) {
     if (time)
-      throw parameter_error(fmt::format("{} and {} exclude each other; give one", time->option, what));
-    time = {std::string(what), std::string(text)};
+      throw parameter_error(fmt::format("{} and {} exclude each other; give one", time->option, option));
+    time = {std::string(option), std::string(text)};
     must_be_of_kind(*time);
   });
 }
@@ -103,8 +103,8 @@ void declare_key(option_set& known, record_options& into) {
   add_key(known, "--key-json", into.key, {"POINTER", "the same, for JSON pointers only"});
   add_option(known, "-t,--delimiter",
              {"C", "the character between fields, or tab", "tab; a comma with --csv"},
-             [&into](std::string_view what, std::string_view text) {
-               into.delimiter = parse_delimiter(what, text);
+             [&into](std::string_view option, std::string_view text) {
+               into.delimiter = parse_delimiter(option, text);
              });
   add_switch(known, "--csv", into.csv,
              "the input is CSV (RFC 4180): a quoted field may contain delimiters, line breaks and doubled "
@@ -196,7 +196,7 @@ unsigned number_of(const typed_field& typed, const field_words& fields) {
 }  // namespace
 
 field_rule parse_field(const typed_field& typed, const field_words& fields) {
-  const auto& [what, text] = typed;
+  const auto& [option, text] = typed;
   if (text.starts_with('/')) {
     field_rule field{field_rule::kind::json, 0, fields.delimiter, text};
     validate(field);
@@ -205,14 +205,14 @@ field_rule parse_field(const typed_field& typed, const field_words& fields) {
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   const std::string instead = is_number ? "" : instead_of(typed);
   if (!is_number && !fields.names && !instead.empty())
-    throw parameter_error(fmt::format("{} {} is no field; {}", what, text, instead));
+    throw parameter_error(fmt::format("{} {} is no field; {}", option, text, instead));
   if (!is_number && !fields.names)
     throw parameter_error(
         fmt::format("{} {} is no field; give a JSON pointer, as in /site, the number of a field, as in 3, or "
                     "--header if the first line of the input names the fields",
-                    what, text));
+                    option, text));
   const auto number =
-      is_number ? static_cast<unsigned>(parse_count(what, text, field_numbers)) : number_of(typed, fields);
+      is_number ? static_cast<unsigned>(parse_count(option, text, field_numbers)) : number_of(typed, fields);
   return {field_rule::kind::delimited, number, fields.delimiter, {}, fields.quoted};
 }
 

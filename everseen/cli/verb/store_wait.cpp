@@ -16,11 +16,11 @@ constexpr std::chrono::milliseconds short_wait{900};
 
 }  // namespace
 
-bool store_wait::tries_again(const outage& now) {
+bool store_wait::tries_again(const outage& trouble) {
   if (is_signalled()) return false;
-  const auto limit = limit_.value_or(now.limit);
-  if (now.lasted >= limit) return false;
-  if (now.lasted >= short_wait) show(now.why, limit);
+  const auto limit = limit_.value_or(trouble.limit);
+  if (trouble.lasted >= limit) return false;
+  if (trouble.lasted >= short_wait) show(trouble.why, limit);
   return true;
 }
 

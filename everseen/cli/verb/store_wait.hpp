@@ -22,7 +22,7 @@ class store_wait final : public retry_policy {
   explicit store_wait(std::optional<std::chrono::milliseconds> limit) : limit_(limit) {}
 
   /// A signal ends the wait.
-  bool tries_again(const outage& now) override;
+  bool tries_again(const outage& trouble) override;
   void on_silence(const std::string& why) override;
   void on_recovered() override;
 

@@ -119,8 +119,8 @@ bool confirmed(const std::string& question) {
   return answer == 'y' || answer == 'Y';
 }
 
-filter chosen_filter(const store_choice& choice, std::string_view name, access how) {
-  return open(*chosen_store(choice), name, how);
+filter chosen_filter(const store_choice& choice, std::string_view name, access mode) {
+  return open(*chosen_store(choice), name, mode);
 }
 
 }  // namespace everseen::cli

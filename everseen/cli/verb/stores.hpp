@@ -55,6 +55,6 @@ void warn_of(const store& place, store::concern about = store::concern::keys);
 [[nodiscard]] bool confirmed(const std::string& question);
 
 /// A filter of the chosen store.    @throws as everseen::open
-[[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access how);
+[[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access mode);
 
 }  // namespace everseen::cli

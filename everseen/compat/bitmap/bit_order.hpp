@@ -35,12 +35,13 @@ namespace everseen::compat {
 
 /// Reverses the bits within each byte, which converts between Redis's order and RedisBloom's.
 /// @pre as many bytes in both, which may be the same memory
-inline void reverse_bits_of_bytes(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-  std::size_t at = 0;
-  for (; at + 8 <= from.size(); at += 8)
-    store_le(to.data() + at, bits_of_bytes_reversed(load_le64(from.data() + at)));
-  for (; at < from.size(); ++at)
-    to[at] = static_cast<std::byte>(bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[at])));
+inline void reverse_bits_of_bytes(std::span<const std::byte> from, std::span<std::byte> out) noexcept {
+  std::size_t position = 0;
+  for (; position + 8 <= from.size(); position += 8)
+    store_le(out.data() + position, bits_of_bytes_reversed(load_le64(from.data() + position)));
+  for (; position < from.size(); ++position)
+    out[position] =
+        static_cast<std::byte>(bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[position])));
 }
 
 /// @return whether it was 0

@@ -42,8 +42,8 @@ constexpr std::array<std::int64_t, max_probes> seeds = [] {
   return all;
 }();
 
-std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) noexcept {
-  return number / by + (number % by != 0 ? 1 : 0);
+std::uint64_t divided_up(std::uint64_t number, std::uint64_t divisor) noexcept {
+  return number / divisor + (number % divisor != 0 ? 1 : 0);
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ digest hash(std::string_view key) noexcept {
 
 void positions(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
   constexpr std::uint64_t never_negative = ~std::uint64_t{0} >> 1;
-  std::uint64_t at = hash.low;
+  std::uint64_t position = hash.low;
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = (at & never_negative) % bits;
-    at += i % 2 == 0 ? hash.high : hash.low;
+    out[i] = (position & never_negative) % bits;
+    position += i % 2 == 0 ? hash.high : hash.low;
   }
 }
 
@@ -62,16 +62,19 @@ constexpr std::uint64_t halves_swapped(std::uint64_t word) noexcept {
   return word >> 32 | word << 32;
 }
 
-/// Both halves, each turned left by itself.    @pre 0 < by < 32
-constexpr std::uint64_t halves_rotated(std::uint64_t word, unsigned by) noexcept {
-  const auto rotated = [by](std::uint64_t half) { return (half << by | half >> (32 - by)) & 0xFFFFFFFF; };
+/// Both halves, each turned left by itself.    @pre 0 < bits < 32
+constexpr std::uint64_t halves_rotated(std::uint64_t word, unsigned bits) noexcept {
+  const auto rotated = [bits](std::uint64_t half) {
+    return (half << bits | half >> (32 - bits)) & 0xFFFFFFFF;
+  };
   return rotated(word >> 32) << 32 | rotated(word & 0xFFFFFFFF);
 }
 
-/// Byte `from` of the 16 bytes of two words becomes byte `to` of one.
-constexpr std::uint64_t moved(std::uint64_t low, std::uint64_t high, unsigned from, unsigned to) noexcept {
+/// Byte `from` of the 16 bytes of two words becomes byte `target` of one.
+constexpr std::uint64_t moved(std::uint64_t low, std::uint64_t high, unsigned from,
+                              unsigned target) noexcept {
   const std::uint64_t word = from < 8 ? low : high;
-  return (word >> (8 * (from % 8)) & 0xFF) << (8 * to);
+  return (word >> (8 * (from % 8)) & 0xFF) << (8 * target);
 }
 
 /// Adds the bytes of two words in another order, so that the bytes which depend on the most bits of the
@@ -81,9 +84,9 @@ void add_zipped(std::uint64_t low, std::uint64_t high, std::uint64_t& to_low,
   constexpr std::array<unsigned, 8> for_low = {3, 12, 2, 5, 14, 1, 15, 0};
   constexpr std::array<unsigned, 8> for_high = {11, 4, 10, 13, 9, 6, 8, 7};
   std::uint64_t first = 0, second = 0;
-  for (unsigned to = 0; to < 8; ++to) {
-    first |= moved(low, high, for_low[to], to);
-    second |= moved(low, high, for_high[to], to);
+  for (unsigned target = 0; target < 8; ++target) {
+    first |= moved(low, high, for_low[target], target);
+    second |= moved(low, high, for_high[target], target);
   }
   to_low += first;
   to_high += second;

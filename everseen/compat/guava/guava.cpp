@@ -24,7 +24,7 @@ void draw_all(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> o
 class key_positions {
  public:
   key_positions(const shape& s, std::string_view element) noexcept : all_(std::span(room_).first(s.probes)) {
-    positions(s.how, murmur3_x64_128(element), s.bits(), all_);
+    positions(s.algorithm, murmur3_x64_128(element), s.bits(), all_);
   }
   [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return all_; }
 
@@ -35,20 +35,21 @@ class key_positions {
 
 }  // namespace
 
-void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept {
-  if (how == strategy::mitz_32)
+void positions(strategy algorithm, const digest& hash, std::uint64_t bits,
+               std::span<std::uint64_t> out) noexcept {
+  if (algorithm == strategy::mitz_32)
     draw_all<draw::guava32_positions>(hash, bits, out);
   else
     draw_all<draw::guava64_positions>(hash, bits, out);
 }
 
-shape smallest(strategy how, std::uint64_t expected, double rate) {
+shape smallest(strategy algorithm, std::uint64_t expected, double rate) {
   if (!(rate > 0 && rate < 1)) throw parameter_error("an error rate lies between 0 and 1");
   const auto [words, probes] = foreign::guava_size({expected, rate});
   if (words < 1) throw parameter_error("that error rate needs no bits; ask for a lower one");
   if (words > max_words) throw parameter_error("a Guava filter ends at 2^31 - 1 words; expect fewer keys");
   if (probes > max_probes) throw parameter_error("a Guava filter ends at 255 probes; ask for a higher rate");
-  return {how, static_cast<std::uint8_t>(probes), static_cast<std::uint64_t>(words)};
+  return {algorithm, static_cast<std::uint8_t>(probes), static_cast<std::uint64_t>(words)};
 }
 
 filter::filter(const shape& s) : filter(s, std::vector<std::byte>(s.words * sizeof(std::uint64_t))) {}

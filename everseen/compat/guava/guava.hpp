@@ -34,11 +34,12 @@ inline constexpr std::uint64_t word_bits = 64;
 inline constexpr std::uint64_t max_words = foreign::max_guava_words;  ///< Java's longest array
 
 /// @param hash  murmur3_x64_128 of the element    @pre bits > 0    Threads: any.
-void positions(strategy how, const digest& hash, std::uint64_t bits, std::span<std::uint64_t> out) noexcept;
+void positions(strategy algorithm, const digest& hash, std::uint64_t bits,
+               std::span<std::uint64_t> out) noexcept;
 
 /// The parameters of a filter.
 struct shape {
-  strategy how = strategy::mitz_64;
+  strategy algorithm = strategy::mitz_64;
   std::uint8_t probes = 1;
   std::uint64_t words = 1;  ///< of 64 bits each
 
@@ -50,7 +51,7 @@ struct shape {
 /// to words, k = max(1, round(m / n · ln 2)).
 /// @param expected  insertions; 0 counts as 1    @param rate  in (0, 1)
 /// @throws parameter_error  the rate is invalid, or Guava could not create the filter: no bits, or too many
-[[nodiscard]] shape smallest(strategy how, std::uint64_t expected, double rate);
+[[nodiscard]] shape smallest(strategy algorithm, std::uint64_t expected, double rate);
 
 /// A filter in memory. Elements are outputs of a funnel. Threads: as a container of the standard library.
 class filter {

@@ -25,7 +25,7 @@ constexpr std::size_t word_bytes = 8;
 
 std::array<std::byte, stream_header_bytes> encode_header(const shape& s) noexcept {
   std::array<std::byte, stream_header_bytes> bytes{};
-  bytes[0] = static_cast<std::byte>(s.how);
+  bytes[0] = static_cast<std::byte>(s.algorithm);
   bytes[1] = static_cast<std::byte>(s.probes);
   store_le(bytes.data() + 2, __builtin_bswap32(static_cast<std::uint32_t>(s.words)));
   return bytes;
@@ -34,22 +34,22 @@ std::array<std::byte, stream_header_bytes> encode_header(const shape& s) noexcep
 shape decode_header(std::span<const std::byte> bytes) {
   if (bytes.size() < stream_header_bytes)
     refuse("it ends after " + std::to_string(bytes.size()) + " of the 6 bytes of its header");
-  const auto how = std::to_integer<std::uint8_t>(bytes[0]);
+  const auto algorithm = std::to_integer<std::uint8_t>(bytes[0]);
   const auto probes = std::to_integer<std::uint8_t>(bytes[1]);
   const std::uint32_t words = __builtin_bswap32(load_le<std::uint32_t>(bytes.data() + 2));
-  if (how > static_cast<std::uint8_t>(strategy::mitz_64))
-    refuse("strategy " + std::to_string(how) + " is none of 0 and 1");
+  if (algorithm > static_cast<std::uint8_t>(strategy::mitz_64))
+    refuse("strategy " + std::to_string(algorithm) + " is none of 0 and 1");
   if (probes == 0) refuse("it has no probes");
   if (words == 0 || words > max_words)
     refuse(std::to_string(words) + " words are not between 1 and 2147483647");
-  return {static_cast<strategy>(how), probes, words};
+  return {static_cast<strategy>(algorithm), probes, words};
 }
 
-void convert_words(std::span<const std::byte> from, std::span<std::byte> to) noexcept {
-  EVERSEEN_ASSERT(from.size() == to.size() && from.size() % word_bytes == 0);
-  for (std::size_t at = 0; at < from.size(); at += word_bytes) {
-    const std::uint64_t word = __builtin_bswap64(load_le64(from.data() + at));
-    store_le(to.data() + at, bits_of_bytes_reversed(word));
+void convert_words(std::span<const std::byte> from, std::span<std::byte> out) noexcept {
+  EVERSEEN_ASSERT(from.size() == out.size() && from.size() % word_bytes == 0);
+  for (std::size_t position = 0; position < from.size(); position += word_bytes) {
+    const std::uint64_t word = __builtin_bswap64(load_le64(from.data() + position));
+    store_le(out.data() + position, bits_of_bytes_reversed(word));
   }
 }
 

@@ -30,7 +30,7 @@ inline constexpr std::size_t stream_header_bytes = 6;
 /// word. A stream larger than memory can be converted piece by piece.
 /// @pre from.size() == to.size(), a multiple of 8; the two are identical or do not overlap
 /// Cost: 3 GB/s in the cache, else limited by page faults (bench/guava_stream_bench.cpp).
-void convert_words(std::span<const std::byte> from, std::span<std::byte> to) noexcept;
+void convert_words(std::span<const std::byte> from, std::span<std::byte> out) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode(const filter& f);
 /// @param stream  the complete stream

@@ -60,14 +60,14 @@ void must_be_planned(const spec& s, unsigned index, const layer& l, std::uint64_
 }
 
 spec checked_spec(const announced_chain& from) {
-  spec s = spec_of(from.of);
+  spec s = spec_of(from.shape);
   s.foreign.first_bytes = from.lengths.front();
   foreign::must_be_possible(s.error_rate);
   validate(s);
   if (from.lengths.size() > 1 && s.growth != growth_kind::grow)
     refuse_redisbloom("it has several layers and must not grow");
   for (unsigned i = 0; i < from.lengths.size(); ++i)
-    must_be_planned(s, i, from.of.layers[i], from.lengths[i]);
+    must_be_planned(s, i, from.shape.layers[i], from.lengths[i]);
   return s;
 }
 
@@ -77,7 +77,7 @@ announced_filter filter_of(const announced_chain& from) {
   announced_filter f{checked_spec(from)};
   f.is_redisbloom = true;
   for (std::uint32_t i = 0; i < from.lengths.size(); ++i) {
-    const layer& l = from.of.layers[i];
+    const layer& l = from.shape.layers[i];
     const geometry shape = {layout_kind::redisbloom, static_cast<std::uint16_t>(l.probes), from.lengths[i]};
     f.segments.push_back({{0, window::timeless, i}, {shape, l.capacity, l.keys}});
   }
@@ -86,10 +86,10 @@ announced_filter filter_of(const announced_chain& from) {
 
 announced_chain chain_of(const spec& s, const partition_state& state) {
   announced_chain all;
-  all.of.flags = flags::wide_hash;
-  if (!s.foreign.powers_of_two) all.of.flags |= flags::exact_size;
-  if (s.growth == growth_kind::refuse) all.of.flags |= flags::fixed_size;
-  all.of.expansion = s.foreign.expansion;
+  all.shape.flags = flags::wide_hash;
+  if (!s.foreign.powers_of_two) all.shape.flags |= flags::exact_size;
+  if (s.growth == growth_kind::refuse) all.shape.flags |= flags::fixed_size;
+  all.shape.expansion = s.foreign.expansion;
   std::vector<layer_state> layers;
   if (!state.slices.empty()) layers = state.slices.front().layers;
   if (layers.empty()) {
@@ -99,14 +99,14 @@ announced_chain chain_of(const spec& s, const partition_state& state) {
   for (unsigned i = 0; i < layers.size(); ++i) {
     layer l;
     l.capacity = layers[i].capacity;
-    l.error_rate = i == 0 ? growth::plan_layer(s, 0).error_rate : all.of.layers.back().error_rate / 2;
+    l.error_rate = i == 0 ? growth::plan_layer(s, 0).error_rate : all.shape.layers.back().error_rate / 2;
     l.bits_per_key = foreign::redisbloom_bits_per_key(l.error_rate);
     l.probes = layers[i].shape.probes;
     l.keys = layers[i].keys;
     if (s.foreign.powers_of_two)
       l.log2_bits = static_cast<std::uint8_t>(std::bit_width(layers[i].shape.bits()) - 1);
-    all.of.keys += l.keys;
-    all.of.layers.push_back(l);
+    all.shape.keys += l.keys;
+    all.shape.layers.push_back(l);
     all.lengths.push_back(layers[i].shape.bytes);
   }
   return all;

@@ -26,7 +26,7 @@ constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 /// Writes consecutive fields.
 class field_writer {
  public:
-  explicit field_writer(std::byte* to) noexcept : to_(to) {}
+  explicit field_writer(std::byte* out) noexcept : to_(out) {}
   template <typename Number>
   void put(Number value) noexcept {
     store_le(to_, value);
@@ -54,22 +54,23 @@ class field_reader {
 
 /// A layer whose bits have not arrived yet.
 struct announced_layer {
-  layer of;
+  layer shape;
   std::uint64_t bytes = 0;
 };
 
 void validate(const announced_layer& l, std::uint64_t bits, const std::string& name) {
   if (l.bytes == 0 || l.bytes > max_bytes || bits != 8 * l.bytes)
     refuse_dump(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
-  if (!(l.of.error_rate > 0 && l.of.error_rate < 1)) refuse_dump(name + " has an error rate outside (0, 1)");
+  if (!(l.shape.error_rate > 0 && l.shape.error_rate < 1))
+    refuse_dump(name + " has an error rate outside (0, 1)");
   // Another library's logarithm may differ in the last digit.
-  const double expected = foreign::redisbloom_bits_per_key(l.of.error_rate);
-  if (!(std::abs(l.of.bits_per_key - expected) <= 1e-9 * expected))
+  const double expected = foreign::redisbloom_bits_per_key(l.shape.error_rate);
+  if (!(std::abs(l.shape.bits_per_key - expected) <= 1e-9 * expected))
     refuse_dump("the bits a key of " + name + " do not fit its error rate");
-  if (l.of.probes == 0 || l.of.probes != foreign::redisbloom_probes(l.of.bits_per_key))
+  if (l.shape.probes == 0 || l.shape.probes != foreign::redisbloom_probes(l.shape.bits_per_key))
     refuse_dump("the probes of " + name + " do not fit its bits a key");
-  if (l.of.capacity == 0) refuse_dump(name + " has no capacity");
-  if (l.of.log2_bits >= 63 || (l.of.log2_bits > 0 && std::uint64_t{1} << l.of.log2_bits > bits))
+  if (l.shape.capacity == 0) refuse_dump(name + " has no capacity");
+  if (l.shape.log2_bits >= 63 || (l.shape.log2_bits > 0 && std::uint64_t{1} << l.shape.log2_bits > bits))
     refuse_dump(name + " has fewer bits than its probes reach");
 }
 
@@ -78,12 +79,12 @@ announced_layer decode_link(const std::byte* from, const std::string& name) {
   announced_layer l;
   l.bytes = in.get<std::uint64_t>();
   const auto bits = in.get<std::uint64_t>();
-  l.of.keys = in.get<std::uint64_t>();
-  l.of.error_rate = in.get<double>();
-  l.of.bits_per_key = in.get<double>();
-  l.of.probes = in.get<std::uint32_t>();
-  l.of.capacity = in.get<std::uint64_t>();
-  l.of.log2_bits = in.get<std::uint8_t>();
+  l.shape.keys = in.get<std::uint64_t>();
+  l.shape.error_rate = in.get<double>();
+  l.shape.bits_per_key = in.get<double>();
+  l.shape.probes = in.get<std::uint32_t>();
+  l.shape.capacity = in.get<std::uint64_t>();
+  l.shape.log2_bits = in.get<std::uint8_t>();
   validate(l, bits, name);
   return l;
 }
@@ -119,7 +120,7 @@ chain decode_head(std::span<const std::byte> header) {
 }  // namespace
 
 std::vector<std::byte> encode_header(const announced_chain& announced) {
-  const chain& from = announced.of;
+  const chain& from = announced.shape;
   std::vector<std::byte> bytes(header_bytes(from.layers.size()));
   field_writer out(bytes.data());
   out.put(from.keys);
@@ -144,16 +145,17 @@ announced_chain decode_header(std::span<const std::byte> header) {
   announced_chain read{decode_head(header), {}};
   std::uint64_t bytes = 0;
   std::uint64_t keys = 0;
-  for (std::size_t at = head_bytes; at < header.size(); at += link_bytes) {
-    announced_layer l = decode_link(header.data() + at, "layer " + std::to_string(read.lengths.size()));
+  for (std::size_t position = head_bytes; position < header.size(); position += link_bytes) {
+    announced_layer l = decode_link(header.data() + position, "layer " + std::to_string(read.lengths.size()));
     bytes += l.bytes;
     if (bytes > max_bytes) refuse_dump("its layers are larger than any memory");
-    keys += l.of.keys;
+    keys += l.shape.keys;
     read.lengths.push_back(l.bytes);
-    read.of.layers.push_back(std::move(l.of));
+    read.shape.layers.push_back(std::move(l.shape));
   }
-  if (keys != read.of.keys)
-    refuse_dump("its layers hold " + std::to_string(keys) + " keys and not " + std::to_string(read.of.keys));
+  if (keys != read.shape.keys)
+    refuse_dump("its layers hold " + std::to_string(keys) + " keys and not " +
+                std::to_string(read.shape.keys));
   return read;
 }
 
@@ -187,12 +189,12 @@ namespace {
 
 announced_chain announced(const chain& from) {
   announced_chain all;
-  all.of.flags = from.flags;
-  all.of.expansion = from.expansion;
-  all.of.keys = from.keys;
+  all.shape.flags = from.flags;
+  all.shape.expansion = from.expansion;
+  all.shape.keys = from.keys;
   for (const layer& each : from.layers) {
     all.lengths.push_back(each.bits.size());
-    all.of.layers.push_back(
+    all.shape.layers.push_back(
         {each.capacity, each.error_rate, each.bits_per_key, each.probes, each.log2_bits, each.keys, {}});
   }
   return all;
@@ -228,7 +230,7 @@ void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
     return;
   }
   const chunk_order::place place = order_->take(iterator, data.size());
-  std::vector<std::byte>& bits = into_.of.layers[place.layer].bits;
+  std::vector<std::byte>& bits = into_.shape.layers[place.layer].bits;
   bits.insert(bits.end(), data.begin(), data.end());
 }
 
@@ -240,7 +242,7 @@ chain loader::finish() {
   if (!order_) refuse_dump("there is no header");
   order_->must_be_complete();
   order_.reset();
-  return std::exchange(into_, {}).of;
+  return std::exchange(into_, {}).shape;
 }
 
 }  // namespace everseen::compat::redisbloom

@@ -31,7 +31,7 @@ inline constexpr std::size_t max_chunk_bytes = std::size_t{16} << 20;
 
 /// The chain that a header describes. Its layers have no bits yet; `lengths` has the size of each in bytes.
 struct announced_chain {
-  chain of;
+  chain shape;
   std::vector<std::uint64_t> lengths;
 };
 

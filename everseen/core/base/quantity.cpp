@@ -98,8 +98,10 @@ bool is_grouped(std::string_view digits) noexcept {
   const std::size_t first = digits.find_first_of(",_");
   if (first == std::string_view::npos) return true;
   if (first < 1 || first > 3 || (digits.size() - first) % 4 != 0) return false;
-  for (std::size_t at = first; at < digits.size(); ++at)
-    if ((at - first) % 4 == 0 ? digits[at] != digits[first] : !is_digit_of_number(digits[at])) return false;
+  for (std::size_t position = first; position < digits.size(); ++position)
+    if ((position - first) % 4 == 0 ? digits[position] != digits[first]
+                                    : !is_digit_of_number(digits[position]))
+      return false;
   return true;
 }
 
@@ -188,18 +190,18 @@ constexpr wording of_counts = {"is not a number", "is not a number", "is not a w
 constexpr wording of_durations = {"is not a length of time", "has no known unit of time",
                                   "is not a length of time", "is too short", "is too long"};
 
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view why,
+[[noreturn]] void refuse(std::string_view name, std::string_view text, std::string_view why,
                          const std::string& instead, shows_value shown = shows_value::yes) {
-  std::string message(what);
+  std::string message(name);
   if (shown == shows_value::yes) (message += ' ') += text.empty() ? "''" : text;
   throw parameter_error((((message += ' ') += why) += "; give ") += instead);
 }
 
-std::uint64_t parse(const wording& words, quantity kind, std::string_view what, std::string_view text,
+std::uint64_t parse(const wording& words, quantity kind, std::string_view name, std::string_view text,
                     count_bounds bounds, const std::string& instead, shows_value shown) {
   const bool is_negative = kind == quantity::count && text.starts_with('-');
   const auto [value, fault] = read_amount(kind, is_negative ? text.substr(1) : text);
-  const auto refused = [&](std::string_view why) { refuse(what, text, why, instead, shown); };
+  const auto refused = [&](std::string_view why) { refuse(name, text, why, instead, shown); };
   if (fault == quantity_fault::no_number) refused(words.no_number);
   if (fault == quantity_fault::no_unit) refused(words.no_unit);
   if (fault == quantity_fault::not_whole) refused(words.not_whole);
@@ -224,36 +226,36 @@ quantity_read read_quantity(quantity kind, std::string_view text) noexcept {
   return {static_cast<std::uint64_t>(value), fault};
 }
 
-std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds,
+std::uint64_t parse_count(std::string_view name, std::string_view text, count_bounds bounds,
                           shows_value shown) {
   constexpr std::uint64_t last_example = 1'000'000'000;
   const std::string instead = "a whole number from " + std::to_string(bounds.least) + " to " +
                               std::to_string(bounds.most) +
                               (bounds.most < last_example ? "" : ", as in 1000, 10M, 64Mi or 1e9");
-  return parse(of_counts, quantity::count, what, text, bounds, instead, shown);
+  return parse(of_counts, quantity::count, name, text, bounds, instead, shown);
 }
 
-std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text, duration_bounds bounds,
+std::chrono::milliseconds parse_duration(std::string_view name, std::string_view text, duration_bounds bounds,
                                          shows_value shown) {
   const std::string instead = "a time from " + format_duration(bounds.least) + " to " +
                               format_duration(bounds.most) + " in ms, s, m, h, d or w, as in " +
                               (bounds.least < std::chrono::seconds(1) ? "500ms" : "1h30m");
   const count_bounds ms = {static_cast<std::uint64_t>(bounds.least.count()),
                            static_cast<std::uint64_t>(bounds.most.count())};
-  return std::chrono::milliseconds(parse(of_durations, quantity::duration, what, text, ms, instead, shown));
+  return std::chrono::milliseconds(parse(of_durations, quantity::duration, name, text, ms, instead, shown));
 }
 
-count_range parse_range(std::string_view what, std::string_view text, std::uint64_t most) {
+count_range parse_range(std::string_view name, std::string_view text, std::uint64_t most) {
   const std::string instead = "two whole numbers from low to high, as in 1..10G";
   const std::size_t dots = text.find("..");
-  if (dots == std::string_view::npos) refuse(what, text, "is not a range", instead);
-  const count_range range = {parse_count(what, text.substr(0, dots), {0, most}),
-                             parse_count(what, text.substr(dots + 2), {0, most})};
-  if (range.first > range.last) refuse(what, text, "ends before it begins", instead);
+  if (dots == std::string_view::npos) refuse(name, text, "is not a range", instead);
+  const count_range range = {parse_count(name, text.substr(0, dots), {0, most}),
+                             parse_count(name, text.substr(dots + 2), {0, most})};
+  if (range.first > range.last) refuse(name, text, "ends before it begins", instead);
   return range;
 }
 
-double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds) {
+double parse_rate(std::string_view name, std::string_view text, rate_bounds bounds) {
   const std::string instead =
       "a rate from " + shortest(bounds.least) + " to " + shortest(bounds.most) + ", as in 0.001 or 0.1%";
   std::string_view digits = text;
@@ -261,12 +263,12 @@ double parse_rate(std::string_view what, std::string_view text, rate_bounds boun
   if (percent) digits.remove_suffix(1);
   double rate = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rate);
-  if (error == std::errc::result_out_of_range) refuse(what, text, "is out of bounds", instead);
+  if (error == std::errc::result_out_of_range) refuse(name, text, "is out of bounds", instead);
   if (error != std::errc{} || end != digits.data() + digits.size() || rate != rate)
-    refuse(what, text, "is not a number", instead);
+    refuse(name, text, "is not a number", instead);
   if (percent) rate /= 100;
-  if (rate < bounds.least) refuse(what, text, "is too small", instead);
-  if (rate > bounds.most) refuse(what, text, "is too large", instead);
+  if (rate < bounds.least) refuse(name, text, "is too small", instead);
+  if (rate > bounds.most) refuse(name, text, "is too large", instead);
   return rate;
 }
 

@@ -39,8 +39,8 @@ struct count_bounds {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };
-/// @param what  the option, for the message    @throws parameter_error
-[[nodiscard]] std::uint64_t parse_count(std::string_view what, std::string_view text, count_bounds bounds,
+/// @param name  the option, for the message    @throws parameter_error
+[[nodiscard]] std::uint64_t parse_count(std::string_view name, std::string_view text, count_bounds bounds,
                                         shows_value shown = shows_value::yes);
 
 struct duration_bounds {
@@ -48,7 +48,7 @@ struct duration_bounds {
   std::chrono::milliseconds most = std::chrono::hours(24) * 36'500;
 };
 /// @throws parameter_error
-[[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text,
+[[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view name, std::string_view text,
                                                        duration_bounds bounds = {},
                                                        shows_value shown = shows_value::yes);
 
@@ -58,14 +58,14 @@ struct count_range {
   std::uint64_t last = 0;
 };
 /// @throws parameter_error
-[[nodiscard]] count_range parse_range(std::string_view what, std::string_view text, std::uint64_t most);
+[[nodiscard]] count_range parse_range(std::string_view name, std::string_view text, std::uint64_t most);
 
 struct rate_bounds {
   double least = 0;
   double most = 1;
 };
 /// A probability or share: 1e-6, 0.001, 0.1%.    @throws parameter_error
-[[nodiscard]] double parse_rate(std::string_view what, std::string_view text, rate_bounds bounds);
+[[nodiscard]] double parse_rate(std::string_view name, std::string_view text, rate_bounds bounds);
 
 /// The shortest text that is read as the same duration: 1h30m.
 [[nodiscard]] std::string format_duration(std::chrono::milliseconds time);

@@ -23,21 +23,21 @@ constexpr std::size_t partition_bytes = 8 + no_successor.size();  // the partiti
   throw format_error("not the chunks of a filter: " + why);
 }
 
-void append(std::vector<std::byte>& to, std::uint64_t number) {
+void append(std::vector<std::byte>& out, std::uint64_t number) {
   std::array<std::byte, 8> bytes;
   store_le(bytes.data(), number);
-  to.insert(to.end(), bytes.begin(), bytes.end());
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-void append(std::vector<std::byte>& to, std::span<const std::byte> bytes) {
-  to.insert(to.end(), bytes.begin(), bytes.end());
+void append(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 /// The bytes before the trailing checksum, which is verified.
-std::span<const std::byte> checked(std::span<const std::byte> bytes, const std::string& what) {
-  if (bytes.size() < 8) refuse(what + " is cut off");
+std::span<const std::byte> checked(std::span<const std::byte> bytes, const std::string& subject) {
+  if (bytes.size() < 8) refuse(subject + " is cut off");
   const auto content = bytes.first(bytes.size() - 8);
-  if (load_le64(bytes.data() + content.size()) != checksum(content)) refuse(what + " is damaged");
+  if (load_le64(bytes.data() + content.size()) != checksum(content)) refuse(subject + " is damaged");
   return content;
 }
 
@@ -101,12 +101,12 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
 }
 
 void append_chunk_trailer(std::vector<std::byte>& bits, content_id content,
-                          const announced_filter::segment& of, std::uint64_t offset) {
+                          const announced_filter::segment& source, std::uint64_t offset) {
   append(bits, static_cast<std::uint64_t>(content));
-  append(bits, place_of(of.id));
-  append(bits, static_cast<std::uint64_t>(of.id.slice));
+  append(bits, place_of(source.id));
+  append(bits, static_cast<std::uint64_t>(source.id.slice));
   append(bits, offset);
-  append(bits, of.layer.keys);
+  append(bits, source.layer.keys);
   append(bits, checksum(bits));
 }
 
@@ -125,11 +125,12 @@ chunk_bits decode_chunk(std::span<const std::byte> chunk) {
 }
 
 std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk, content_id content,
-                                                 const announced_filter::segment& of, std::uint64_t offset) {
+                                                 const announced_filter::segment& source,
+                                                 std::uint64_t offset) {
   const chunk_bits read = decode_chunk(chunk);
   if (read.content != content)
     refuse("a chunk is of another filter, or of another copy that was begun under the same name");
-  if (read.id != of.id || read.offset != offset || read.keys < of.layer.keys)
+  if (read.id != source.id || read.offset != offset || read.keys < source.layer.keys)
     refuse("the filter grew or was emptied while it was copied; copy it again");
   return read.bits;
 }
@@ -141,11 +142,11 @@ content_id dumped_content(const spec& s) {
 std::optional<chunk_place> place_after(std::span<const announced_filter::segment> segments,
                                        std::int64_t iterator) noexcept {
   if (iterator < 1) return std::nullopt;
-  chunk_place at{0, static_cast<std::uint64_t>(iterator) - 1};
-  for (; at.segment < segments.size(); ++at.segment) {
-    const std::uint64_t bytes = segments[at.segment].layer.shape.bytes;
-    if (at.offset < bytes) return at;
-    at.offset -= bytes;
+  chunk_place place{0, static_cast<std::uint64_t>(iterator) - 1};
+  for (; place.segment < segments.size(); ++place.segment) {
+    const std::uint64_t bytes = segments[place.segment].layer.shape.bytes;
+    if (place.offset < bytes) return place;
+    place.offset -= bytes;
   }
   return std::nullopt;
 }

@@ -27,7 +27,7 @@ inline constexpr std::size_t max_chunk_bits_bytes = (std::size_t{16} << 20) - 40
 /// Completes a chunk with a trailer: the content, the segment of the bits, their offset in it, and its
 /// current number of keys. The trailer reveals that a filter was emptied or grew while it was copied.
 void append_chunk_trailer(std::vector<std::byte>& bits, content_id content,
-                          const announced_filter::segment& of, std::uint64_t offset);
+                          const announced_filter::segment& source, std::uint64_t offset);
 
 /// A chunk of bits, read by itself.
 struct chunk_bits {
@@ -42,7 +42,7 @@ struct chunk_bits {
 /// @return the bits    @throws format_error  the chunk is damaged, or holds other bits
 [[nodiscard]] std::span<const std::byte> without_chunk_trailer(std::span<const std::byte> chunk,
                                                                content_id content,
-                                                               const announced_filter::segment& of,
+                                                               const announced_filter::segment& source,
                                                                std::uint64_t offset);
 
 /// Where the chunks of a filter belong among its segments: doc/format.md, "Chunks".

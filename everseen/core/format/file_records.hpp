@@ -16,7 +16,9 @@ struct predecessor {
   std::string name;
   std::optional<event_time> until{};  ///< by the store's clock; nothing: until it is unlinked
 
-  [[nodiscard]] bool is_over(event_time now) const noexcept { return until && *until <= now; }
+  [[nodiscard]] bool is_over(event_time current_time) const noexcept {
+    return until && *until <= current_time;
+  }
   friend bool operator==(const predecessor&, const predecessor&) = default;
 };
 

@@ -24,9 +24,9 @@ constexpr std::size_t segment_sealed_bytes = key_count_offset;
 constexpr unsigned count_bits = 48;
 constexpr std::uint64_t count_mask = (std::uint64_t{1} << count_bits) - 1;
 
-[[noreturn]] void refuse_length(std::string_view what, std::size_t is, std::size_t should) {
-  throw format_error("the " + std::string(what) + " is " + std::to_string(is) + " bytes long and should be " +
-                     std::to_string(should) +
+[[noreturn]] void refuse_length(std::string_view subject, std::size_t is, std::size_t should) {
+  throw format_error("the " + std::string(subject) + " is " + std::to_string(is) +
+                     " bytes long and should be " + std::to_string(should) +
                      ": it was cut off or is damaged; restore it from an export or drop it");
 }
 
@@ -104,8 +104,8 @@ constexpr std::size_t counter_bytes = 4;
 }  // namespace
 
 filter_id id_after_reset(filter_id id) noexcept {
-  std::size_t at = id.size() - counter_bytes;
-  while (at < id.size() && ++id[at] == 0) ++at;
+  std::size_t position = id.size() - counter_bytes;
+  while (position < id.size() && ++id[position] == 0) ++position;
   return id;
 }
 

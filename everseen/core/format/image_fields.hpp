@@ -36,7 +36,7 @@ inline constexpr std::uint32_t manifest_version = 2;
 /// Writes consecutive fields into zeroed bytes.
 class writer {
  public:
-  explicit writer(std::span<std::byte> to) noexcept : to_(to) {}
+  explicit writer(std::span<std::byte> out) noexcept : to_(out) {}
 
   template <std::integral Integer>
   void put(Integer value) noexcept {
@@ -64,8 +64,8 @@ class writer {
 /// Reads consecutive fields. The caller has checked that there are enough bytes.
 class reader {
  public:
-  /// @param what  the kind of image, for messages: "segment header"
-  reader(std::string_view what, std::span<const std::byte> from) noexcept : what_(what), from_(from) {}
+  /// @param subject  the kind of image, for messages: "segment header"
+  reader(std::string_view subject, std::span<const std::byte> from) noexcept : what_(subject), from_(from) {}
 
   template <std::integral Integer>
   [[nodiscard]] Integer get() noexcept {
@@ -74,8 +74,8 @@ class reader {
     return value;
   }
   template <std::size_t N>
-  void get(std::array<std::uint8_t, N>& to) noexcept {
-    std::memcpy(to.data(), from_.data() + at_, N);
+  void get(std::array<std::uint8_t, N>& out) noexcept {
+    std::memcpy(out.data(), from_.data() + at_, N);
     at_ += N;
   }
   [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) noexcept {

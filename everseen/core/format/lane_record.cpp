@@ -7,8 +7,8 @@
 
 namespace everseen {
 
-void append_position(std::string& to, std::uint64_t position) {
-  for (int shift = 56; shift >= 0; shift -= 8) to += static_cast<char>(position >> shift);
+void append_position(std::string& out, std::uint64_t position) {
+  for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(position >> shift);
 }
 
 std::uint64_t position_in(std::string_view bytes) noexcept {
@@ -26,8 +26,8 @@ lane_record lane_record::decode(std::string_view bytes) {
   r.begun_ = true;
   r.last_ = position_in(bytes);
   r.fresh_.reserve(bytes.size() / position_bytes - 1);
-  for (std::size_t at = position_bytes; at < bytes.size(); at += position_bytes) {
-    const std::uint64_t position = position_in(bytes.substr(at));
+  for (std::size_t offset = position_bytes; offset < bytes.size(); offset += position_bytes) {
+    const std::uint64_t position = position_in(bytes.substr(offset));
     if (position > r.last_ || (!r.fresh_.empty() && position <= r.fresh_.back()))
       throw format_error("the record of a lane is damaged: its positions do not ascend");
     r.fresh_.push_back(position);

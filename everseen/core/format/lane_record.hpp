@@ -55,7 +55,7 @@ class lane_record {
 };
 
 /// A position as stored: 8 bytes, big-endian, so that bytes sort like numbers.
-void append_position(std::string& to, std::uint64_t position);
+void append_position(std::string& out, std::uint64_t position);
 /// @pre bytes.size() >= 8
 [[nodiscard]] std::uint64_t position_in(std::string_view bytes) noexcept;
 inline constexpr std::size_t position_bytes = 8;

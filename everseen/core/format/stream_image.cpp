@@ -18,8 +18,8 @@ constexpr std::size_t stream_end_bytes = 32;
 
 }  // namespace
 
-stream_writer::stream_writer(byte_sink to, std::string_view name, const spec& s, const filter_id& id)
-    : to_(std::move(to)), id_(id), chunk_(chunk_bytes) {
+stream_writer::stream_writer(byte_sink output, std::string_view name, const spec& s, const filter_id& id)
+    : to_(std::move(output)), id_(id), chunk_(chunk_bytes) {
   validate_filter_name(name);
   const std::size_t length = stream_head_bytes + name.size() + fields::checksum_bytes;
   fields::writer out{std::span(chunk_).first(length)};
@@ -160,16 +160,16 @@ void stream_reader::check_end(std::span<std::byte> bytes) {
   ended_ = true;
 }
 
-void stream_reader::read(std::span<std::byte> to, std::string_view what) {
+void stream_reader::read(std::span<std::byte> out, std::string_view subject) {
   std::size_t filled = 0;
-  while (filled < to.size()) {
-    const std::size_t got = from_(to.subspan(filled));
-    EVERSEEN_ASSERT(got <= to.size() - filled);
+  while (filled < out.size()) {
+    const std::size_t got = from_(out.subspan(filled));
+    EVERSEEN_ASSERT(got <= out.size() - filled);
     if (got == 0)
-      throw format_error("the export stream was cut off in its " + std::string(what) + "; export again");
+      throw format_error("the export stream was cut off in its " + std::string(subject) + "; export again");
     filled += got;
   }
-  whole_.update(to);
+  whole_.update(out);
 }
 
 }  // namespace everseen::image

@@ -25,7 +25,8 @@ namespace everseen::image {
 class stream_writer {
  public:
   /// @param id  identifies the segments of this stream; a fixed id makes the bytes reproducible
-  stream_writer(byte_sink to, std::string_view name, const spec& s, const filter_id& id = random_filter_id());
+  stream_writer(byte_sink out, std::string_view name, const spec& s,
+                const filter_id& id = random_filter_id());
 
   /// The bits may change meanwhile, if another process adds keys. Each chunk is copied before it is
   /// checksummed and written, so the checksum always matches.
@@ -83,7 +84,7 @@ class stream_reader {
   void read_bits(const byte_sink& into);
 
  private:
-  void read(std::span<std::byte> to, std::string_view what);
+  void read(std::span<std::byte> out, std::string_view subject);
   void read_head();
   segment_header read_segment_header(std::span<std::byte> bytes);
   void check_end(std::span<std::byte> bytes);

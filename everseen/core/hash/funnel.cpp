@@ -78,30 +78,30 @@ bool append_number(std::string_view key, std::string& into) {
   return value.has_value();
 }
 
-std::string_view taken_by(funnel_kind how) noexcept {
-  if (how == funnel_kind::chars) return "UTF-8";
-  return how == funnel_kind::int32 ? "a whole number of 32 bits" : "a whole number of 64 bits";
+std::string_view taken_by(funnel_kind kind) noexcept {
+  if (kind == funnel_kind::chars) return "UTF-8";
+  return kind == funnel_kind::int32 ? "a whole number of 32 bits" : "a whole number of 64 bits";
 }
 
 }  // namespace
 
-std::string_view to_string(funnel_kind how) noexcept {
+std::string_view to_string(funnel_kind kind) noexcept {
   for (const auto& [each, name] : funnel_names)
-    if (each == how) return name;
+    if (each == kind) return name;
   return "invalid";
 }
 
 std::optional<funnel_kind> parse_funnel_kind(std::string_view name) noexcept {
   if (name == "string" || name == "string:utf-8") return funnel_kind::bytes;
   if (name == "string:utf-16le") return funnel_kind::chars;
-  for (const auto& [how, each] : funnel_names)
-    if (each == name) return how;
+  for (const auto& [kind, each] : funnel_names)
+    if (each == name) return kind;
   return std::nullopt;
 }
 
-bool try_funnel(funnel_kind how, std::string_view key, std::string& into) {
+bool try_funnel(funnel_kind kind, std::string_view key, std::string& into) {
   into.clear();
-  switch (how) {
+  switch (kind) {
     case funnel_kind::bytes:
       break;
     case funnel_kind::chars:
@@ -115,15 +115,15 @@ bool try_funnel(funnel_kind how, std::string_view key, std::string& into) {
   return true;
 }
 
-std::string funnel_refusal(funnel_kind how, std::string_view key) {
+std::string funnel_refusal(funnel_kind kind, std::string_view key) {
   constexpr std::size_t longest_shown = 60;
   std::string shown(key.substr(0, longest_shown));
   if (key.size() > longest_shown) shown += "...";
-  return "the key '" + shown + "' is not " + std::string(taken_by(how));
+  return "the key '" + shown + "' is not " + std::string(taken_by(kind));
 }
 
-void apply_funnel(funnel_kind how, std::string_view key, std::string& into) {
-  if (!try_funnel(how, key, into)) throw parameter_error(funnel_refusal(how, key));
+void apply_funnel(funnel_kind kind, std::string_view key, std::string& into) {
+  if (!try_funnel(kind, key, into)) throw parameter_error(funnel_refusal(kind, key));
 }
 
 }  // namespace everseen

@@ -21,15 +21,15 @@ struct avx2_isa {
   static line pattern_16x32(std::uint64_t pattern) noexcept {
     return {one_bit_32(pattern), one_bit_32(draw::fold(pattern, draw::upper_key))};
   }
-  static __m256i missing(const std::byte* at, const line& bits) noexcept {
-    return _mm256_or_si256(_mm256_andnot_si256(load(at), bits.lower),
-                           _mm256_andnot_si256(load(at + 32), bits.upper));
+  static __m256i missing(const std::byte* bytes, const line& bits) noexcept {
+    return _mm256_or_si256(_mm256_andnot_si256(load(bytes), bits.lower),
+                           _mm256_andnot_si256(load(bytes + 32), bits.upper));
   }
   static __m256i either(__m256i a, __m256i b) noexcept { return _mm256_or_si256(a, b); }
   static bool is_empty(__m256i bits) noexcept { return _mm256_testz_si256(bits, bits) != 0; }
-  static void set(std::byte* at, const line& bits) noexcept {
-    store(at, _mm256_or_si256(load(at), bits.lower));
-    store(at + 32, _mm256_or_si256(load(at + 32), bits.upper));
+  static void set(std::byte* bytes, const line& bits) noexcept {
+    store(bytes, _mm256_or_si256(load(bytes), bits.lower));
+    store(bytes + 32, _mm256_or_si256(load(bytes + 32), bits.upper));
   }
 
  private:
@@ -41,11 +41,11 @@ struct avx2_isa {
                                             _mm256_setr_epi64x(0, 5, 10, 15));
     return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(count, _mm256_set1_epi32(31)));
   }
-  static __m256i load(const std::byte* at) noexcept {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  static __m256i load(const std::byte* bytes) noexcept {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
   }
-  static void store(std::byte* at, __m256i value) noexcept {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value);
+  static void store(std::byte* bytes, __m256i value) noexcept {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), value);
   }
 };
 

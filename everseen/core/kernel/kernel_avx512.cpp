@@ -24,13 +24,13 @@ struct avx512_isa {
     const __m512i count = _mm512_srlv_epi64(source, _mm512_setr_epi64(0, 5, 10, 15, 0, 5, 10, 15));
     return _mm512_rolv_epi32(_mm512_set1_epi32(1), count);
   }
-  static __m512i missing(const std::byte* at, line bits) noexcept {
-    return _mm512_andnot_si512(_mm512_loadu_si512(at), bits);
+  static __m512i missing(const std::byte* bytes, line bits) noexcept {
+    return _mm512_andnot_si512(_mm512_loadu_si512(bytes), bits);
   }
   static __m512i either(__m512i a, __m512i b) noexcept { return _mm512_or_si512(a, b); }
   static bool is_empty(__m512i bits) noexcept { return _mm512_test_epi64_mask(bits, bits) == 0; }
-  static void set(std::byte* at, line bits) noexcept {
-    _mm512_storeu_si512(at, _mm512_or_si512(_mm512_loadu_si512(at), bits));
+  static void set(std::byte* bytes, line bits) noexcept {
+    _mm512_storeu_si512(bytes, _mm512_or_si512(_mm512_loadu_si512(bytes), bits));
   }
 };
 

@@ -20,14 +20,14 @@ struct neon_isa {
     const uint64x2_t upper = vdupq_n_u64(draw::fold(pattern, draw::upper_key));
     return {{one_bit_32(lower, 0), one_bit_32(lower, 10), one_bit_32(upper, 0), one_bit_32(upper, 10)}};
   }
-  static uint64x2_t missing(const std::byte* at, const line& bits) noexcept {
-    return vorrq_u64(vorrq_u64(missing_of(at, bits, 0), missing_of(at, bits, 1)),
-                     vorrq_u64(missing_of(at, bits, 2), missing_of(at, bits, 3)));
+  static uint64x2_t missing(const std::byte* bytes, const line& bits) noexcept {
+    return vorrq_u64(vorrq_u64(missing_of(bytes, bits, 0), missing_of(bytes, bits, 1)),
+                     vorrq_u64(missing_of(bytes, bits, 2), missing_of(bytes, bits, 3)));
   }
   static uint64x2_t either(uint64x2_t a, uint64x2_t b) noexcept { return vorrq_u64(a, b); }
   static bool is_empty(uint64x2_t bits) noexcept { return vmaxvq_u32(vreinterpretq_u32_u64(bits)) == 0; }
-  static void set(std::byte* at, const line& bits) noexcept {
-    for (unsigned v = 0; v < 4; ++v) store(at + 16 * v, vorrq_u64(load(at + 16 * v), bits.val[v]));
+  static void set(std::byte* bytes, const line& bits) noexcept {
+    for (unsigned v = 0; v < 4; ++v) store(bytes + 16 * v, vorrq_u64(load(bytes + 16 * v), bits.val[v]));
   }
 
  private:
@@ -43,14 +43,14 @@ struct neon_isa {
     const uint32x4_t count = vandq_u32(vreinterpretq_u32_u64(vshlq_u64(source, shifts)), vdupq_n_u32(31));
     return vreinterpretq_u64_u32(vshlq_u32(vdupq_n_u32(1), vreinterpretq_s32_u32(count)));
   }
-  static uint64x2_t missing_of(const std::byte* at, const line& bits, unsigned v) noexcept {
-    return vbicq_u64(bits.val[v], load(at + 16 * v));
+  static uint64x2_t missing_of(const std::byte* bytes, const line& bits, unsigned v) noexcept {
+    return vbicq_u64(bits.val[v], load(bytes + 16 * v));
   }
-  static uint64x2_t load(const std::byte* at) noexcept {
-    return vreinterpretq_u64_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(at)));
+  static uint64x2_t load(const std::byte* bytes) noexcept {
+    return vreinterpretq_u64_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(bytes)));
   }
-  static void store(std::byte* at, uint64x2_t value) noexcept {
-    vst1q_u8(reinterpret_cast<std::uint8_t*>(at), vreinterpretq_u8_u64(value));
+  static void store(std::byte* bytes, uint64x2_t value) noexcept {
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(bytes), vreinterpretq_u8_u64(value));
   }
 };
 

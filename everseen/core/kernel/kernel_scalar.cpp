@@ -24,15 +24,15 @@ struct scalar_isa {
                 std::uint64_t{1} << (32 + draw::bit_16x32(pattern, 2 * w + 1));
     return bits;
   }
-  static std::uint64_t missing(const std::byte* at, const line& bits) noexcept {
+  static std::uint64_t missing(const std::byte* bytes, const line& bits) noexcept {
     std::uint64_t missing = 0;
-    for (unsigned w = 0; w < 8; ++w) missing |= ~load_le64(at + 8 * w) & bits[w];
+    for (unsigned w = 0; w < 8; ++w) missing |= ~load_le64(bytes + 8 * w) & bits[w];
     return missing;
   }
   static std::uint64_t either(std::uint64_t a, std::uint64_t b) noexcept { return a | b; }
   static bool is_empty(std::uint64_t bits) noexcept { return bits == 0; }
-  static void set(std::byte* at, const line& bits) noexcept {
-    for (unsigned w = 0; w < 8; ++w) store_le(at + 8 * w, load_le64(at + 8 * w) | bits[w]);
+  static void set(std::byte* bytes, const line& bits) noexcept {
+    for (unsigned w = 0; w < 8; ++w) store_le(bytes + 8 * w, load_le64(bytes + 8 * w) | bits[w]);
   }
 };
 

@@ -236,7 +236,7 @@ double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits) {
 
 double expected_false_positives(const geometry& shape, key_range keys) {
   struct node {
-    double at, weight;
+    double x, weight;
   };
   // Gauss-Legendre, 16 points; the other eight mirror these.
   static constexpr std::array<node, 8> nodes = {{{0.09501250983763744, 0.18945061045506850},
@@ -249,12 +249,13 @@ double expected_false_positives(const geometry& shape, key_range keys) {
                                                  {0.98940093499164993, 0.02715245941175409}}};
   // Panels halve towards the lower end: the rate is a power of the keys until it saturates at 1.
   constexpr int panels = 6;
-  double sum = 0, upper = keys.to;
+  double sum = 0, upper = keys.until;
   for (int panel = 1; panel <= panels; ++panel) {
-    const double lower = panel == panels ? keys.from : keys.from + std::ldexp(keys.to - keys.from, -panel);
+    const double lower = panel == panels ? keys.from : keys.from + std::ldexp(keys.until - keys.from, -panel);
     const double middle = (upper + lower) / 2, half = (upper - lower) / 2;
-    for (const auto& [at, weight] : nodes)
-      sum += half * weight * (error_rate(shape, middle - half * at) + error_rate(shape, middle + half * at));
+    for (const auto& [position, weight] : nodes)
+      sum += half * weight *
+             (error_rate(shape, middle - half * position) + error_rate(shape, middle + half * position));
     upper = lower;
   }
   return sum;

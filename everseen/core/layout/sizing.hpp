@@ -56,7 +56,7 @@ inline constexpr double max_error_rate = 0.5;
 /// The key counts between which a segment fills.
 struct key_range {
   double from = 0;
-  double to = 0;
+  double until = 0;
 };
 /// Expected number of false positives while a segment fills: the integral of error_rate over the keys.
 [[nodiscard]] double expected_false_positives(const geometry& shape, key_range keys);

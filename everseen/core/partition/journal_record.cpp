@@ -26,21 +26,21 @@ std::uint64_t sum_of(const char* from, std::size_t bytes) noexcept {
   return checksum(std::as_bytes(std::span(from, bytes)));
 }
 
-[[noreturn]] void refuse(const char* what) {
-  throw format_error(std::string("a record of the journal is damaged: ") + what);
+[[noreturn]] void refuse(const char* problem) {
+  throw format_error(std::string("a record of the journal is damaged: ") + problem);
 }
 
-void append_keys(std::string& to, const journal_record& r) {
+void append_keys(std::string& out, const journal_record& r) {
   if (r.keys.empty()) return;
   if (!r.short_keys) {
-    to.append(reinterpret_cast<const char*>(r.keys.data()), sizeof(digest) * r.keys.size());
+    out.append(reinterpret_cast<const char*>(r.keys.data()), sizeof(digest) * r.keys.size());
     return;
   }
-  std::size_t at = to.size();
-  to.resize(at + sizeof(std::uint64_t) * r.keys.size());
+  std::size_t position = out.size();
+  out.resize(position + sizeof(std::uint64_t) * r.keys.size());
   for (const digest& key : r.keys) {
-    store_le(to.data() + at, key.low);
-    at += sizeof key.low;
+    store_le(out.data() + position, key.low);
+    position += sizeof key.low;
   }
 }
 
@@ -64,15 +64,15 @@ std::size_t record_bytes(const journal_record& r) noexcept {
          journal_record_tail_bytes;
 }
 
-std::uint64_t append_record(std::string& to, const journal_record& r) {
+std::uint64_t append_record(std::string& out, const journal_record& r) {
   EVERSEEN_ASSERT(r.keys.size() <= max_journal_record_keys && r.groups.size() <= r.keys.size());
-  const std::size_t begin = to.size();
+  const std::size_t begin = out.size();
   const std::size_t bytes = record_bytes(r);
-  to.reserve(begin + bytes);
+  out.reserve(begin + bytes);
   const auto put = [&](auto value) {
     std::array<char, sizeof value> raw;
     store_le(raw.data(), value);
-    to.append(raw.data(), raw.size());
+    out.append(raw.data(), raw.size());
   };
   put(r.short_keys ? short_magic : whole_magic);
   put(static_cast<std::uint32_t>(bytes));
@@ -84,18 +84,18 @@ std::uint64_t append_record(std::string& to, const journal_record& r) {
     put(g.slice);
     put(g.keys);
   }
-  append_keys(to, r);
-  const std::uint64_t sum = sum_of(to.data() + begin, bytes - journal_record_tail_bytes);
+  append_keys(out, r);
+  const std::uint64_t sum = sum_of(out.data() + begin, bytes - journal_record_tail_bytes);
   put(sum);
   return sum;
 }
 
 std::optional<journal_record> journal_reader::next() {
   if (rest_.size() < journal_record_head_bytes) return std::nullopt;
-  const char* at = rest_.data();
+  const char* cursor = rest_.data();
   const auto take = [&]<typename Integer>(Integer& into) {
-    into = load_le<Integer>(at);
-    at += sizeof into;
+    into = load_le<Integer>(cursor);
+    cursor += sizeof into;
   };
   std::uint32_t is_magic = 0;
   std::uint32_t bytes = 0;
@@ -131,7 +131,7 @@ std::optional<journal_record> journal_reader::next() {
   }
   if (counted != keys) refuse("its groups do not fit its keys");
   r.keys.resize(keys);
-  read_keys(r.keys, at, r.short_keys);
+  read_keys(r.keys, cursor, r.short_keys);
   rest_.remove_prefix(bytes);
   last_checksum_ = sum;
   return r;

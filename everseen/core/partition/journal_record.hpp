@@ -51,7 +51,7 @@ inline constexpr std::size_t max_journal_record_keys = std::size_t{1} << 16;
 
 /// @pre  r satisfies the comments of its members and has at most max_journal_record_keys
 /// @return its checksum, which the next record stores as `previous`
-std::uint64_t append_record(std::string& to, const journal_record& r);
+std::uint64_t append_record(std::string& out, const journal_record& r);
 
 /// Reads consecutive records. Trusts nothing: anything else is a format_error.
 class journal_reader {

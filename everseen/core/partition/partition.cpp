@@ -117,9 +117,9 @@ void partition::judge_mixed(const partition_batch& key_run) {
   if (full) std::rethrow_exception(full);
 }
 
-void partition::move_window(event_time to) {
+void partition::move_window(event_time time) {
   EVERSEEN_ASSERT(spec_.window);
-  const window::slice_index slice = window::slice_at(*spec_.window, to);
+  const window::slice_index slice = window::slice_at(*spec_.window, time);
   if (!is_late(slice)) open_slice(slice);
 }
 
@@ -189,9 +189,10 @@ void partition::for_each_run(const partition_batch& batch, Reach reach, Judge ju
 }
 
 template <typename Visit>
-void partition::for_each_live_segment(window::slice_index now, Visit visit) const {
+void partition::for_each_live_segment(window::slice_index current, Visit visit) const {
   for (const slice_state& slice : state_.slices) {
-    if (spec_.window && slice.index < window::oldest_live(*spec_.window, std::max(now, newest()))) continue;
+    if (spec_.window && slice.index < window::oldest_live(*spec_.window, std::max(current, newest())))
+      continue;
     for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
       visit(segment_id{number_, slice.index, i}, slice.layers[i]);
   }
@@ -218,12 +219,12 @@ void partition::add_run(window::slice_index index, pending_keys& keys) {
 
 slice_state& partition::open_slice(window::slice_index index) {
   auto& slices = state_.slices;
-  auto at = std::lower_bound(slices.begin(), slices.end(), index,
-                             [](const slice_state& s, window::slice_index i) { return s.index < i; });
-  if (at != slices.end() && at->index == index) return *at;
+  auto found = std::lower_bound(slices.begin(), slices.end(), index,
+                                [](const slice_state& s, window::slice_index i) { return s.index < i; });
+  if (found != slices.end() && found->index == index) return *found;
 
   slice_state opened{index, {}};
-  const auto place = at - slices.begin();
+  const auto place = found - slices.begin();
   slices.reserve(slices.size() + 1);
   grow(opened);
   slices.insert(slices.begin() + place, std::move(opened));

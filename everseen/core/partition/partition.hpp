@@ -42,7 +42,7 @@ class partition {
 
   /// Moves the window as keys of this time would, without adding any. A late time moves nothing.
   /// @pre there is a window    @throws storage_error  as segments::create
-  void move_window(event_time to);
+  void move_window(event_time time);
 
   /// Applies the next record of the journal, as every replica of the partition does.
   ///
@@ -88,9 +88,9 @@ class partition {
   /// in reach(slice of the first key); `mixed` if the slices differ.
   template <typename Reach, typename Judge>
   void for_each_run(const partition_batch& batch, Reach reach, Judge judge) const;
-  /// Calls visit(id, layer) for each segment that a key of slice `now` is compared with, oldest first.
+  /// Calls visit(id, layer) for each segment that a key of slice `newest` is compared with, oldest first.
   template <typename Visit>
-  void for_each_live_segment(window::slice_index now, Visit visit) const;
+  void for_each_live_segment(window::slice_index newest, Visit visit) const;
 
   slice_state& open_slice(window::slice_index index);
   layer_state& grow(slice_state& slice);

@@ -81,10 +81,10 @@ class pending_keys {
   void keep_fresh() noexcept {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const auto to = static_cast<std::uint16_t>(place(i));
-      out_[to] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
+      const auto target = static_cast<std::uint16_t>(place(i));
+      out_[target] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
       kept_[kept] = pending_[i];
-      kept_where_[kept] = to;
+      kept_where_[kept] = target;
       kept += judged_[i] == verdict::fresh;  // no branch: repeats are unpredictable
     }
     pending_ = {kept_.data(), kept};

@@ -73,9 +73,10 @@ class predictor::judge {
   [[nodiscard]] std::uint32_t& place_of(const digest& key) noexcept {
     const std::size_t mask = places_.size() - 1;
     // Bits of `low` selected the partition, so within one they are not uniformly distributed.
-    std::size_t at = (key.high ^ key.low) & mask;
-    while (places_[at] != 0 && batch_.digests[places_[at] - 1] != key) at = (at + 1) & mask;
-    return places_[at];
+    std::size_t position = (key.high ^ key.low) & mask;
+    while (places_[position] != 0 && batch_.digests[places_[position] - 1] != key)
+      position = (position + 1) & mask;
+    return places_[position];
   }
 
   /// The state of a slice after the earlier keys were added.
@@ -86,11 +87,11 @@ class predictor::judge {
 
   bool takes_room(slice_index slice) {
     if (last_ == nullptr || slice != last_slice_) look_up(slice);
-    standing& now = *last_;
-    if (now.layers == 0 && !add_layer(now)) return false;
+    standing& current = *last_;
+    if (current.layers == 0 && !add_layer(current)) return false;
     if (spec_.growth == growth_kind::overfill) return true;
-    if (now.room == 0 && (spec_.growth == growth_kind::refuse || !add_layer(now))) return false;
-    --now.room;
+    if (current.room == 0 && (spec_.growth == growth_kind::refuse || !add_layer(current))) return false;
+    --current.room;
     return true;
   }
 
@@ -109,12 +110,12 @@ class predictor::judge {
     return {};
   }
 
-  bool add_layer(standing& to) {
+  bool add_layer(standing& target) {
     try {
-      const growth::layer_plan next = growth::plan_layer(spec_, static_cast<unsigned>(to.layers));
+      const growth::layer_plan next = growth::plan_layer(spec_, static_cast<unsigned>(target.layers));
       if (next.shape.bytes > longest_layer_) return false;
       new_bytes_ += next.shape.bytes;
-      to = {to.layers + 1, next.capacity};
+      target = {target.layers + 1, next.capacity};
       return true;
     } catch (const full_error&) {
       return false;

@@ -22,10 +22,10 @@ class digest_table {
   std::uint16_t first_of(std::span<const digest> keys, std::uint16_t number) noexcept {
     const digest& key = keys[number];
     // Keys of one partition share bits of `low`, and may share more; the product spreads any difference.
-    std::size_t at = (key.low ^ key.high) * 0x9e3779b97f4a7c15U >> (64 - bits);
-    for (; numbers_[at] != none; at = (at + 1) % places)
-      if (keys[numbers_[at]] == key) return numbers_[at];
-    return numbers_[at] = number;
+    std::size_t position = (key.low ^ key.high) * 0x9e3779b97f4a7c15U >> (64 - bits);
+    for (; numbers_[position] != none; position = (position + 1) % places)
+      if (keys[numbers_[position]] == key) return numbers_[position];
+    return numbers_[position] = number;
   }
 
  private:

@@ -48,10 +48,10 @@ class slice_groups {
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::size_t from = 0; from < firsts_;) {
-      std::size_t to = from + 1;
-      while (to < firsts_ && slice_of_[to] == slice_of_[from]) ++to;
-      visit(group{slice_of_[from], {sorted_.data() + from, to - from}, place_of_.data() + from});
-      from = to;
+      std::size_t end = from + 1;
+      while (end < firsts_ && slice_of_[end] == slice_of_[from]) ++end;
+      visit(group{slice_of_[from], {sorted_.data() + from, end - from}, place_of_.data() + from});
+      from = end;
     }
   }
 

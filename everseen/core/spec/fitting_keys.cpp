@@ -11,14 +11,14 @@ namespace {
 /// Copies the elements whose indexes are not in `left_out`.
 template <typename Element>
 void copy_others(std::span<const Element> from, std::span<const std::uint32_t> left_out,
-                 std::vector<Element>& to) {
-  to.clear();
+                 std::vector<Element>& out) {
+  out.clear();
   auto next = left_out.begin();
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (next != left_out.end() && *next == i)
       ++next;
     else
-      to.push_back(from[i]);
+      out.push_back(from[i]);
   }
 }
 

@@ -95,8 +95,8 @@ void validate_window(const window_spec& w) {
                           decimal(width - width % slices) + " ms");
 }
 
-void refuse_in(layout_kind layout, const std::string& what) {
-  throw parameter_error("a filter of layout " + std::string(to_string(layout)) + " " + what);
+void refuse_in(layout_kind layout, const std::string& problem) {
+  throw parameter_error("a filter of layout " + std::string(to_string(layout)) + " " + problem);
 }
 
 /// Restrictions of other systems' filters.
@@ -302,10 +302,10 @@ bool leaves_slices_open(const spec_request& asked) {
 class comparison {
  public:
   template <typename Value>
-  void note(std::string_view what, bool is_asked, const Value& wanted, const Value& has) {
+  void note(std::string_view problem, bool is_asked, const Value& wanted, const Value& has) {
     if (!is_asked || wanted == has) return;
     if (!text_.empty()) text_ += ", ";
-    text_ += std::string(what) + ' ' + text(has) + " instead of " + text(wanted);
+    text_ += std::string(problem) + ' ' + text(has) + " instead of " + text(wanted);
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 

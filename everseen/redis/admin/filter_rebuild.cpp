@@ -25,8 +25,8 @@ storage_error replaced(const std::string& name, const filter_identity& f) {
                        0, f.keys.header());
 }
 
-void require_none(session& with, const std::string& name, const filter_identity& f) {
-  require_no_jobs(name, job_list(name, f).names(with), "be rebuilt");
+void require_none(session& connections, const std::string& name, const filter_identity& f) {
+  require_no_jobs(name, job_list(name, f).names(connections), "be rebuilt");
 }
 
 }  // namespace
@@ -36,20 +36,20 @@ filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_
     : pool_(std::move(pool)), in_(in), name_(name), base_(base.begin(), base.end()), draft_(pool_, in, s) {
   validate(s);
   if (s.judge == judge_kind::client) require_that_clients_hold(pool_->url(), s);
-  const session_pool::lease with = pool_->take();
-  const filter_header h = in_.look_up(*with, name_, true).header;
+  const session_pool::lease connections = pool_->take();
+  const filter_header h = in_.look_up(*connections, name_, true).header;
   require_own(name_, h, "create a filter of everseen's own, and fill that");
   origin_ = h.origin;
-  (void)old_one(*with);
+  (void)old_one(*connections);
   if (base_.empty()) begin();
 }
 
 /// The filter to be succeeded; by now it may be a successor of the one that was opened.
-filter_identity filter_rebuild::old_one(session& with) {
-  auto [old, h] = in_.look_up(with, name_, true);
+filter_identity filter_rebuild::old_one(session& connections) {
+  auto [old, h] = in_.look_up(connections, name_, true);
   if (h.origin != origin_) throw replaced(name_, old);
   require_rebuildable(old.spec, draft_.identity().spec);
-  require_none(with, name_, old);
+  require_none(connections, name_, old);
   return old;
 }
 
@@ -64,25 +64,25 @@ void filter_rebuild::merge(const segment_id& id, std::span<const std::byte> bits
 
 /// Prepares the new filter and makes it the successor. If the answer to the last step is lost, the filter
 /// must not be prepared again: it may be in use.
-void filter_rebuild::decide(session& with) {
+void filter_rebuild::decide(session& connections) {
   if (is_in_doubt_) throw replaced(name_, draft_.identity());
   const std::vector<partition_state>& states = draft_.finish();
   const filter_identity& next = draft_.identity();
   for (int i = 0; i < most_rebuild_attempts; ++i) {
-    const filter_identity old = old_one(with);
-    const auto h = read_filter_header(with, old);
+    const filter_identity old = old_one(connections);
+    const auto h = read_filter_header(connections, old);
     if (!h) throw replaced(name_, old);
-    in_.prepare(with, next, states,
+    in_.prepare(connections, next, states,
                 {.spec = next.spec, .expires_at = h->expires_at, .after = old.id, .origin = h->origin});
     is_in_doubt_ = true;
-    const succession said = decide_succession(with, old, next.id);
+    const succession outcome = decide_succession(connections, old, next.id);
     is_in_doubt_ = false;
-    switch (said) {
+    switch (outcome) {
       case succession::decided:
         old_ = old;
         return;
       case succession::has_jobs:
-        require_none(with, name_, old);
+        require_none(connections, name_, old);
         continue;
       case succession::taken:
         continue;
@@ -97,11 +97,11 @@ void filter_rebuild::decide(session& with) {
 /// long, so that all keys added after it returns are kept.
 void filter_rebuild::begin() {
   if (is_in_place_) return;
-  const session_pool::lease with = pool_->take();
-  if (!old_) decide(*with);
+  const session_pool::lease connections = pool_->take();
+  if (!old_) decide(*connections);
   const filter_identity& next = draft_.identity();
-  if (put_in_place(*with, *old_, next.id) != placing::done) throw replaced(name_, next);
-  (void)asked_before(*with, next, sealing::yes);
+  if (put_in_place(*connections, *old_, next.id) != placing::done) throw replaced(name_, next);
+  (void)asked_before(*connections, next, sealing::yes);
   if (next.spec.window) keep_window();
   if (old_->spec.judge == judge_kind::client) std::this_thread::sleep_for(mirror_set::unasked_at_most);
   is_in_place_ = true;
@@ -124,10 +124,10 @@ std::shared_ptr<stored_filter> filter_rebuild::target() {
 
 void filter_rebuild::commit() {
   begin();
-  const session_pool::lease with = pool_->take();
+  const session_pool::lease connections = pool_->take();
   const filter_identity& made = draft_.identity();
-  if (!forget_before(*with, made, old_->id, word_)) throw replaced(name_, made);
-  in_.finish_removals(*with);
+  if (!forget_before(*connections, made, old_->id, word_)) throw replaced(name_, made);
+  in_.finish_removals(*connections);
 }
 
 filter_restore::filter_restore(std::shared_ptr<session_pool> pool, const filter_directory& into,
@@ -140,9 +140,9 @@ filter_restore::filter_restore(std::shared_ptr<session_pool> pool, const filter_
 
 void filter_restore::commit() {
   const auto& states = draft_.finish();
-  const session_pool::lease with = pool_->take();
-  into_.prepare(*with, draft_.identity(), states, {.spec = draft_.identity().spec});
-  into_.publish(*with, name_, draft_.identity());
+  const session_pool::lease connections = pool_->take();
+  into_.prepare(*connections, draft_.identity(), states, {.spec = draft_.identity().spec});
+  into_.publish(*connections, name_, draft_.identity());
 }
 
 }  // namespace everseen::redis

@@ -31,9 +31,9 @@ class filter_rebuild final : public filter_admin::rebuild {
   void commit() override;
 
  private:
-  [[nodiscard]] filter_identity old_one(session& with);
+  [[nodiscard]] filter_identity old_one(session& connections);
   void begin();
-  void decide(session& with);
+  void decide(session& connections);
   void keep_window() const;
 
   std::shared_ptr<session_pool> pool_;

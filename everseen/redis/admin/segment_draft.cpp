@@ -43,33 +43,33 @@ void segment_draft::send_held() {
     layer_state& layer = std::ranges::find(slices, s.id.slice, &slice_state::index)->layers[s.id.layer];
     layer.keys = recovered_keys(layer.keys, layer.shape, s.bits);
   }
-  const session_pool::lease with = pool_->take();
-  has_values() ? send_value(*with) : send_string(*with, held_.front());
+  const session_pool::lease connections = pool_->take();
+  has_values() ? send_value(*connections) : send_string(*connections, held_.front());
   held_.clear();
 }
 
-void segment_draft::send_string(session& with, const held_segment& s) {
+void segment_draft::send_string(session& connections, const held_segment& s) {
   const std::string key = made_.keys.segment(s.id);
   const std::string_view bits(reinterpret_cast<const char*>(s.bits.data()), s.bits.size());
-  const route to{key, s.id.partition};
+  const route destination{key, s.id.partition};
   std::vector<script_call> pages;
-  for (std::size_t at = 0; at < bits.size(); at += draft_page_bytes) {
-    pages.push_back(
-        {&draft_scripts::write_page(),
-         to,
-         {key, made_.keys.state(s.id.partition)},
-         {std::to_string(at), std::string(bits.substr(at, draft_page_bytes)), std::string(unseen_life_ms)}});
-    if (pages.size() < draft_pages_at_once && at + draft_page_bytes < bits.size()) continue;
-    for (const answer& a : run_scripts(with, std::exchange(pages, {}))) (void)expect_reply(a, key);
+  for (std::size_t position = 0; position < bits.size(); position += draft_page_bytes) {
+    pages.push_back({&draft_scripts::write_page(),
+                     destination,
+                     {key, made_.keys.state(s.id.partition)},
+                     {std::to_string(position), std::string(bits.substr(position, draft_page_bytes)),
+                      std::string(unseen_life_ms)}});
+    if (pages.size() < draft_pages_at_once && position + draft_page_bytes < bits.size()) continue;
+    for (const answer& a : run_scripts(connections, std::exchange(pages, {}))) (void)expect_reply(a, key);
   }
 }
 
-void segment_draft::send_value(session& with) {
+void segment_draft::send_value(session& connections) {
   const std::uint32_t partition = held_.front().id.partition;
   const announced_filter header = header_of(made_, partition, states_[partition], random_content());
-  (void)run_script(with, first_call(made_, header));
+  (void)run_script(connections, first_call(made_, header));
   std::ranges::sort(held_, {}, &held_segment::id);
-  for (std::size_t i = 0; i < held_.size(); ++i) write_bits(with, made_, header, i, held_[i].bits);
+  for (std::size_t i = 0; i < held_.size(); ++i) write_bits(connections, made_, header, i, held_[i].bits);
 }
 
 const std::vector<partition_state>& segment_draft::finish() {

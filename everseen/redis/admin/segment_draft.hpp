@@ -35,8 +35,8 @@ class segment_draft {
 
   [[nodiscard]] bool has_values() const noexcept { return made_.spec.judge == judge_kind::server; }
   void send_held();
-  void send_string(session& with, const held_segment& s);
-  void send_value(session& with);
+  void send_string(session& connections, const held_segment& s);
+  void send_value(session& connections);
 
   std::shared_ptr<session_pool> pool_;
   const filter_identity made_;

@@ -21,12 +21,13 @@ namespace {
 constexpr std::chrono::milliseconds begins_within = std::chrono::seconds(1);
 
 /// Waits for strings that another program is about to begin, for at most `limit` from the first on.
-void drive_to_the_end(session& with, std::chrono::milliseconds limit, std::vector<attached_task>& tasks) {
+void drive_to_the_end(session& connections, std::chrono::milliseconds limit,
+                      std::vector<attached_task>& tasks) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> until;
   backoff pauses;
   for (;;) {
-    drive(with, tasks);
+    drive(connections, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
     if (!until) until = clock::now() + limit;
     const bool again = clock::now() < *until;
@@ -44,8 +45,11 @@ void require_commands(const redis_url& url, const attachment& a) {
 }
 
 attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own,
-                                 access how)
-    : pool_(std::move(pool)), names_{std::move(a), std::move(own)}, spec_(spec_of(names_.to)), how_(how) {}
+                                 access mode)
+    : pool_(std::move(pool)),
+      names_{std::move(a), std::move(own)},
+      spec_(spec_of(names_.target)),
+      how_(mode) {}
 
 batch_result attached_filter::add(std::span<const partition_batch> batches) {
   if (how_ == access::read)
@@ -59,11 +63,11 @@ batch_result attached_filter::check(std::span<const partition_batch> batches) co
 }
 
 batch_result attached_filter::run(std::span<const partition_batch> batches,
-                                  attached_task::purpose what) const {
+                                  attached_task::purpose intent) const {
   for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
   std::optional<batch_failure> failure;
   try {
-    failure = judge(batches, what);
+    failure = judge(batches, intent);
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
@@ -71,15 +75,15 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
 }
 
 std::optional<batch_failure> attached_filter::judge(std::span<const partition_batch> batches,
-                                                    attached_task::purpose what) const {
-  const session_pool::lease with = pool_->take();
+                                                    attached_task::purpose intent) const {
+  const session_pool::lease connections = pool_->take();
   std::vector<attached_task> tasks;
   for (const partition_batch& batch : batches) {
     EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
-    for (located_keys& some : locate(names_.to, batch.keys))
-      tasks.emplace_back(names_, what, std::move(some), batch.out, commands_now(*with));
+    for (located_keys& some : locate(names_.target, batch.keys))
+      tasks.emplace_back(names_, intent, std::move(some), batch.out, commands_now(*connections));
   }
-  drive_to_the_end(*with, std::min(pool_->url().retry_for, begins_within), tasks);
+  drive_to_the_end(*connections, std::min(pool_->url().retry_for, begins_within), tasks);
   std::optional<batch_failure> failure;
   for (const attached_task& task : tasks) {
     if (!task.learned().by_script && task.learned().may_change) no_scripts_ = true;
@@ -89,38 +93,38 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   return failure;
 }
 
-attached_task::commands attached_filter::commands_now(const session& with) const {
+attached_task::commands attached_filter::commands_now(const session& connections) const {
   const auto& commands = pool_->url().commands;
   const bool by_script = commands != command_kind::bitfield && !no_scripts_;
-  return {with.name(), by_script || names_.to.shape == attachment::form::growing,
+  return {connections.name(), by_script || names_.target.shape == attachment::form::growing,
           by_script && commands != command_kind::script, newest_, pool_->keeps_answers()};
 }
 
 batch_path attached_filter::path() const {
-  const session_pool::lease with = pool_->take();
-  return {commands_now(*with).by_script ? "redis, attached, script" : "redis, attached, bitfield",
-          {to_string(with->server_of({places_of(names_.to, 0).front().key, 0}))},
+  const session_pool::lease connections = pool_->take();
+  return {commands_now(*connections).by_script ? "redis, attached, script" : "redis, attached, bitfield",
+          {to_string(connections->server_of({places_of(names_.target, 0).front().key, 0}))},
           {}};
 }
 
 std::vector<bitmap> attached_filter::survey() const {
-  return redis::survey(*pool_->take(), names_.to);
+  return redis::survey(*pool_->take(), names_.target);
 }
 
 std::vector<bitmap> attached_filter::strings() const {
-  return measure(*pool_->take(), names_.to);
+  return measure(*pool_->take(), names_.target);
 }
 
 void attached_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   std::uint32_t number = 0;
-  for (const bitmap_place& place : places_now(*pool_->take(), names_.to)) {
+  for (const bitmap_place& place : places_now(*pool_->take(), names_.target)) {
     std::vector<std::byte> bits;
     read_string(place, [&](std::string_view page) {
       const auto bytes = std::as_bytes(std::span(page));
       bits.insert(bits.end(), bytes.begin(), bytes.end());
     });
     const layer_state layer{
-        {layout_kind::classic, static_cast<std::uint8_t>(names_.to.how.probes), bits.size()},
+        {layout_kind::classic, static_cast<std::uint8_t>(names_.target.hashing.probes), bits.size()},
         spec_.capacity,
         0};
     visit({partition, window::timeless, number++}, layer, bits);
@@ -129,57 +133,58 @@ void attached_filter::visit_segments(std::uint32_t partition, const segment_visi
 
 void attached_filter::read_string(const bitmap_place& place,
                                   const std::function<void(std::string_view)>& take) const {
-  redis::read_string(*pool_->take(), names_.to, place, take);
+  redis::read_string(*pool_->take(), names_.target, place, take);
 }
 
 std::vector<key_bits> attached_filter::bits_of(std::string_view key) const {
-  return redis::bits_of(*pool_->take(), names_.to, key);
+  return redis::bits_of(*pool_->take(), names_.target, key);
 }
 
 // Reports about an attached filter: fill, error rate, concerns.
 
 double attached_filter::estimated_keys(std::uint64_t set_bits) const {
-  const auto bits = static_cast<double>(reachable_bits(names_.to));
+  const auto bits = static_cast<double>(reachable_bits(names_.target));
   // A string whose bits are all set may hold any number of keys. With one bit less there is an estimate.
   const double set = std::min(static_cast<double>(set_bits), bits - 1);
-  return -bits / names_.to.how.probes * std::log1p(-set / bits);
+  return -bits / names_.target.hashing.probes * std::log1p(-set / bits);
 }
 
 double attached_filter::error_rate_now(const std::vector<bitmap>& all) const {
-  const auto bits = static_cast<double>(reachable_bits(names_.to));
+  const auto bits = static_cast<double>(reachable_bits(names_.target));
   double right = 1;
   double sum = 0;
   for (const bitmap& b : all) {
-    const double rate = std::pow(static_cast<double>(b.set_bits) / bits, names_.to.how.probes);
+    const double rate = std::pow(static_cast<double>(b.set_bits) / bits, names_.target.hashing.probes);
     right *= 1 - rate;
     sum += rate;
   }
   // A key is looked up in every string of a chain, but in one of the shards.
-  if (names_.to.shape == attachment::form::growing) return 1 - right;
+  if (names_.target.shape == attachment::form::growing) return 1 - right;
   return all.empty() ? 0 : sum / static_cast<double>(all.size());
 }
 
 std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all) const {
   std::vector<std::string> found;
-  if (const auto hash = compat::warning_about(names_.to.how); !hash.empty()) found.emplace_back(hash);
-  if (names_.to.shape == attachment::form::growing)
+  if (const auto hash = compat::warning_about(names_.target.hashing); !hash.empty()) found.emplace_back(hash);
+  if (names_.target.shape == attachment::form::growing)
     found.emplace_back(
         "each string of a growing filter has the whole error rate, so with every string it errs more");
-  const bool random_positions = compat::facts(names_.to.how.which).has_random_positions;
+  const bool random_positions = compat::facts(names_.target.hashing.which).has_random_positions;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
     // The last of this many random bits is near the end, except with a chance of one in 10^21.
-    const double reached = static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.to));
+    const double reached =
+        static_cast<double>(8 * b.bytes) / static_cast<double>(reachable_bits(names_.target));
     if (random_positions && b.set_bits >= 100 && reached < 1 - 50 / static_cast<double>(b.set_bits))
       found.push_back("the string " + key + " ends at bit " + std::to_string(8 * b.bytes) + " though " +
                       std::to_string(b.set_bits) + " bits are set: the filter seems to have fewer than " +
-                      std::to_string(names_.to.how.bits) + " bits");
+                      std::to_string(names_.target.hashing.bits) + " bits");
   }
   return found;
 }
 
 std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all) const {
-  const attachment& a = names_.to;
+  const attachment& a = names_.target;
   const bool shards = a.shape == attachment::form::sharded;
   // A shard that has received no key does not exist yet. With this many bits per shard every shard has
   // received one.
@@ -202,7 +207,7 @@ std::vector<std::string> attached_filter::missing(const std::vector<bitmap>& all
 }
 
 std::vector<std::string> attached_filter::lost_strings() const {
-  if (!names_.to.was_there) return {};
+  if (!names_.target.was_there) return {};
   return missing(strings());
 }
 
@@ -227,12 +232,12 @@ std::vector<bitmap> attached_filter::recent_survey() const {
 
 partition_state attached_filter::state(std::uint32_t /*partition*/) const {
   const std::vector<bitmap> all = recent_survey();
-  const std::uint64_t bytes = (reachable_bits(names_.to) + 7) / 8;
-  const auto probes = static_cast<std::uint8_t>(names_.to.how.probes);
+  const std::uint64_t bytes = (reachable_bits(names_.target) + 7) / 8;
+  const auto probes = static_cast<std::uint8_t>(names_.target.hashing.probes);
   slice_state slice;
   for (const bitmap& b : all) {
     const auto keys = static_cast<std::uint64_t>(std::llround(estimated_keys(b.set_bits)));
-    if (names_.to.shape == attachment::form::sharded && !slice.layers.empty()) {
+    if (names_.target.shape == attachment::form::sharded && !slice.layers.empty()) {
       slice.layers.front().shape.bytes += bytes;
       slice.layers.front().keys += keys;
     } else {

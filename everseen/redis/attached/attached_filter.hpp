@@ -32,7 +32,7 @@ void require_commands(const redis_url& url, const attachment& a);
 class attached_filter final : public stored_filter {
  public:
   /// @param own  prefix of all keys that everseen keeps for it
-  attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own, access how);
+  attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own, access mode);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
@@ -49,7 +49,7 @@ class attached_filter final : public stored_filter {
   void sync() override {}
   [[nodiscard]] batch_path path() const override;
 
-  [[nodiscard]] const attachment& what() const noexcept { return names_.to; }
+  [[nodiscard]] const attachment& what() const noexcept { return names_.target; }
 
   /// @throws  as redis::survey
   [[nodiscard]] std::vector<bitmap> survey() const;
@@ -78,11 +78,11 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::vector<key_bits> bits_of(std::string_view key) const;
 
  private:
-  batch_result run(std::span<const partition_batch> batches, attached_task::purpose what) const;
+  batch_result run(std::span<const partition_batch> batches, attached_task::purpose intent) const;
   [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
-                                                   attached_task::purpose what) const;
+                                                   attached_task::purpose intent) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
-  [[nodiscard]] attached_task::commands commands_now(const session& with) const;
+  [[nodiscard]] attached_task::commands commands_now(const session& connections) const;
 
   std::shared_ptr<session_pool> pool_;
   const attached_names names_;

@@ -50,11 +50,11 @@ std::string pack_positions(std::span<const std::uint64_t> positions, unsigned pr
   const std::size_t stride = probes * (1 + longest);
   std::string records(positions.size() / probes * stride, '\0');
   for (std::size_t key = 0; key < positions.size() / probes; ++key) {
-    char* at = records.data() + key * stride;
+    char* cursor = records.data() + key * stride;
     for (const std::uint64_t position : positions.subspan(key * probes, probes)) {
-      char* const end = std::to_chars(at + 1, at + 1 + longest, position).ptr;
-      *at = static_cast<char>(short_string + (end - at - 1));
-      at = end;
+      char* const end = std::to_chars(cursor + 1, cursor + 1 + longest, position).ptr;
+      *cursor = static_cast<char>(short_string + (end - cursor - 1));
+      cursor = end;
     }
   }
   return records;
@@ -62,21 +62,21 @@ std::string pack_positions(std::span<const std::uint64_t> positions, unsigned pr
 
 }  // namespace
 
-attached_task::attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out,
-                             commands c)
-    : names_(f), purpose_(what), keys_(std::move(keys)), out_(out), commands_(std::move(c)) {
-  for (const std::uint32_t at : keys_.origin) out_[at] = verdict::unknown;
+attached_task::attached_task(const attached_names& f, purpose intent, located_keys keys,
+                             std::span<verdict> out, commands c)
+    : names_(f), purpose_(intent), keys_(std::move(keys)), out_(out), commands_(std::move(c)) {
+  for (const std::uint32_t origin : keys_.origin) out_[origin] = verdict::unknown;
 }
 
 std::size_t attached_task::count() const noexcept {
   const std::size_t strings = grows() ? commands_.newest + 1 : 1;
   const std::size_t keys =
-      std::clamp<std::size_t>(bits_a_call / (strings * names_.to.how.probes), 1, keys_a_call);
+      std::clamp<std::size_t>(bits_a_call / (strings * names_.target.hashing.probes), 1, keys_a_call);
   return std::min(keys, keys_.origin.size() - from_);
 }
 
 std::span<const std::uint64_t> attached_task::positions_of(std::size_t first, std::size_t keys) const {
-  const std::size_t probes = names_.to.how.probes;
+  const std::size_t probes = names_.target.hashing.probes;
   return std::span(keys_.positions).subspan(first * probes, keys * probes);
 }
 
@@ -102,21 +102,21 @@ std::vector<std::string> attached_task::script_keys() const {
   if (purpose_ == purpose::add) keys.push_back(token_key(names_.own, keys_.place.key, commands_.client));
   if (!grows()) {
     keys.push_back(keys_.place.key);
-    if (has_config(names_.to)) keys.push_back(config_key(names_.to));
+    if (has_config(names_.target)) keys.push_back(config_key(names_.target));
     return keys;
   }
-  for (const bitmap_place& p : places_of(names_.to, commands_.newest + 1)) keys.push_back(p.key);
-  keys.push_back(names_.to.cursor);
+  for (const bitmap_place& p : places_of(names_.target, commands_.newest + 1)) keys.push_back(p.key);
+  keys.push_back(names_.target.cursor);
   return keys;
 }
 
 std::vector<std::string> attached_task::script_arguments() const {
-  const compat::scheme& how = names_.to.how;
-  const std::string most = std::to_string(longest_bytes(names_.to)), keys = std::to_string(count());
+  const compat::scheme& hashing = names_.target.hashing;
+  const std::string most = std::to_string(longest_bytes(names_.target)), keys = std::to_string(count());
   const std::string newest = grows() ? std::to_string(commands_.newest) : "";
-  std::string records = pack_positions(positions_of(from_, count()), how.probes, how.bits);
-  if (purpose_ == purpose::check) return {most, keys, std::move(records), newest, config_text(names_.to)};
-  const std::uint64_t reached = grows() ? how.bits - 1 : last_position(from_, count());
+  std::string records = pack_positions(positions_of(from_, count()), hashing.probes, hashing.bits);
+  if (purpose_ == purpose::check) return {most, keys, std::move(records), newest, config_text(names_.target)};
+  const std::uint64_t reached = grows() ? hashing.bits - 1 : last_position(from_, count());
   return {sequence_,
           std::to_string(commands_.keeps_answers.count()),
           most,
@@ -124,21 +124,21 @@ std::vector<std::string> attached_task::script_arguments() const {
           std::move(records),
           std::to_string(reached),
           newest,
-          std::to_string(how.bits),
-          std::to_string(reachable_bits(names_.to)),
-          config_text(names_.to)};
+          std::to_string(hashing.bits),
+          std::to_string(reachable_bits(names_.target)),
+          config_text(names_.target)};
 }
 
 request attached_task::ask_script() {
   // The sequence stays the same until the call is answered.
   if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
-  const unsigned probes = names_.to.how.probes;
+  const unsigned probes = names_.target.hashing.probes;
   const script& s =
       purpose_ == purpose::add ? attached_scripts::add(probes) : attached_scripts::check(probes);
   const repetition remembered =
       purpose_ == purpose::add ? repetition(commands_.keeps_answers) : repetition(true);
   request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
-  r.what = &s;
+  r.called = &s;
   return r;
 }
 
@@ -159,27 +159,28 @@ void attached_task::take_script(const reply& r) {
     return;
   }
   if (r.is_error()) return refused(r);
-  const std::string_view said = r.text();
+  const std::string_view message = r.text();
   if (r.what() != reply::kind::string) return fail(cause::backend, "a script did not answer with verdicts");
-  if (said.find_first_not_of("01") == std::string_view::npos) return take_verdicts(said);
-  take_fault(said);
+  if (message.find_first_not_of("01") == std::string_view::npos) return take_verdicts(message);
+  take_fault(message);
 }
 
 /// Handles a script's reason for judging nothing.
 void attached_task::take_fault(std::string_view fault) {
   const std::uint64_t number = read_number(fault.substr(std::min<std::size_t>(1, fault.size()))).value_or(0);
   const bool has_number = number > 0;
-  const std::string key = grows() && has_number ? growing_key(names_.to, number - 1) : keys_.place.key;
+  const std::string key = grows() && has_number ? growing_key(names_.target, number - 1) : keys_.place.key;
   if (fault.starts_with('S')) return take_newest(fault.substr(1));
-  if (fault.starts_with('F')) return fail(cause::format, config_fault(names_.to, fault.substr(1)));
+  if (fault.starts_with('F')) return fail(cause::format, config_fault(names_.target, fault.substr(1)));
   if (fault == "H") {
     held_ = true;
     return;
   }
   if (fault == "C")
-    return fail(cause::format, string_fault::of_lost_cursor(names_.to.cursor, growing_key(names_.to, 1)));
+    return fail(cause::format,
+                string_fault::of_lost_cursor(names_.target.cursor, growing_key(names_.target, 1)));
   if (fault.starts_with('M') && has_number)
-    return fail(cause::format, string_fault::of_missing(key, names_.to));
+    return fail(cause::format, string_fault::of_missing(key, names_.target));
   if ((fault.starts_with('L') || fault.starts_with('T')) && has_number)
     return wrong_string(fault.front(), key);
   if (fault == "O")
@@ -192,7 +193,7 @@ void attached_task::take_fault(std::string_view fault) {
 
 void attached_task::give_up_waiting() {
   held_ = false;
-  fail(cause::format, string_fault::of_missing(growing_key(names_.to, commands_.newest), names_.to));
+  fail(cause::format, string_fault::of_missing(growing_key(names_.target, commands_.newest), names_.target));
 }
 
 void attached_task::take_verdicts(std::string_view verdicts) {
@@ -206,7 +207,7 @@ void attached_task::take_verdicts(std::string_view verdicts) {
 
 void attached_task::take_newest(std::string_view number) {
   const auto newest = cursor_number(number);
-  if (!newest) return fail(cause::format, string_fault::of_cursor(names_.to.cursor, number));
+  if (!newest) return fail(cause::format, string_fault::of_cursor(names_.target.cursor, number));
   if (++moved_ == max_moved) return fail(cause::backend, "the cursor moves faster than it can be read");
   commands_.newest = *newest;
 }
@@ -223,8 +224,8 @@ std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) 
 /// set.
 request attached_task::ask_length() const {
   request r{place(), encode({"STRLEN", keys_.place.key}), 1, true};
-  if (has_config(names_.to)) {
-    r.wire += config_request(names_.to);
+  if (has_config(names_.target)) {
+    r.wire += config_request(names_.target);
     ++r.commands;
   }
   return r;
@@ -234,11 +235,11 @@ void attached_task::take_length(const answer& a) {
   const reply& r = a->front();
   if (r.is_error("WRONGTYPE")) return wrong_string('T', keys_.place.key);
   if (r.is_error()) return refused(r);
-  if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.to)))
+  if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.target)))
     return wrong_string('L', keys_.place.key);
-  if (has_config(names_.to)) {
+  if (has_config(names_.target)) {
     if (a->back().is_error("NOPERM")) return refused(a->back());
-    if (const auto fault = config_fault(names_.to, a->back())) return fail(cause::format, *fault);
+    if (const auto fault = config_fault(names_.target, a->back())) return fail(cause::format, *fault);
   }
   has_looked_ = true;
 }
@@ -268,7 +269,7 @@ request attached_task::ask_to_read() const {
 /// The previous bits, command by command. Each is judged separately: if a command is refused, those after it
 /// have still added their keys.
 void attached_task::take_bits(const answer& a) {
-  const std::size_t probes = names_.to.how.probes;
+  const std::size_t probes = names_.target.hashing.probes;
   const std::size_t end = from_ + count();
   const std::size_t keys_a_command = purpose_ == purpose::add ? 1 : keys_a_read;
   // Before Redis 6 there is no command that only reads.
@@ -313,30 +314,30 @@ void attached_task::refused(const reply& r) {
   fail(cause::backend, refused_command(key, said));
 }
 
-void attached_task::wrong_string(char how, const std::string& key) {
+void attached_task::wrong_string(char fault, const std::string& key) {
   fail(cause::format,
-       how == 'T' ? string_fault::of_another_type(key) : string_fault::of_length(key, names_.to));
+       fault == 'T' ? string_fault::of_another_type(key) : string_fault::of_length(key, names_.target));
 }
 
 namespace {
 
 using compat::bkdr_php::shards;
 
-void append(const attachment& a, std::string_view key, std::uint32_t origin, located_keys& to) {
-  const std::size_t at = to.positions.size();
-  to.positions.resize(at + a.how.probes);
-  compat::positions(a.how, key, std::span(to.positions).subspan(at));
-  to.origin.push_back(origin);
+void append(const attachment& a, std::string_view key, std::uint32_t origin, located_keys& target) {
+  const std::size_t position = target.positions.size();
+  target.positions.resize(position + a.hashing.probes);
+  compat::positions(a.hashing, key, std::span(target.positions).subspan(position));
+  target.origin.push_back(origin);
 }
 
 std::vector<located_keys> locate_in_shards(const attachment& a, std::span<const std::string_view> keys) {
-  const shards all(a.how.bits, a.instances);
+  const shards all(a.hashing.bits, a.instances);
   std::map<std::pair<std::uint32_t, std::uint64_t>, located_keys> by_place;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
     const shards::place p = all.of(keys[i]);
-    auto [at, is_new] = by_place.try_emplace({p.instance, p.partition});
-    if (is_new) at->second.place = {shards::redis_key(a.key, p.partition), p.instance};
-    append(a, keys[i], i, at->second);
+    auto [position, is_new] = by_place.try_emplace({p.instance, p.partition});
+    if (is_new) position->second.place = {shards::redis_key(a.key, p.partition), p.instance};
+    append(a, keys[i], i, position->second);
   }
   std::vector<located_keys> located;
   for (auto& [number, some] : by_place) located.push_back(std::move(some));
@@ -350,7 +351,7 @@ std::vector<located_keys> locate(const attachment& a, std::span<const std::strin
   if (a.shape == attachment::form::sharded) return locate_in_shards(a, keys);
   located_keys all{places_of(a, 0).front()};
   all.origin.reserve(keys.size());
-  all.positions.reserve(keys.size() * a.how.probes);
+  all.positions.reserve(keys.size() * a.hashing.probes);
   std::string element;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
     apply_funnel(a.funnel, keys[i], element);

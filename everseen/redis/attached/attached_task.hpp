@@ -29,7 +29,7 @@ struct located_keys {
 
 /// The common data of all tasks of an attached filter.
 struct attached_names {
-  attachment to;
+  attachment target;
   std::string own;  ///< begins the names of the keys that everseen keeps for it
 };
 
@@ -56,7 +56,8 @@ class attached_task {
   };
 
   /// @param out  for the whole batch: located_keys::origin has each key's place in it
-  attached_task(const attached_names& f, purpose what, located_keys keys, std::span<verdict> out, commands c);
+  attached_task(const attached_names& f, purpose intent, located_keys keys, std::span<verdict> out,
+                commands c);
 
   [[nodiscard]] bool done() const noexcept {
     return failure_.has_value() || held_ || from_ == keys_.origin.size();
@@ -85,7 +86,7 @@ class attached_task {
 
  private:
   [[nodiscard]] std::size_t count() const noexcept;
-  [[nodiscard]] bool grows() const noexcept { return names_.to.shape == attachment::form::growing; }
+  [[nodiscard]] bool grows() const noexcept { return names_.target.shape == attachment::form::growing; }
   [[nodiscard]] std::span<const std::uint64_t> positions_of(std::size_t first, std::size_t keys) const;
 
   [[nodiscard]] std::vector<std::string> script_keys() const;
@@ -104,7 +105,7 @@ class attached_task {
   void judge_key(std::size_t key, bool seen);
   void fail(batch_failure::cause why, std::string message);
   void refused(const reply& r);
-  void wrong_string(char how, const std::string& key);
+  void wrong_string(char fault, const std::string& key);
 
   const attached_names& names_;
   purpose purpose_;

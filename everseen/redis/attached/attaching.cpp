@@ -52,25 +52,25 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
                           "; check its name, or add --create if the first key added is to make it");
   if (a.shape != form::growing) return;
   for (const auto& b : all)
-    if (b.bytes > 0 && 8 * b.bytes != a.how.bits)
+    if (b.bytes > 0 && 8 * b.bytes != a.hashing.bits)
       throw parameter_error(b.place.key + " has " + std::to_string(8 * b.bytes) + " bits and not " +
-                            std::to_string(a.how.bits) +
+                            std::to_string(a.hashing.bits) +
                             "; all strings of a growing filter are of one length");
 }
 
 }  // namespace
 
 /// The sizes that the filter's program stored, which must be those given by the user, if any.
-compat::scheme sizes_of(session& with, const attachment& a) {
-  const compat::scheme stored = stored_sizes(with, a);
-  if (a.how.bits != 0 && a.how != stored)
+compat::scheme sizes_of(session& connections, const attachment& a) {
+  const compat::scheme stored = stored_sizes(connections, a);
+  if (a.hashing.bits != 0 && a.hashing != stored)
     throw parameter_error("the hash " + config_key(a) + " says " + config_text({stored}) +
                           " bits and probes and not " + config_text(a) +
                           "; leave the sizes out, or check the name");
   return stored;
 }
 
-std::vector<bitmap> attach(session_pool& shards, session& with, const filter_directory& in,
+std::vector<bitmap> attach(session_pool& shards, session& connections, const filter_directory& in,
                            std::string_view name, attachment a, const std::optional<server_fleet>& fleet,
                            missing_key missing) {
   const redis_url& url = shards.url();
@@ -78,26 +78,26 @@ std::vector<bitmap> attach(session_pool& shards, session& with, const filter_dir
   if (!has_config(a)) validate(a);
   require_topology(url, a);
   if (has_config(a)) {
-    a.how = sizes_of(*shards.take(), a);
+    a.hashing = sizes_of(*shards.take(), a);
     validate(a);
   }
   require_commands(url, a);
-  if (in.has(with, name)) throw filter_exists(name);
+  if (in.has(connections, name)) throw filter_exists(name);
   std::vector<bitmap> all = survey(*shards.take(), a);
   require_strings(a, all, missing);
   a.was_there = std::ranges::all_of(all, [](const bitmap& b) { return b.bytes > 0; });
-  in.attach(with, name, a, fleet ? fleet->ids_of(url) : std::string());
+  in.attach(connections, name, a, fleet ? fleet->ids_of(url) : std::string());
   return all;
 }
 
 std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool, const found_filter& f,
-                                               const std::optional<server_fleet>& fleet, access how) {
+                                               const std::optional<server_fleet>& fleet, access mode) {
   const attachment& a = *f.header.attached;
   require_commands(pool->url(), a);
   require_topology(pool->url(), a);
   if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
     pool = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances), *pool);
-  return std::make_shared<attached_filter>(std::move(pool), a, own_names(f.identity.keys), how);
+  return std::make_shared<attached_filter>(std::move(pool), a, own_names(f.identity.keys), mode);
 }
 
 }  // namespace everseen::redis

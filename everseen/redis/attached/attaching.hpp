@@ -22,13 +22,14 @@ enum class missing_key : std::uint8_t {
 /// Gives a filter of another program a name. Writes only everseen's own keys.
 ///
 /// @param shards  of the URL with its servers in the given order, which is the order of the shards
-/// @param with, fleet  the same servers, in the order of the fleet; none: there is one server, or a cluster
+/// @param connections, fleet  the same servers, in the order of the fleet; none: there is one server, or a
+/// cluster
 /// @return the strings as they are
 /// @throws parameter_error  it cannot be attached (validate, missing_key, a string is too long, a chain is
 ///   not in one slot of a cluster)    @throws name_taken
 /// @throws format_error     a key has another type
 /// @throws backend_error
-std::vector<bitmap> attach(session_pool& shards, session& with, const filter_directory& in,
+std::vector<bitmap> attach(session_pool& shards, session& connections, const filter_directory& in,
                            std::string_view name, attachment a, const std::optional<server_fleet>& fleet,
                            missing_key missing);
 
@@ -37,6 +38,6 @@ std::vector<bitmap> attach(session_pool& shards, session& with, const filter_dir
 [[nodiscard]] std::shared_ptr<attached_filter> open_attached(std::shared_ptr<session_pool> pool,
                                                              const found_filter& f,
                                                              const std::optional<server_fleet>& fleet,
-                                                             access how);
+                                                             access mode);
 
 }  // namespace everseen::redis

@@ -25,10 +25,10 @@ route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
 }
 
-std::vector<reply> exchange(session& with, const bitmap_place& place, std::string wire,
+std::vector<reply> exchange(session& connections, const bitmap_place& place, std::string wire,
                             std::size_t commands) {
   const request r{route_to(place), std::move(wire), commands, true};
-  answer a = std::move(with.exchange(std::span(&r, 1)).front());
+  answer a = std::move(connections.exchange(std::span(&r, 1)).front());
   if (!a) throw backend_error(a.error().message);
   return *std::move(a);
 }
@@ -56,15 +56,15 @@ std::vector<reply> string_replies(answer told, const attachment& a, const bitmap
 }
 
 /// The answers to commands on a string.
-std::vector<reply> ask(session& with, const attachment& a, const bitmap_place& place, std::string wire,
+std::vector<reply> ask(session& connections, const attachment& a, const bitmap_place& place, std::string wire,
                        std::size_t commands) {
   const request asked = string_question(a, place, std::move(wire), commands);
-  return string_replies(std::move(with.exchange(std::span(&asked, 1)).front()), a, place);
+  return string_replies(std::move(connections.exchange(std::span(&asked, 1)).front()), a, place);
 }
 
 /// One answer for each part of a string, from commands that name a first and a last byte.
 template <typename Take>
-void for_each_part(session& with, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
+void for_each_part(session& connections, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
                    std::string_view command, std::uint64_t part_bytes, Take take) {
   for (std::uint64_t from = 0; from < bytes;) {
     std::vector<request> parts;
@@ -74,12 +74,12 @@ void for_each_part(session& with, const attachment& a, const bitmap_place& place
                                               std::to_string(std::min(end, from + part_bytes) - 1)}),
                                       1));
     from = std::min(from, bytes);
-    for (answer& each : with.exchange(parts)) take(string_replies(std::move(each), a, place).front());
+    for (answer& each : connections.exchange(parts)) take(string_replies(std::move(each), a, place).front());
   }
 }
 
-std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& place) {
-  const std::int64_t bytes = ask(with, a, place, encode({"STRLEN", place.key}), 1).front().integer();
+std::uint64_t length_of(session& connections, const attachment& a, const bitmap_place& place) {
+  const std::int64_t bytes = ask(connections, a, place, encode({"STRLEN", place.key}), 1).front().integer();
   if (bytes > static_cast<std::int64_t>(longest_bytes(a)))
     throw format_error(string_fault::of_length(place.key, a));
   return static_cast<std::uint64_t>(bytes);
@@ -87,57 +87,59 @@ std::uint64_t length_of(session& with, const attachment& a, const bitmap_place& 
 
 }  // namespace
 
-std::vector<bitmap_place> places_now(session& with, const attachment& a) {
+std::vector<bitmap_place> places_now(session& connections, const attachment& a) {
   if (a.shape != attachment::form::growing) return places_of(a, 0);
-  const reply cursor = ask(with, a, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
+  const reply cursor = ask(connections, a, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
   const auto newest = cursor.is_nil() ? std::optional<std::uint64_t>(0) : cursor_number(cursor.text());
   if (!newest) throw format_error(string_fault::of_cursor(a.cursor, cursor.text()));
   const std::string second = growing_key(a, 1);
-  if (cursor.is_nil() && ask(with, a, {second, 0}, encode({"EXISTS", second}), 1).front().integer() == 1)
+  if (cursor.is_nil() &&
+      ask(connections, a, {second, 0}, encode({"EXISTS", second}), 1).front().integer() == 1)
     throw format_error(string_fault::of_lost_cursor(a.cursor, second));
   return places_of(a, *newest);
 }
 
-std::vector<bitmap> measure(session& with, const attachment& a) {
+std::vector<bitmap> measure(session& connections, const attachment& a) {
   std::vector<bitmap> all;
-  for (const bitmap_place& place : places_now(with, a))
-    all.push_back({place, to_string(with.server_of(route_to(place))), length_of(with, a, place)});
+  for (const bitmap_place& place : places_now(connections, a))
+    all.push_back(
+        {place, to_string(connections.server_of(route_to(place))), length_of(connections, a, place)});
   return all;
 }
 
-std::vector<bitmap> survey(session& with, const attachment& a) {
-  std::vector<bitmap> all = measure(with, a);
+std::vector<bitmap> survey(session& connections, const attachment& a) {
+  std::vector<bitmap> all = measure(connections, a);
   for (bitmap& b : all)
-    for_each_part(with, a, b.place, b.bytes, "BITCOUNT", counted_bytes,
+    for_each_part(connections, a, b.place, b.bytes, "BITCOUNT", counted_bytes,
                   [&](const reply& part) { b.set_bits += static_cast<std::uint64_t>(part.integer()); });
   return all;
 }
 
-void read_string(session& with, const attachment& a, const bitmap_place& place,
+void read_string(session& connections, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take) {
-  for_each_part(with, a, place, length_of(with, a, place), "GETRANGE", piece_bytes,
+  for_each_part(connections, a, place, length_of(connections, a, place), "GETRANGE", piece_bytes,
                 [&](const reply& part) { take(part.text()); });
 }
 
-std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key) {
+std::vector<key_bits> bits_of(session& connections, const attachment& a, std::string_view key) {
   const located_keys located = std::move(locate(a, {&key, 1}).front());
   std::vector<bitmap_place> places = {located.place};
-  if (a.shape == attachment::form::growing) places = places_now(with, a);
+  if (a.shape == attachment::form::growing) places = places_now(connections, a);
   std::vector<key_bits> all;
   for (const bitmap_place& place : places) {
     key_bits bits{place.key, located.positions, {}};
     std::string wire;
     for (const std::uint64_t p : located.positions) wire += encode({"GETBIT", place.key, std::to_string(p)});
-    for (const reply& bit : ask(with, a, place, std::move(wire), located.positions.size()))
+    for (const reply& bit : ask(connections, a, place, std::move(wire), located.positions.size()))
       bits.set.push_back(bit.integer() == 1);
     all.push_back(std::move(bits));
   }
   return all;
 }
 
-compat::scheme stored_sizes(session& with, const attachment& a) {
+compat::scheme stored_sizes(session& connections, const attachment& a) {
   const bitmap_place place{a.key, 0};
-  return read_config(a, exchange(with, place, config_request(a), 1).front());
+  return read_config(a, exchange(connections, place, config_request(a), 1).front());
 }
 
 }  // namespace everseen::redis

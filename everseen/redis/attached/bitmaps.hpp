@@ -26,15 +26,15 @@ struct bitmap {
 /// All strings of a filter.
 /// Cost: the servers read all bits, in ranges of a megabyte, two at a time, so that other clients wait for a
 /// millisecond at most.
-[[nodiscard]] std::vector<bitmap> survey(session& with, const attachment& a);
+[[nodiscard]] std::vector<bitmap> survey(session& connections, const attachment& a);
 /// The same without reading bits: `set_bits` is 0.    Cost: one command for each string.
-[[nodiscard]] std::vector<bitmap> measure(session& with, const attachment& a);
+[[nodiscard]] std::vector<bitmap> measure(session& connections, const attachment& a);
 
 /// The places of its strings; for a chain, up to the newest by its cursor.
-[[nodiscard]] std::vector<bitmap_place> places_now(session& with, const attachment& a);
+[[nodiscard]] std::vector<bitmap_place> places_now(session& connections, const attachment& a);
 
 /// The bytes of a string, a page at a time.
-void read_string(session& with, const attachment& a, const bitmap_place& place,
+void read_string(session& connections, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take);
 
 /// The bits of one key in one string.
@@ -44,11 +44,11 @@ struct key_bits {
   std::vector<bool> set;
 };
 /// In every string that may hold the key.    @throws parameter_error  the funnel cannot read the key
-[[nodiscard]] std::vector<key_bits> bits_of(session& with, const attachment& a, std::string_view key);
+[[nodiscard]] std::vector<key_bits> bits_of(session& connections, const attachment& a, std::string_view key);
 
 /// The sizes that the filter's program stores.
 /// @param a  all but the numbers of bits and probes
 /// @throws parameter_error  there are none: the program has no such filter, or not one that could be attached
-[[nodiscard]] compat::scheme stored_sizes(session& with, const attachment& a);
+[[nodiscard]] compat::scheme stored_sizes(session& connections, const attachment& a);
 
 }  // namespace everseen::redis

@@ -22,7 +22,7 @@ std::string joined(const reply& r) {
 }  // namespace
 
 bool has_config(const attachment& a) noexcept {
-  return a.how.which == compat::family::redisson;
+  return a.hashing.which == compat::family::redisson;
 }
 
 std::string config_key(const attachment& a) {
@@ -30,7 +30,7 @@ std::string config_key(const attachment& a) {
 }
 
 std::string config_text(const attachment& a) {
-  return has_config(a) ? std::to_string(a.how.bits) + " " + std::to_string(a.how.probes) : "";
+  return has_config(a) ? std::to_string(a.hashing.bits) + " " + std::to_string(a.hashing.probes) : "";
 }
 
 std::string config_request(const attachment& a) {
@@ -53,7 +53,7 @@ std::string config_fault(const attachment& a, std::string_view found) {
   const std::size_t blank = found.find(' ');
   return "the hash " + config_key(a) + " says size " + std::string(found.substr(0, blank)) +
          " and hashIterations " + std::string(found.substr(blank + 1)) + ", but " +
-         std::to_string(a.how.bits) + " and " + std::to_string(a.how.probes) +
+         std::to_string(a.hashing.bits) + " and " + std::to_string(a.hashing.probes) +
          " when the filter was attached: Redisson created it again. Forget it with everseen drop, and attach "
          "it again";
 }
@@ -71,7 +71,7 @@ compat::scheme read_config(const attachment& a, const reply& r) {
     throw parameter_error("the hash " + key + " says size '" + std::string(r[0].text().substr(0, 40)) +
                           "' and hashIterations '" + std::string(r[1].text().substr(0, 40)) +
                           "'; everseen takes sizes from 1 on and 1 to 64 hashIterations");
-  return {a.how.which, *bits, static_cast<unsigned>(*probes)};
+  return {a.hashing.which, *bits, static_cast<unsigned>(*probes)};
 }
 
 }  // namespace everseen::redis

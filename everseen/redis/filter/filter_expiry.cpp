@@ -67,14 +67,14 @@ parameter_error is_being_rebuilt(const std::string& name) {
 
 }  // namespace
 
-void expire_at(session& with, const std::string& name, const filter_identity& f, filter_header known,
+void expire_at(session& connections, const std::string& name, const filter_identity& f, filter_header known,
                std::optional<event_time> when) {
   const std::string header = f.keys.header();
   for (int i = 0; i < most_expiry_attempts; ++i) {
     script_call call{&change_expiry(), {header, 0}, {header, job_keys::list(f.keys)}};
     call.arguments = {bytes_of(f.id), known.expiry_word, random_name(), end_text(when)};
-    const reply said = run_script(with, std::move(call));
-    switch (said.text().front()) {
+    const reply answer = run_script(connections, std::move(call));
+    switch (answer.text().front()) {
       case 'K':
         return;
       case 'E':
@@ -82,14 +82,14 @@ void expire_at(session& with, const std::string& name, const filter_identity& f,
       case 'R':
         throw is_being_rebuilt(name);
       case 'J':
-        require_no_jobs(name, job_list(name, f).names(with), "get another expiry time");
+        require_no_jobs(name, job_list(name, f).names(connections), "get another expiry time");
         break;  // the last one has ended since
       case 'S':
         break;
       default:
         throw filter_is_gone(header);
     }
-    auto h = read_filter_header(with, f);
+    auto h = read_filter_header(connections, f);
     if (!h) throw filter_is_gone(header);
     known = *std::move(h);
   }
@@ -97,11 +97,12 @@ void expire_at(session& with, const std::string& name, const filter_identity& f,
                       header);
 }
 
-bool copy_expiry(session& with, const filter_identity& to, const image::filter_id& before,
+bool copy_expiry(session& connections, const filter_identity& successor, const image::filter_id& before,
                  std::optional<event_time> end) {
-  const std::string key = to.keys.header();
-  script_call call{&take_expiry(), {key, 0}, {key}, {bytes_of(to.id), end_text(end), bytes_of(before)}};
-  return run_script(with, std::move(call)).integer() == 1;
+  const std::string key = successor.keys.header();
+  script_call call{
+      &take_expiry(), {key, 0}, {key}, {bytes_of(successor.id), end_text(end), bytes_of(before)}};
+  return run_script(connections, std::move(call)).integer() == 1;
 }
 
 }  // namespace everseen::redis

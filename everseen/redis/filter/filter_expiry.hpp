@@ -16,13 +16,13 @@ namespace everseen::redis {
 /// @param name   for messages    @param known  its header as read before
 /// @throws parameter_error  it has jobs, or is being rebuilt    @throws filter_expired
 /// @throws storage_error    it is gone     @throws backend_error, format_error
-void expire_at(session& with, const std::string& name, const filter_identity& f, filter_header known,
+void expire_at(session& connections, const std::string& name, const filter_identity& f, filter_header known,
                std::optional<event_time> when);
 
 /// Gives a filter the expiry time of the one that it succeeds, which cannot change any more, if it still asks
 /// that one.
 /// @return false  it is gone    @throws backend_error, format_error
-[[nodiscard]] bool copy_expiry(session& with, const filter_identity& to, const image::filter_id& before,
-                               std::optional<event_time> end);
+[[nodiscard]] bool copy_expiry(session& connections, const filter_identity& successor,
+                               const image::filter_id& before, std::optional<event_time> end);
 
 }  // namespace everseen::redis

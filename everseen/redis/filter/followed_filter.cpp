@@ -29,28 +29,28 @@ bool is_about_keys(const batch_failure& f) noexcept {
 }
 
 /// Whether its name and header exist.
-bool is_there(session& with, const filter_identity& f) {
-  return name_index(f.keys.prefix()).leads_to(with, f.id) && read_filter_header(with, f);
+bool is_there(session& connections, const filter_identity& f) {
+  return name_index(f.keys.prefix()).leads_to(connections, f.id) && read_filter_header(connections, f);
 }
 
 }  // namespace
 
 followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string name,
-                                 const filter_identity& f, access how)
-    : generations_(std::move(pool), std::move(name), f, how) {}
+                                 const filter_identity& f, access mode)
+    : generations_(std::move(pool), std::move(name), f, mode) {}
 
 /// If name and header exist but a state does not, that is damage, not a drop: a drop removes the name first.
 /// So the states are read before the name.
 std::optional<format_error> followed_filter::damage_of(const generation& in) const {
   const filter_identity& f = in.newest->identity();
-  const session_pool::lease with = generations_.session();
+  const session_pool::lease connections = generations_.session();
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
     const bool is_journal = f.spec.judge == judge_kind::client;
-    const reply found = is_journal ? ask_about(*with, {key, p}, {"HEXISTS", key, "begin"})
-                                   : ask_about(*with, {key, p}, {"EXISTS", key});
+    const reply found = is_journal ? ask_about(*connections, {key, p}, {"HEXISTS", key, "begin"})
+                                   : ask_about(*connections, {key, p}, {"EXISTS", key});
     if (found.integer() == 1) continue;
-    if (!is_there(*with, f)) return {};
+    if (!is_there(*connections, f)) return {};
     return damaged_key(key, "is missing");
   }
   return {};
@@ -66,11 +66,11 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
       failure = {batch_failure::cause::format, damage->what(), {}};
       return;
     }
-  const session_pool::lease with = generations_.session();
-  if (is_there(*with, f)) return;
+  const session_pool::lease connections = generations_.session();
+  if (is_there(*connections, f)) return;
   failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
   try {
-    in.newest->require_life(*with);
+    in.newest->require_life(*connections);
   } catch (const storage_error& e) {
     failure.message = e.what();  // it may have expired, and was removed for that
   }
@@ -81,7 +81,7 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
 /// @param sealed_judges  whether verdicts of a sealed generation are kept; if not, they are dropped even if
 ///   its successor cannot be reached
 batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::duration known_within,
-                                    bool sealed_judges, const generation::judging& by) const {
+                                    bool sealed_judges, const generation::judging& judge) const {
   const auto forget = [&] {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
   };
@@ -99,27 +99,27 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
   forget();
   const spec& s = get_spec();
   for (int i = 0; i < most_generations; ++i) {
-    const auto now = generations_.in_place(known_within);
+    const auto current = generations_.in_place(known_within);
     batch_result judged;
-    if (i == 0 && now->newest == generations_.opened()) {
-      judged = now->judge(batches, by);
+    if (i == 0 && current->newest == generations_.opened()) {
+      judged = current->judge(batches, judge);
     } else {
-      const regrouped left(batches, now->newest->get_spec().partitions, s.window.has_value(),
+      const regrouped left(batches, current->newest->get_spec().partitions, s.window.has_value(),
                            regrouped::which::unknown);
-      judged = now->judge(left.batches(), by);
+      judged = current->judge(left.batches(), judge);
       left.give_back();
     }
-    const bool is_sealed = now->newest->successor().has_value();
-    if (is_sealed && goes_on_from(now)) continue;
+    const bool is_sealed = current->newest->successor().has_value();
+    if (is_sealed && goes_on_from(current)) continue;
     if (is_sealed && judged && !sealed_judges &&
-        !is_there(*generations_.session(), now->newest->identity())) {
+        !is_there(*generations_.session(), current->newest->identity())) {
       forget();  // it is being removed
       judged = tl::unexpected(batch_failure{batch_failure::cause::storage, {}, {}});
     }
     // It may be missing because it was rebuilt; or one that it asked, because the rebuild is complete.
     if (!judged && is_about_keys(judged.error())) {
-      if (generations_.was_rebuilt(now)) continue;
-      tell_damage_from_drop(*now, judged.error());
+      if (generations_.was_rebuilt(current)) continue;
+      tell_damage_from_drop(*current, judged.error());
     }
     tally sum;
     for (const partition_batch& batch : batches) sum += tally_of(batch.out);
@@ -191,9 +191,9 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
 }
 
 batch_path followed_filter::path() const {
-  const auto now = generations_.in_place({});
-  batch_path path = now->newest->path();
-  if (!now->before.empty()) path.asks_first = predecessor{generations_.name(), {}};
+  const auto current = generations_.in_place({});
+  batch_path path = current->newest->path();
+  if (!current->before.empty()) path.asks_first = predecessor{generations_.name(), {}};
   return path;
 }
 
@@ -214,20 +214,20 @@ namespace {
 constexpr int most_succession_attempts = 20;
 
 /// @return false  one of them is gone
-bool follow_back(session& with, filter_identity from, sealing seals, bool is_first_attempt,
+bool follow_back(session& connections, filter_identity from, sealing seals, bool is_first_attempt,
                  std::vector<filter_identity>& chain) {
   chain.clear();
-  while (const auto after = asks_before(with, from.keys)) {
+  while (const auto after = asks_before(connections, from.keys)) {
     filter_identity old{{from.keys.prefix(), *after}, {}, *after};
-    const auto h = read_filter_header(with, old);
+    const auto h = read_filter_header(connections, old);
     if (!h && is_first_attempt) return false;
     if (!h) {
       // Its server came back without the end of a rebuild, and the other filter no longer exists.
-      if (seals == sealing::yes) (void)forget_before(with, from, *after, random_name());
+      if (seals == sealing::yes) (void)forget_before(connections, from, *after, random_name());
       return true;
     }
     old.spec = h->spec;
-    if (seals == sealing::yes && !seal(with, old, from.id)) return false;
+    if (seals == sealing::yes && !seal(connections, old, from.id)) return false;
     chain.push_back(old);
     from = std::move(old);
   }
@@ -238,29 +238,29 @@ bool follow_back(session& with, filter_identity from, sealing seals, bool is_fir
 
 /// The successor outlives its creator before it gets the name, so that every client that finds it finds it
 /// complete.
-placing put_in_place(session& with, const filter_identity& old, const image::filter_id& by) {
+placing put_in_place(session& connections, const filter_identity& old, const image::filter_id& id) {
   const name_index names(old.keys.prefix());
-  const auto before = read_filter_header(with, old);
+  const auto before = read_filter_header(connections, old);
   if (!before) throw filter_is_gone(old.keys.header());
-  filter_identity next{{old.keys.prefix(), by}, {}, by};
-  const auto h = read_filter_header(with, next);
+  filter_identity next{{old.keys.prefix(), id}, {}, id};
+  const auto h = read_filter_header(connections, next);
   if (!h) {
     // Or the successor existed, was itself succeeded, and is gone: then this one must be removed as well.
-    if (!names.leads_to(with, old.id)) return placing::unnamed;
-    forget_successor(with, old, by);
+    if (!names.leads_to(connections, old.id)) return placing::unnamed;
+    forget_successor(connections, old, id);
     return placing::unmade;
   }
   next.spec = h->spec;
-  if (h->expires_at != before->expires_at && !copy_expiry(with, next, old.id, before->expires_at))
+  if (h->expires_at != before->expires_at && !copy_expiry(connections, next, old.id, before->expires_at))
     throw filter_is_gone(next.keys.header());
-  if (!h->is_permanent) make_permanent(with, next);
-  return names.succeed(with, old.id, by) ? placing::done : placing::unnamed;
+  if (!h->is_permanent) make_permanent(connections, next);
+  return names.succeed(connections, old.id, id) ? placing::done : placing::unnamed;
 }
 
-std::vector<filter_identity> asked_before(session& with, const filter_identity& f, sealing seal) {
+std::vector<filter_identity> asked_before(session& connections, const filter_identity& f, sealing seal) {
   std::vector<filter_identity> chain;
   for (int i = 0; i < most_succession_attempts; ++i)
-    if (follow_back(with, f, seal, i == 0, chain)) return chain;
+    if (follow_back(connections, f, seal, i == 0, chain)) return chain;
   throw damaged_key(f.keys.header(), "asks a filter of which a part is missing");
 }
 

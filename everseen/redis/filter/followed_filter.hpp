@@ -25,7 +25,8 @@ namespace everseen::redis {
 class followed_filter final : public stored_filter {
  public:
   /// @throws storage_error  it was dropped    @throws backend_error, format_error
-  followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+  followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                  access mode);
 
   /// Of the generation that was opened: batches are divided by its partitions.
   [[nodiscard]] const spec& get_spec() const noexcept override { return generations_.opened()->get_spec(); }
@@ -52,7 +53,7 @@ class followed_filter final : public stored_filter {
   [[nodiscard]] std::optional<format_error> damage_of(const generation& in) const;
   void tell_damage_from_drop(const generation& in, batch_failure& failure) const;
   batch_result judge(keys batches, std::chrono::steady_clock::duration known_within, bool sealed_judges,
-                     const generation::judging& by) const;
+                     const generation::judging& judge) const;
   template <typename Judge>
   batch_result guarded(keys batches, Judge judge_all) const;
   [[nodiscard]] sealable_filter& opened() const;
@@ -70,13 +71,14 @@ enum class placing : std::uint8_t {
 };
 /// Lets the names of the old filter lead to its successor.
 /// @throws storage_error  the old one is gone    @throws backend_error, format_error
-[[nodiscard]] placing put_in_place(session& with, const filter_identity& old, const image::filter_id& by);
+[[nodiscard]] placing put_in_place(session& connections, const filter_identity& old,
+                                   const image::filter_id& id);
 
 enum class sealing : bool { no, yes };
 /// The filters that a filter asks, beginning with its predecessor.
 /// @param seal  ends all their journals; only then may anything be added to the filter
 /// @throws storage_error, backend_error, format_error
-[[nodiscard]] std::vector<filter_identity> asked_before(session& with, const filter_identity& f,
+[[nodiscard]] std::vector<filter_identity> asked_before(session& connections, const filter_identity& f,
                                                         sealing seal);
 
 }  // namespace everseen::redis

@@ -13,11 +13,11 @@
 namespace everseen::redis {
 
 generations::generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                         access how)
+                         access mode)
     : pool_(std::move(pool)),
       name_(std::move(name)),
-      how_(how),
-      opened_(open_sealable(pool_, name_, f, how)),
+      how_(mode),
+      opened_(open_sealable(pool_, name_, f, mode)),
       in_place_(generation_of(*pool_->take(), opened_, nullptr)) {
   const auto h = read_filter_header(*pool_->take(), f);
   if (!h) throw filter_is_gone(f.keys.header());
@@ -30,7 +30,8 @@ bool generations::opened_is_in_place() const {
 }
 
 /// A filter and those that it asks. Reuses those that are open already.
-generations::pointer generations::generation_of(redis::session& with, std::shared_ptr<sealable_filter> newest,
+generations::pointer generations::generation_of(redis::session& connections,
+                                                std::shared_ptr<sealable_filter> newest,
                                                 const generation* known) const {
   auto made = std::make_shared<generation>(generation{std::move(newest)});
   const auto open = [&](const filter_identity& f) {
@@ -42,24 +43,24 @@ generations::pointer generations::generation_of(redis::session& with, std::share
     return open_sealable(pool_, name_, f, access::read);
   };
   const sealing seal = how_ == access::write ? sealing::yes : sealing::no;
-  for (const filter_identity& f : asked_before(with, made->newest->identity(), seal))
+  for (const filter_identity& f : asked_before(connections, made->newest->identity(), seal))
     made->before.push_back(open(f));
   return made;
 }
 
 generations::pointer generations::in_place(std::chrono::steady_clock::duration known_within) const {
-  pointer now;
+  pointer current;
   {
     const std::scoped_lock alone(lock_);
     if (in_place_->before.empty()) return in_place_;
     const auto asked = std::chrono::steady_clock::now();
     if (asked - looked_at_ < known_within) return in_place_;
     looked_at_ = asked;
-    now = in_place_;
+    current = in_place_;
   }
-  const session_pool::lease with = pool_->take();
-  if (asks_before(*with, now->newest->identity().keys) != now->before.front()->identity().id)
-    replace(now, generation_of(*with, now->newest, now.get()));
+  const session_pool::lease connections = pool_->take();
+  if (asks_before(*connections, current->newest->identity().keys) != current->before.front()->identity().id)
+    replace(current, generation_of(*connections, current->newest, current.get()));
   const std::scoped_lock alone(lock_);
   return in_place_;
 }
@@ -80,39 +81,39 @@ void generations::replace(const pointer& left, pointer next) const {
 }
 
 bool generations::follow(const pointer& sealed) const {
-  const session_pool::lease with = pool_->take();
-  const image::filter_id by = *sealed->newest->successor();
+  const session_pool::lease connections = pool_->take();
+  const image::filter_id id = *sealed->newest->successor();
   // A filter that is being removed names itself as its successor.
-  if (by == sealed->newest->identity().id) return find_again(*with, sealed);
-  filter_identity next{{sealed->newest->identity().keys.prefix(), by}, {}, by};
-  const auto h = read_filter_header(*with, next);
-  if (!h) return find_again(*with, sealed);
+  if (id == sealed->newest->identity().id) return find_again(*connections, sealed);
+  filter_identity next{{sealed->newest->identity().keys.prefix(), id}, {}, id};
+  const auto h = read_filter_header(*connections, next);
+  if (!h) return find_again(*connections, sealed);
   next.spec = h->spec;
-  replace(sealed, generation_of(*with, open_sealable(pool_, name_, next, how_), sealed.get()));
+  replace(sealed, generation_of(*connections, open_sealable(pool_, name_, next, how_), sealed.get()));
   return true;
 }
 
 /// Finds the current filter of this name, if it descends from a known generation: other clients have rebuilt
 /// it, possibly several times, while this client was idle.    @return false  it does not
-bool generations::find_again(redis::session& with, const pointer& lost) const {
+bool generations::find_again(redis::session& connections, const pointer& lost) const {
   const std::string& prefix = lost->newest->identity().keys.prefix();
-  const auto id = name_index(prefix).find(with, name_);
+  const auto id = name_index(prefix).find(connections, name_);
   if (!id || *id == lost->newest->identity().id) return false;
   filter_identity next{{prefix, *id}, {}, *id};
-  const auto h = read_filter_header(with, next);
+  const auto h = read_filter_header(connections, next);
   if (!h || h->origin != origin_) return false;
   next.spec = h->spec;
-  replace(lost, generation_of(with, open_sealable(pool_, name_, next, how_), lost.get()));
+  replace(lost, generation_of(connections, open_sealable(pool_, name_, next, how_), lost.get()));
   return true;
 }
 
 bool generations::was_rebuilt(const pointer& failed) const {
-  const session_pool::lease with = pool_->take();
-  if (find_again(*with, failed)) return true;
+  const session_pool::lease connections = pool_->take();
+  if (find_again(*connections, failed)) return true;
   if (failed->before.empty()) return false;
-  auto now = generation_of(*with, failed->newest, failed.get());
-  if (now->ids() == failed->ids()) return false;
-  replace(failed, std::move(now));
+  auto current = generation_of(*connections, failed->newest, failed.get());
+  if (current->ids() == failed->ids()) return false;
+  replace(failed, std::move(current));
   return true;
 }
 
@@ -125,10 +126,10 @@ std::vector<partition_batch> with_verdicts_in(std::span<const partition_batch> b
   std::size_t keys = 0;
   for (const partition_batch& batch : same) keys += batch.out.size();
   verdicts.assign(keys, verdict::unknown);
-  auto at = verdicts.begin();
+  auto found = verdicts.begin();
   for (partition_batch& batch : same) {
-    batch.out = {at, batch.out.size()};
-    at += static_cast<std::ptrdiff_t>(batch.out.size());
+    batch.out = {found, batch.out.size()};
+    found += static_cast<std::ptrdiff_t>(batch.out.size());
   }
   return same;
 }
@@ -155,13 +156,13 @@ std::vector<image::filter_id> generation::ids() const {
   return all;
 }
 
-batch_result generation::judge(keys batches, const judging& by) const {
-  if (before.empty()) return by(*newest, batches);
+batch_result generation::judge(keys batches, const judging& judge) const {
+  if (before.empty()) return judge(*newest, batches);
   std::vector<verdict> found;
   for (const auto& one : before)
     if (auto asked = look_up(*one, batches, found); !asked)
       return unanswered(batches, asked.error().why, std::move(asked.error().message));
-  batch_result judged = by(*newest, batches);
+  batch_result judged = judge(*newest, batches);
   tally sum;
   auto had = found.begin();
   for (const partition_batch& batch : batches) {

@@ -27,7 +27,7 @@ struct generation {
   [[nodiscard]] std::vector<image::filter_id> ids() const;
   /// A key that a previous generation has is `seen`, and one that it calls late is not `fresh`. The newest
   /// generation gets these keys nevertheless; otherwise they would be lost with the others.
-  batch_result judge(keys batches, const judging& by) const;
+  batch_result judge(keys batches, const judging& judge) const;
 };
 
 /// The generations of one filter, beginning with the one that a client opened. Each rebuild seals the filter,
@@ -39,7 +39,7 @@ class generations {
   using pointer = std::shared_ptr<const generation>;
 
   /// @throws storage_error  the filter was dropped    @throws backend_error, format_error
-  generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+  generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access mode);
 
   [[nodiscard]] session_pool::lease session() const { return pool_->take(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
@@ -57,9 +57,9 @@ class generations {
   [[nodiscard]] bool was_rebuilt(const pointer& failed) const;
 
  private:
-  [[nodiscard]] pointer generation_of(redis::session& with, std::shared_ptr<sealable_filter> newest,
+  [[nodiscard]] pointer generation_of(redis::session& connections, std::shared_ptr<sealable_filter> newest,
                                       const generation* known) const;
-  [[nodiscard]] bool find_again(redis::session& with, const pointer& lost) const;
+  [[nodiscard]] bool find_again(redis::session& connections, const pointer& lost) const;
   void replace(const pointer& left, pointer next) const;
 
   const std::shared_ptr<session_pool> pool_;

@@ -34,9 +34,9 @@ class adding final : public mirror_task {
   adding(partition_mirror& mirror, const partition_batch& batch) : mirror_task(mirror), batch_(batch) {}
 
  private:
-  std::optional<script_call> go_on(session& with) override {
+  std::optional<script_call> go_on(session& connections) override {
     while (from_ < batch_.digests.size()) {
-      reach_ = mirror().prepare(part_of(batch_, from_, most_keys(with)), predictor::no_room::skips);
+      reach_ = mirror().prepare(part_of(batch_, from_, most_keys(connections)), predictor::no_room::skips);
       if (mirror().has_record()) return mirror().append_call();
       done();
     }
@@ -78,8 +78,8 @@ class moving final : public mirror_task {
 }  // namespace
 
 mirrored_filter::mirrored_filter(std::shared_ptr<session_pool> pool, std::string name,
-                                 const filter_identity& f, access how)
-    : sealable_filter(std::move(pool), std::move(name), f, how), mirrors_(identity(), this->pool()->url()) {}
+                                 const filter_identity& f, access mode)
+    : sealable_filter(std::move(pool), std::move(name), f, mode), mirrors_(identity(), this->pool()->url()) {}
 
 batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
   if (!may_write())
@@ -90,8 +90,8 @@ batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
     partitions.push_back(batch.partition);
     std::ranges::fill(batch.out, verdict::unknown);
   }
-  const session_pool::lease with = session_now();
-  auto failure = mirrors_.run(*with, partitions, [&](std::size_t i, partition_mirror& mirror) {
+  const session_pool::lease connections = session_now();
+  auto failure = mirrors_.run(*connections, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<adding>(mirror, batches[i]);
   });
   return answered(batches, std::move(failure));
@@ -111,8 +111,8 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
   tally done;
   std::optional<batch_failure> failure;
   try {
-    const session_pool::lease with = session_now();
-    require_life(*with);
+    const session_pool::lease connections = session_now();
+    require_life(*connections);
     std::vector<request> requests;
     std::vector<const partition_batch*> asking;
     for (const partition_batch& batch : batches) {
@@ -121,14 +121,14 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
         continue;
       }
       asking.push_back(&batch);
-      const route at = mirrors_[batch.partition].place();
-      requests.push_back({at, encode({"HMGET", at.key, "end", "successor"}), 1, true});
+      const route destination = mirrors_[batch.partition].place();
+      requests.push_back({destination, encode({"HMGET", destination.key, "end", "successor"}), 1, true});
     }
     const auto asked = std::chrono::steady_clock::now();
-    const std::vector<answer> ends = with->exchange(requests);
+    const std::vector<answer> ends = connections->exchange(requests);
     for (std::size_t i = 0; i < asking.size(); ++i) {
       try {
-        done += check_in(*with, *asking[i], expect_reply(ends[i], requests[i].to.key), asked);
+        done += check_in(*connections, *asking[i], expect_reply(ends[i], requests[i].destination.key), asked);
       } catch (const error&) {  // the other partitions have their answers
         batch_failure one = batch_failure::from_current_exception();
         (void)unanswered({asking[i], 1}, one.why, {});
@@ -154,34 +154,34 @@ std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch
   return mirror.check(batch);
 }
 
-tally mirrored_filter::check_in(session& with, const partition_batch& batch, const reply& now,
+tally mirrored_filter::check_in(session& connections, const partition_batch& batch, const reply& answer,
                                 std::chrono::steady_clock::time_point asked) const {
   partition_mirror& mirror = mirrors_[batch.partition];
   const std::scoped_lock order(mirror.order());
   if (mirror.is_empty())
-    mirror.load(with);
+    mirror.load(connections);
   else
-    mirror_set::take_end(with, mirror, now, asked);
+    mirror_set::take_end(connections, mirror, answer, asked);
   mirrors_.note_successor(mirror);
   return mirror.check(batch);
 }
 
 partition_state mirrored_filter::state(std::uint32_t partition) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease with = session_now();
-  require_life(*with);
+  const session_pool::lease connections = session_now();
+  require_life(*connections);
   const std::scoped_lock order(mirror.order());
-  mirror_set::bring_up_to_date(*with, mirror);
+  mirror_set::bring_up_to_date(*connections, mirror);
   mirrors_.note_successor(mirror);
   return mirror.state();
 }
 
 void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease with = session_now();
-  require_life(*with);
+  const session_pool::lease connections = session_now();
+  require_life(*connections);
   const std::scoped_lock order(mirror.order());
-  mirror_set::bring_up_to_date(*with, mirror);
+  mirror_set::bring_up_to_date(*connections, mirror);
   mirrors_.note_successor(mirror);
   for (const announced_filter::segment& s : segments_of(partition, mirror.state().slices))
     visit(s.id, s.layer, {mirror.bits(s.id), s.layer.shape.bytes});

@@ -26,7 +26,8 @@ namespace everseen::redis {
 /// for each other only if they have keys of the same partition.
 class mirrored_filter final : public sealable_filter {
  public:
-  mirrored_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+  mirrored_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                  access mode);
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override { return mirrors_.successor(); }
   void move_window_to(window::slice_index newest) override;
@@ -42,10 +43,10 @@ class mirrored_filter final : public sealable_filter {
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
-  void require_life(session& with) const override { mirrors_.require_life(with); }
+  void require_life(session& connections) const override { mirrors_.require_life(connections); }
   /// @param now  the fields end and successor, as just read from the server
   [[nodiscard]] std::optional<tally> check_unasked(const partition_batch& batch) const;
-  [[nodiscard]] tally check_in(session& with, const partition_batch& batch, const reply& now,
+  [[nodiscard]] tally check_in(session& connections, const partition_batch& batch, const reply& answer,
                                std::chrono::steady_clock::time_point asked) const;
 
   mutable mirror_set mirrors_;

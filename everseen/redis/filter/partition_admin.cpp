@@ -27,9 +27,10 @@ bool is_judged_by_clients(const filter_identity& f) noexcept {
 }
 
 /// Names of the fields of a partition's state.    @throws storage_error  it is gone
-std::vector<std::string> state_fields(session& with, const filter_identity& f, std::uint32_t partition) {
+std::vector<std::string> state_fields(session& connections, const filter_identity& f,
+                                      std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
-  const reply fields = ask_about(with, {key, partition}, {"HKEYS", key});
+  const reply fields = ask_about(connections, {key, partition}, {"HKEYS", key});
   if (fields.size() == 0) throw filter_is_gone(key);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < fields.size(); ++i) names.emplace_back(fields[i].text());
@@ -37,12 +38,12 @@ std::vector<std::string> state_fields(session& with, const filter_identity& f, s
 }
 
 /// The records of jobs beside a partition, listed or not.
-void append_lanes(session& with, const filter_identity& f, std::uint32_t partition,
-                  std::vector<std::string>& to) {
+void append_lanes(session& connections, const filter_identity& f, std::uint32_t partition,
+                  std::vector<std::string>& out) {
   const std::string mark = partition_keys::job_field("");
-  for (const std::string& field : state_fields(with, f, partition))
+  for (const std::string& field : state_fields(connections, f, partition))
     if (field.starts_with(mark))
-      to.push_back(partition_keys::lane_records(f.keys.state(partition), field.substr(mark.size())));
+      out.push_back(partition_keys::lane_records(f.keys.state(partition), field.substr(mark.size())));
 }
 
 format_error sealed_for_another(const std::string& key) {
@@ -50,7 +51,7 @@ format_error sealed_for_another(const std::string& key) {
 }
 
 /// Requests about all partitions; an error in their answers is left to the caller.
-std::vector<answer> ask_partitions(session& with, const filter_identity& f,
+std::vector<answer> ask_partitions(session& connections, const filter_identity& f,
                                    std::initializer_list<std::string_view> words_after_key,
                                    std::string_view command, bool on_replicas) {
   std::vector<request> requests;
@@ -61,37 +62,37 @@ std::vector<answer> ask_partitions(session& with, const filter_identity& f,
     requests.push_back({{key, p}, encode(words), 1, true});
     requests.back().on_replicas = on_replicas;
   }
-  return with.exchange(requests);
+  return connections.exchange(requests);
 }
 
 /// @return false  a value is gone
-bool seal_values(session& with, const filter_identity& f, const image::filter_id& successor) {
+bool seal_values(session& connections, const filter_identity& f, const image::filter_id& successor) {
   const std::vector<answer> answers =
-      ask_partitions(with, f, {bytes_of(successor)}, "EVERSEEN.SEAL", successor != f.id);
+      ask_partitions(connections, f, {bytes_of(successor)}, "EVERSEEN.SEAL", successor != f.id);
   bool is_whole = true;
   for (std::uint32_t p = 0; p < answers.size(); ++p) {
     if (!answers[p]) throw backend_error(answers[p].error().message);
-    const reply& said = answers[p]->back();
-    if (said.is_error("GONE")) {
+    const reply& last = answers[p]->back();
+    if (last.is_error("GONE")) {
       is_whole = false;
-    } else if (successor_in(said)) {
+    } else if (successor_in(last)) {
       if (successor != f.id) throw sealed_for_another(f.keys.state(p));
-    } else if (said.is_error()) {
-      raise_refusal(f, p, said);
+    } else if (last.is_error()) {
+      raise_refusal(f, p, last);
     }
   }
   return is_whole;
 }
 
-void empty_value(session& with, const filter_identity& f, std::uint32_t partition) {
+void empty_value(session& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const request clear{{key, partition}, encode({"EVERSEEN.CLEAR", key, bytes_of(random_content())}), 1, true};
-  const answer a = std::move(with.exchange(std::span(&clear, 1)).front());
+  const answer a = std::move(connections.exchange(std::span(&clear, 1)).front());
   if (!a) throw backend_error(a.error().message);
-  const reply& said = a->back();
-  if (const auto next = successor_in(said); next && *next != f.id)
+  const reply& last = a->back();
+  if (const auto next = successor_in(last); next && *next != f.id)
     throw storage_error("the filter is being rebuilt; try again", 0, key);
-  if (said.is_error()) raise_refusal(f, partition, said);
+  if (last.is_error()) raise_refusal(f, partition, last);
 }
 
 }  // namespace
@@ -116,54 +117,57 @@ script_call first_call(const filter_identity& f, std::uint32_t partition, const 
            encode_manifest(f, partition, s), "counts", encode_counts(s)}};
 }
 
-std::vector<std::string> keys_beside(session& with, const filter_identity& f, std::uint32_t partition) {
+std::vector<std::string> keys_beside(session& connections, const filter_identity& f,
+                                     std::uint32_t partition) {
   if (!is_judged_by_clients(f)) return {};
   std::vector<std::string> keys;
-  append_lanes(with, f, partition, keys);
-  std::ranges::move(strings_of(f, partition, read_checkpoint(with, f, partition)), std::back_inserter(keys));
+  append_lanes(connections, f, partition, keys);
+  std::ranges::move(strings_of(f, partition, read_checkpoint(connections, f, partition)),
+                    std::back_inserter(keys));
   return keys;
 }
 
-void make_permanent(session& with, const filter_identity& f) {
+void make_permanent(session& connections, const filter_identity& f) {
   std::vector<request> requests;
   const auto persist = [&](const std::string& key, std::uint32_t partition) {
     requests.push_back({{key, partition}, encode({"EXISTS", key}) + encode({"PERSIST", key}), 2, true});
   };
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     persist(f.keys.state(p), p);
-    for (const std::string& key : keys_beside(with, f, p)) persist(key, p);
+    for (const std::string& key : keys_beside(connections, f, p)) persist(key, p);
   }
-  const std::vector<answer> answers = exchange_all(with, requests);
+  const std::vector<answer> answers = exchange_all(connections, requests);
   for (std::size_t i = 0; i < answers.size(); ++i)
-    if (requests[i].to.key == f.keys.state(requests[i].to.partition) && answers[i]->front().integer() == 0)
-      throw filter_is_gone(requests[i].to.key);
+    if (requests[i].destination.key == f.keys.state(requests[i].destination.partition) &&
+        answers[i]->front().integer() == 0)
+      throw filter_is_gone(requests[i].destination.key);
   requests.clear();
   persist(f.keys.header(), 0);
-  (void)exchange_all(with, requests);
+  (void)exchange_all(connections, requests);
 }
 
-bool seal(session& with, const filter_identity& f, const image::filter_id& successor) {
-  if (!is_judged_by_clients(f)) return seal_values(with, f, successor);
+bool seal(session& connections, const filter_identity& f, const image::filter_id& successor) {
+  if (!is_judged_by_clients(f)) return seal_values(connections, f, successor);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
     calls.push_back({&journal_scripts::seal(), {key, p}, {key}, {bytes_of(successor)}});
     calls.back().on_replicas = successor != f.id;
   }
-  const std::vector<answer> answers = run_scripts(with, calls);
+  const std::vector<answer> answers = run_scripts(connections, calls);
   bool is_whole = true;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::string& key = calls[i].to.key;
-    const std::string_view said = expect_reply(answers[i], key)[0].text();
+    const std::string& key = calls[i].destination.key;
+    const std::string_view message = expect_reply(answers[i], key)[0].text();
     // A filter that is being removed may have been sealed for another filter before.
-    if (said == "N" && successor != f.id) throw sealed_for_another(key);
-    is_whole = is_whole && said != "M";
+    if (message == "N" && successor != f.id) throw sealed_for_another(key);
+    is_whole = is_whole && message != "M";
   }
   return is_whole;
 }
 
-void empty_partition(session& with, const filter_identity& f, std::uint32_t partition) {
-  is_judged_by_clients(f) ? empty_journal(with, f, partition) : empty_value(with, f, partition);
+void empty_partition(session& connections, const filter_identity& f, std::uint32_t partition) {
+  is_judged_by_clients(f) ? empty_journal(connections, f, partition) : empty_value(connections, f, partition);
 }
 
 }  // namespace everseen::redis

@@ -24,25 +24,25 @@ namespace everseen::redis {
 /// The keys of a partition besides its state, and besides the records of jobs of a filter that servers
 /// judge. Cost: one round trip.
 /// @throws storage_error  the state is gone    @throws backend_error, format_error
-[[nodiscard]] std::vector<std::string> keys_beside(session& with, const filter_identity& f,
+[[nodiscard]] std::vector<std::string> keys_beside(session& connections, const filter_identity& f,
                                                    std::uint32_t partition);
 
 /// Takes off the time limits that the keys of a filter have during its creation, that of the header last:
 /// while the header has one, the creation is unfinished, and any client that opens the filter to write
 /// finishes it.
 /// @throws storage_error  a state is gone    @throws backend_error, format_error
-void make_permanent(session& with, const filter_identity& f);
+void make_permanent(session& connections, const filter_identity& f);
 
 /// Stops all additions to a filter for good.
 /// @param successor  receives further keys; the filter itself, if it is being removed
 /// @return false  a state is gone
 /// @throws format_error  one was sealed for another filter    @throws backend_error
-[[nodiscard]] bool seal(session& with, const filter_identity& f, const image::filter_id& successor);
+[[nodiscard]] bool seal(session& connections, const filter_identity& f, const image::filter_id& successor);
 
 /// Removes all keys of a partition, in one step; repairs a damaged journal.
 /// @throws storage_error  the filter was dropped, or is being rebuilt
 /// @throws parameter_error  it has a job, and its clients judge
 /// @throws backend_error, format_error
-void empty_partition(session& with, const filter_identity& f, std::uint32_t partition);
+void empty_partition(session& connections, const filter_identity& f, std::uint32_t partition);
 
 }  // namespace everseen::redis

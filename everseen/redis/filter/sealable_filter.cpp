@@ -11,23 +11,23 @@
 namespace everseen::redis {
 
 sealable_filter::sealable_filter(std::shared_ptr<session_pool> pool, std::string name,
-                                 const filter_identity& f, access how)
-    : pool_(std::move(pool)), name_(std::move(name)), filter_(f), how_(how), jobs_(name_, filter_) {}
+                                 const filter_identity& f, access mode)
+    : pool_(std::move(pool)), name_(std::move(name)), filter_(f), how_(mode), jobs_(name_, filter_) {}
 
 batch_path sealable_filter::path_by(std::string text) const {
   batch_path path{std::move(text)};
-  const session_pool::lease with = pool_->take();
+  const session_pool::lease connections = pool_->take();
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p)
-    path.places.push_back(to_string(with->server_of({filter_.keys.state(p), p})));
+    path.places.push_back(to_string(connections->server_of({filter_.keys.state(p), p})));
   return path;
 }
 
 std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
                                                      std::optional<std::string_view> description) {
   validate_job_name(job);
-  const session_pool::lease with = pool_->take();
-  require_life(*with);
-  auto there = may_write() ? begin_job(*with, job, description) : jobs_.find(*with, job);
+  const session_pool::lease connections = pool_->take();
+  require_life(*connections);
+  auto there = may_write() ? begin_job(*connections, job, description) : jobs_.find(*connections, job);
   if (there) return ledger_of(std::string(job), *std::move(there));
   if (description) throw no_such_job(name_, job);
   return nullptr;
@@ -35,13 +35,13 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
 
 /// A client that links the filter at the same time looks for jobs after writing the link; so one of the two
 /// detects the other.
-std::optional<listed_job> sealable_filter::begin_job(session& with, std::string_view job,
+std::optional<listed_job> sealable_filter::begin_job(session& connections, std::string_view job,
                                                      std::optional<std::string_view> description) {
-  auto opened = jobs_.open(with, job, description);
+  auto opened = jobs_.open(connections, job, description);
   if (!opened) return std::nullopt;
-  const auto older = link_hash(filter_.keys.prefix()).asked_first(with, filter_.id);
+  const auto older = link_hash(filter_.keys.prefix()).asked_first(connections, filter_.id);
   if (!older) return opened;
-  jobs_.end(with, job);
+  jobs_.end(connections, job);
   throw parameter_error(
       quoted_name(name_) + " asks " + quoted_name(older->name) +
       " first, and a job needs a filter that judges alone; unlink it: everseen link --off " +
@@ -49,11 +49,11 @@ std::optional<listed_job> sealable_filter::begin_job(session& with, std::string_
 }
 
 std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool, std::string name,
-                                               const filter_identity& f, access how) {
+                                               const filter_identity& f, access mode) {
   if (f.spec.judge == judge_kind::client)
-    return std::make_shared<mirrored_filter>(std::move(pool), std::move(name), f, how);
+    return std::make_shared<mirrored_filter>(std::move(pool), std::move(name), f, mode);
   require_module(*pool->take());
-  return std::make_shared<served_filter>(std::move(pool), std::move(name), f, how);
+  return std::make_shared<served_filter>(std::move(pool), std::move(name), f, mode);
 }
 
 }  // namespace everseen::redis

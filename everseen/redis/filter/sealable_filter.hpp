@@ -28,7 +28,7 @@ class sealable_filter : public stored_filter {
   /// Frees the memory of all cached content; it is read again when needed.
   virtual void clear() = 0;
   /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
-  virtual void require_life(session& with) const = 0;
+  virtual void require_life(session& connections) const = 0;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   /// Does nothing: the durability of acknowledged writes is configured on the server.
@@ -38,7 +38,8 @@ class sealable_filter : public stored_filter {
                                                     std::optional<std::string_view> description) override;
 
  protected:
-  sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access how);
+  sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+                  access mode);
 
   [[nodiscard]] virtual std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) = 0;
 
@@ -50,7 +51,7 @@ class sealable_filter : public stored_filter {
   [[nodiscard]] bool may_write() const noexcept { return how_ == access::write; }
 
  private:
-  [[nodiscard]] std::optional<listed_job> begin_job(session& with, std::string_view job,
+  [[nodiscard]] std::optional<listed_job> begin_job(session& connections, std::string_view job,
                                                     std::optional<std::string_view> description);
 
   const std::shared_ptr<session_pool> pool_;
@@ -66,6 +67,6 @@ class sealable_filter : public stored_filter {
 /// @throws backend_error    none of them answers
 [[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool,
                                                              std::string name, const filter_identity& f,
-                                                             access how);
+                                                             access mode);
 
 }  // namespace everseen::redis

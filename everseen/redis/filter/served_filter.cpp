@@ -15,8 +15,8 @@
 namespace everseen::redis {
 
 served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                             access how)
-    : sealable_filter(std::move(pool), std::move(name), f, how) {}
+                             access mode)
+    : sealable_filter(std::move(pool), std::move(name), f, mode) {}
 
 std::optional<image::filter_id> served_filter::successor() const {
   const std::scoped_lock alone(lock_);
@@ -42,18 +42,18 @@ batch_result served_filter::check(std::span<const partition_batch> batches) cons
 }
 
 batch_result served_filter::run(std::span<const partition_batch> batches,
-                                partition_task::purpose what) const {
+                                partition_task::purpose intent) const {
   for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
   std::optional<batch_failure> failure;
   try {
-    const session_pool::lease with = session_now();
-    life_.require(*with);
-    const packed_commands by(identity(), with->name(), pool()->keeps_answers());
+    const session_pool::lease connections = session_now();
+    life_.require(*connections);
+    const packed_commands by(identity(), connections->name(), pool()->keeps_answers());
     std::vector<partition_task> tasks;
     tasks.reserve(batches.size());
     for (const partition_batch& batch : batches)
-      if (!batch.digests.empty()) tasks.emplace_back(by, what, batch);
-    failure = drive_all(*with, tasks);
+      if (!batch.digests.empty()) tasks.emplace_back(by, intent, batch);
+    failure = drive_all(*connections, tasks);
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();
   }
@@ -61,9 +61,9 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
 }
 
 /// @return the first failure; one that ends a batch takes precedence over a full filter
-std::optional<batch_failure> served_filter::drive_all(session& with,
+std::optional<batch_failure> served_filter::drive_all(session& connections,
                                                       std::vector<partition_task>& tasks) const {
-  drive(with, tasks);
+  drive(connections, tasks);
   std::optional<batch_failure> all;
   for (const partition_task& task : tasks) {
     note_successor(task.successor());
@@ -79,27 +79,27 @@ std::optional<batch_failure> served_filter::drive_all(session& with,
 }
 
 void served_filter::move_window_to(window::slice_index newest) {
-  const session_pool::lease with = session_now();
+  const session_pool::lease connections = session_now();
   std::vector<request> requests;
   for (std::uint32_t p = 0; p < identity().spec.partitions; ++p) {
     const std::string key = identity().keys.state(p);
     requests.push_back({{key, p}, encode({"EVERSEEN.EXTEND", key, std::to_string(newest)}), 1, true});
     requests.back().on_replicas = true;
   }
-  const std::vector<answer> answers = with->exchange(requests);
+  const std::vector<answer> answers = connections->exchange(requests);
   for (std::uint32_t p = 0; p < answers.size(); ++p) {
     if (!answers[p]) throw backend_error(answers[p].error().message);
-    const reply& said = answers[p]->back();
-    note_successor(successor_in(said));
-    if (said.is_error()) raise_refusal(identity(), p, said);
+    const reply& last = answers[p]->back();
+    note_successor(successor_in(last));
+    if (last.is_error()) raise_refusal(identity(), p, last);
   }
 }
 
-stored_value served_filter::read(session& with, std::uint32_t partition) const {
-  life_.require(with);
-  stored_value now = read_value(with, identity(), partition);
-  note_successor(now.successor);
-  return now;
+stored_value served_filter::read(session& connections, std::uint32_t partition) const {
+  life_.require(connections);
+  stored_value current = read_value(connections, identity(), partition);
+  note_successor(current.successor);
+  return current;
 }
 
 partition_state served_filter::state(std::uint32_t partition) const {
@@ -109,10 +109,11 @@ partition_state served_filter::state(std::uint32_t partition) const {
 
 /// Another client may have moved the window: segments that left it are missing, and need no visit.
 void served_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  const session_pool::lease with = session_now();
-  for (const announced_filter::segment& s : segments_of(partition, read(*with, partition).state.slices)) {
+  const session_pool::lease connections = session_now();
+  for (const announced_filter::segment& s :
+       segments_of(partition, read(*connections, partition).state.slices)) {
     std::vector<std::byte> bits(s.layer.shape.bytes);
-    if (read_bits(*with, identity(), s.id, bits)) visit(s.id, s.layer, bits);
+    if (read_bits(*connections, identity(), s.id, bits)) visit(s.id, s.layer, bits);
   }
 }
 

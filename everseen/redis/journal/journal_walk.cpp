@@ -24,12 +24,13 @@ std::uint64_t chunk_of(std::uint64_t offset) noexcept {
 
 }  // namespace
 
-journal_walk::journal_walk(session& with, const filter_identity& f, std::uint32_t partition,
-                           const journal_position& from, const journal_position& to, std::vector<piece> known)
-    : with_(with),
+journal_walk::journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
+                           const journal_position& from, const journal_position& end,
+                           std::vector<piece> known)
+    : with_(connections),
       of_(f),
       partition_(partition),
-      to_(to),
+      to_(end),
       position_(from),
       at_(from.offset),
       ahead_(std::make_move_iterator(known.begin()), std::make_move_iterator(known.end())) {}
@@ -73,9 +74,9 @@ void journal_walk::step_to_next_chunk() {
 bool journal_walk::read_more() {
   text_.erase(0, std::exchange(read_, 0));
   const std::uint64_t from = at_ + text_.size();
-  while (!ahead_.empty() && ahead_.front().at < from) ahead_.pop_front();
-  if (ahead_.empty() || ahead_.front().at != from) ask_from(from);
-  if (ahead_.empty() || ahead_.front().at != from || ahead_.front().bytes.empty()) return false;
+  while (!ahead_.empty() && ahead_.front().offset < from) ahead_.pop_front();
+  if (ahead_.empty() || ahead_.front().offset != from) ask_from(from);
+  if (ahead_.empty() || ahead_.front().offset != from || ahead_.front().bytes.empty()) return false;
   if (text_.empty())
     text_ = std::move(ahead_.front().bytes);
   else

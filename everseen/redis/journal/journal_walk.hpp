@@ -57,14 +57,14 @@ class journal_walk {
  public:
   /// Bytes of one chunk.
   struct piece {
-    std::uint64_t at;  ///< an offset in the journal
+    std::uint64_t offset;  ///< an offset in the journal
     std::string bytes;
   };
 
-  /// @param f  must outlive this, as must `with`
+  /// @param f  must outlive this, as must `connections`
   /// @param known  pieces already read, from `from` on, in order; may have gaps
-  journal_walk(session& with, const filter_identity& f, std::uint32_t partition, const journal_position& from,
-               const journal_position& to, std::vector<piece> known);
+  journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
+               const journal_position& from, const journal_position& end, std::vector<piece> known);
 
   /// @return the next record; nothing: `to` is reached, or the journal does not lead from here to there
   /// @throws backend_error  no answer    @throws format_error  a chunk has another type

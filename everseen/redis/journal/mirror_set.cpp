@@ -43,24 +43,24 @@ void mirror_task::guarded(Step step) {
   }
 }
 
-std::optional<script_call> mirror_task::next(session& with) {
+std::optional<script_call> mirror_task::next(session& connections) {
   std::optional<script_call> call;
   if (failure_ && failure_->ends_batch()) return call;
   guarded([&] {
     if (mirror_.is_empty()) {
-      mirror_.load(with);
+      mirror_.load(connections);
       is_current_ = true;
     }
     mirror_.require_unsealed();
     is_looking_ = must_look();
-    if (!is_looking_ && !lost_before_) lost_before_ = with.lost_answers();
-    call = is_looking_ ? mirror_.compare_call() : go_on(with);
+    if (!is_looking_ && !lost_before_) lost_before_ = connections.lost_answers();
+    call = is_looking_ ? mirror_.compare_call() : go_on(connections);
   });
   return call;
 }
 
-std::size_t mirror_task::most_keys(const session& with) const noexcept {
-  return has_lost_answers(with) ? mirror_.short_record_keys() : max_journal_record_keys;
+std::size_t mirror_task::most_keys(const session& connections) const noexcept {
+  return has_lost_answers(connections) ? mirror_.short_record_keys() : max_journal_record_keys;
 }
 
 /// If other clients add keys, checking first costs less than a refused record.
@@ -68,39 +68,39 @@ bool mirror_task::must_look() const noexcept {
   return !is_current_ && (mirror_.others_add() || mirror_.unasked() > mirror_set::unasked_at_most);
 }
 
-void mirror_task::take(session& with, const answer& a, std::chrono::steady_clock::time_point asked) {
+void mirror_task::take(session& connections, const answer& a, std::chrono::steady_clock::time_point asked) {
   waits_ = false;
   guarded([&] {
     if (!a && a.error().may_have_run && looks_again()) return;
     const std::string key = mirror_.place().key;
     const std::size_t after = is_looking_ ? partition_mirror::commands_after_compare : 0;
     const reply& r = expect_reply(a, key, after);
-    const std::string_view said = r[0].text();
-    if (said == "K" && is_looking_) {
+    const std::string_view message = r[0].text();
+    if (message == "K" && is_looking_) {
       mirror_.note_unchanged(asked);
       is_current_ = true;
-    } else if (said == "K") {
+    } else if (message == "K") {
       done();  // it is in the journal, even if this mirror fails
       mirror_.accept(asked);
       is_current_ = false;
-      write_checkpoint(with);
-    } else if (said == "S" || said == "W") {
-      waits_ = said == "W";
+      write_checkpoint(connections);
+    } else if (message == "S" || message == "W") {
+      waits_ = message == "W";
       is_current_ = !waits_;
-      mirror_.read_on(with, r, std::span(*a).last(after), asked);
-    } else if (said == "N") {
+      mirror_.read_on(connections, r, std::span(*a).last(after), asked);
+    } else if (message == "N") {
       mirror_.note_successor(id_in_field(r[1], key));
       mirror_.require_unsealed();
-    } else if (said == "D") {
+    } else if (message == "D") {
       mirror_.clear();  // nothing is answered from what is known to be damaged, or gone
       throw damaged_key(key, "has a journal whose last part is missing");
-    } else if (said == "U") {
+    } else if (message == "U") {
       refuse_lack(a, key);
-    } else if (said == "M") {
+    } else if (message == "M") {
       mirror_.clear();
       throw filter_is_gone(key);
     } else {
-      take_other(with, r);
+      take_other(connections, r);
     }
   });
 }
@@ -111,10 +111,10 @@ void mirror_task::stop(batch_failure why) {
 }
 
 /// A failed checkpoint only costs memory on the server and space in its log; the next batch tries again.
-void mirror_task::write_checkpoint(session& with) {
+void mirror_task::write_checkpoint(session& connections) {
   if (!mirror_.wants_checkpoint()) return;
   try {
-    mirror_.write_checkpoint(with);
+    mirror_.write_checkpoint(connections);
   } catch (const lost_history&) {
     throw;
   } catch (const error&) {
@@ -132,10 +132,10 @@ mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
     mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_));
 }
 
-std::optional<batch_failure> mirror_set::run(session& with, std::span<const std::uint32_t> partitions,
+std::optional<batch_failure> mirror_set::run(session& connections, std::span<const std::uint32_t> partitions,
                                              const task_maker& make) {
   try {
-    life_.require(with);
+    life_.require(connections);
     if (const auto next = successor()) throw filter_is_sealed(filter_, *next, filter_.keys.header());
   } catch (const error&) {
     return batch_failure::from_current_exception();
@@ -161,7 +161,7 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
     }
     std::vector<mirror_task*> tasks;
     for (held_task& each : taken) tasks.push_back(each.task.get());
-    while (exchange(with, tasks)) {
+    while (exchange(connections, tasks)) {
     }
     for (held_task& each : taken) {
       note_successor(*each.mirror);
@@ -173,11 +173,11 @@ std::optional<batch_failure> mirror_set::run(session& with, std::span<const std:
 }
 
 /// Makes one call for each task that needs one.    @return whether there was any
-bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
+bool mirror_set::exchange(session& connections, std::span<mirror_task* const> tasks) {
   std::vector<script_call> calls;
   std::vector<mirror_task*> callers;
   for (mirror_task* task : tasks)
-    if (auto call = task->next(with)) {
+    if (auto call = task->next(connections)) {
       calls.push_back(*std::move(call));
       callers.push_back(task);
     }
@@ -185,12 +185,12 @@ bool mirror_set::exchange(session& with, std::span<mirror_task* const> tasks) {
   const auto asked = std::chrono::steady_clock::now();
   std::vector<answer> answers;
   try {
-    answers = run_scripts(with, std::move(calls));
+    answers = run_scripts(connections, std::move(calls));
   } catch (...) {  // out of descriptors or memory
     for (mirror_task* caller : callers) caller->stop(failure_of_this_exception());
     return true;
   }
-  for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(with, answers[i], asked);
+  for (std::size_t i = 0; i < answers.size(); ++i) callers[i]->take(connections, answers[i], asked);
   if (std::ranges::all_of(callers, [](const mirror_task* t) { return t->waits(); }))
     std::this_thread::sleep_for(another_clients_lease);
   return true;
@@ -214,19 +214,19 @@ void mirror_set::clear() {
   }
 }
 
-void mirror_set::take_end(session& with, partition_mirror& mirror, const reply& now,
+void mirror_set::take_end(session& connections, partition_mirror& mirror, const reply& answer,
                           std::chrono::steady_clock::time_point asked) {
-  if (now[0].text() != to_text(mirror.position())) return mirror.read_on(with);
+  if (answer[0].text() != to_text(mirror.position())) return mirror.read_on(connections);
   mirror.note_asked(asked);
-  mirror.note_successor(id_in_field(now[1], mirror.place().key));
+  mirror.note_successor(id_in_field(answer[1], mirror.place().key));
 }
 
-void mirror_set::bring_up_to_date(session& with, partition_mirror& mirror) {
-  if (mirror.is_empty()) return mirror.load(with);
-  const route at = mirror.place();
+void mirror_set::bring_up_to_date(session& connections, partition_mirror& mirror) {
+  if (mirror.is_empty()) return mirror.load(connections);
+  const route destination = mirror.place();
   const auto asked = std::chrono::steady_clock::now();
-  const reply now = ask_about(with, at, {"HMGET", at.key, "end", "successor"});
-  take_end(with, mirror, now, asked);
+  const reply answer = ask_about(connections, destination, {"HMGET", destination.key, "end", "successor"});
+  take_end(connections, mirror, answer, asked);
 }
 
 }  // namespace everseen::redis

@@ -29,11 +29,12 @@ namespace {
 constexpr int most_reading_attempts = 100;
 }  // namespace
 
-partition_mirror::partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place)
-    : of_(of), number_(number), place_(place), writer_(random_name()) {}
+partition_mirror::partition_mirror(const filter_identity& identity, std::uint32_t number,
+                                   mirror_memory& place)
+    : of_(identity), number_(number), place_(place), writer_(random_name()) {}
 
-format_error partition_mirror::damaged(const std::string& what) const {
-  return damaged_key(of_.keys.state(number_), what);
+format_error partition_mirror::damaged(const std::string& problem) const {
+  return damaged_key(of_.keys.state(number_), problem);
 }
 
 void partition_mirror::clear() {
@@ -42,16 +43,16 @@ void partition_mirror::clear() {
   successor_.reset();
 }
 
-void partition_mirror::load(session& with) {
+void partition_mirror::load(session& connections) {
   for (int attempt = 0; attempt < most_reading_attempts; ++attempt) {
     clear();
     const auto asked = clock::now();
-    const stored_checkpoint stored = read_checkpoint(with, of_, number_);
+    const stored_checkpoint stored = read_checkpoint(connections, of_, number_);
     // Loads bits before the journal: a segment may be newer than the checkpoint, and then holds keys of later
     // records.
     bool whole = false;
     try {
-      whole = load_segments(with, stored) && replay(with, stored.end, {});
+      whole = load_segments(connections, stored) && replay(connections, stored.end, {});
     } catch (...) {
       clear();
       throw;
@@ -62,7 +63,7 @@ void partition_mirror::load(session& with) {
     }
     // Something differed from the state: either the state has changed meanwhile, or it is damage.
     clear();
-    if (read_checkpoint(with, of_, number_).begin == stored.begin)
+    if (read_checkpoint(connections, of_, number_).begin == stored.begin)
       throw damaged("has an incomplete checkpoint or journal");
   }
   throw backend_error("other clients change " + of_.keys.state(number_) +
@@ -70,14 +71,14 @@ void partition_mirror::load(session& with) {
 }
 
 /// @return false  a segment is missing or has another length
-bool partition_mirror::load_segments(session& with, const stored_checkpoint& stored) {
+bool partition_mirror::load_segments(session& connections, const stored_checkpoint& stored) {
   for (const slice_state& slice : stored.state.slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
       const segment_id id = {number_, slice.index, layer};
       const layer_state& l = slice.layers[layer];
       place_.create(id, l.shape, l.capacity);
       place_.expect_keys(id, l.keys);
-      if (!read_segment(with, of_, id, {place_.at(id), l.shape.bytes})) return false;
+      if (!read_segment(connections, of_, id, {place_.at(id), l.shape.bytes})) return false;
     }
   logic_ = std::make_unique<partition>(of_.spec, number_, place_, stored.state);
   journal_.start_at(stored.begin);
@@ -102,8 +103,8 @@ void partition_mirror::move_begin(const journal_position& p) {
 /// Applies the records up to `end`.
 /// @param known  bytes of the journal after position() that were already read
 /// @return false  the journal does not lead from here to there
-bool partition_mirror::replay(session& with, const journal_position& end, pieces known) {
-  journal_walk walk(with, of_, number_, position(), end, std::move(known));
+bool partition_mirror::replay(session& connections, const journal_position& end, pieces known) {
+  journal_walk walk(connections, of_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
     try {
       apply(*record);
@@ -117,9 +118,9 @@ bool partition_mirror::replay(session& with, const journal_position& end, pieces
 
 /// A filter without a state is gone, and one whose state is damaged needs to be restored. Nothing is answered
 /// from a mirror of either: others might be told `seen` of keys that are nowhere any more.
-stored_checkpoint partition_mirror::checkpoint_now(session& with) {
+stored_checkpoint partition_mirror::checkpoint_now(session& connections) {
   try {
-    return read_checkpoint(with, of_, number_);
+    return read_checkpoint(connections, of_, number_);
   } catch (const backend_error&) {
     throw;
   } catch (const error&) {
@@ -132,40 +133,40 @@ void partition_mirror::require_unsealed() const {
   if (successor_) throw filter_is_sealed(of_, *successor_, place().key);
 }
 
-void partition_mirror::read_on(session& with) {
+void partition_mirror::read_on(session& connections) {
   const auto asked = clock::now();
-  const stored_checkpoint now = checkpoint_now(with);
-  follow(with, now.begin, now.end, {});
+  const stored_checkpoint checkpoint = checkpoint_now(connections);
+  follow(connections, checkpoint.begin, checkpoint.end, {});
   note_asked(asked);
-  note_successor(now.successor);
+  note_successor(checkpoint.successor);
 }
 
-void partition_mirror::read_on(session& with, const reply& refusal, std::span<const reply> behind,
+void partition_mirror::read_on(session& connections, const reply& refusal, std::span<const reply> behind,
                                clock::time_point asked) {
   others_add_ = true;
   const auto end = parse_journal_position(refusal[1].text());
   const auto begin = parse_journal_position(refusal[2].text());
   if (!end || !begin) throw damaged("does not say where its journal ends");
   pieces known;
-  std::uint64_t at = position().offset;
+  std::uint64_t offset = position().offset;
   for (const reply& piece : behind) {
     const std::string_view bytes = piece.is_error() ? std::string_view() : piece.text();
     // Others may have added more since the script returned the end, and after a long record there is a mark
     // for the next one.
-    if (!bytes.empty() && at < end->offset)
-      known.push_back({at, std::string(bytes.substr(0, end->offset - at))});
-    at = begin_of_next_chunk(at);
+    if (!bytes.empty() && offset < end->offset)
+      known.push_back({offset, std::string(bytes.substr(0, end->offset - offset))});
+    offset = begin_of_next_chunk(offset);
   }
-  follow(with, *begin, *end, std::move(known));
+  follow(connections, *begin, *end, std::move(known));
   note_asked(asked);
 }
 
-void partition_mirror::follow(session& with, const journal_position& begin, const journal_position& end,
-                              pieces known) {
+void partition_mirror::follow(session& connections, const journal_position& begin,
+                              const journal_position& end, pieces known) {
   move_begin(begin);
-  if (begin.offset <= position().offset && replay(with, end, std::move(known))) return;
+  if (begin.offset <= position().offset && replay(connections, end, std::move(known))) return;
   const std::uint64_t had = position().offset;
-  load(with);
+  load(connections);
   // If another client has moved the checkpoint past this mirror meanwhile, nothing is missing.
   if (journal_.begin().offset <= had)
     throw lost_history(
@@ -399,9 +400,9 @@ std::string life_ms(const partition_state& s) {
 
 /// A page of a staged key. The first page to arrive creates the key with a time limit, so pages may arrive in
 /// any order, repeatedly or late, and leave nothing behind for good.
-request page_of(const route& to, const std::string& staged, std::uint64_t from, std::string_view page,
-                const std::string& life_ms) {
-  request r{to, {}, 2, true};
+request page_of(const route& destination, const std::string& staged, std::uint64_t from,
+                std::string_view page, const std::string& life_ms) {
+  request r{destination, {}, 2, true};
   constexpr std::size_t around_the_page = 512;
   r.wire.reserve(page.size() + around_the_page);
   r.wire = encode({"SET", staged, "", "PX", life_ms, "NX"});
@@ -411,12 +412,12 @@ request page_of(const route& to, const std::string& staged, std::uint64_t from, 
 
 /// The list of all segments that a checkpoint may create, including those left by abandoned ones, so that any
 /// client can find and remove them.
-std::string list_of(const filter_identity& of, std::uint32_t number, const partition_state& own,
+std::string list_of(const filter_identity& identity, std::uint32_t number, const partition_state& own,
                     std::string_view abandoned) {
-  std::string list = encode_manifest(of, number, own);
+  std::string list = encode_manifest(identity, number, own);
   if (abandoned.empty()) return list;
-  image::manifest all = decode_manifest(of, number, list);
-  for (const image::manifest::entry& left : decode_manifest(of, number, abandoned).segments)
+  image::manifest all = decode_manifest(identity, number, list);
+  for (const image::manifest::entry& left : decode_manifest(identity, number, abandoned).segments)
     if (std::ranges::find(all.segments, left.id, &image::manifest::entry::id) == all.segments.end())
       all.segments.push_back(left);
   std::ranges::sort(all.segments, {}, &image::manifest::entry::id);
@@ -427,35 +428,37 @@ std::string list_of(const filter_identity& of, std::uint32_t number, const parti
 }  // namespace
 
 /// @return the checkpoint to be replaced; nothing: another client has the lease
-std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& with, const std::string& word) {
+std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& connections,
+                                                                    const std::string& word) {
   std::string abandoned;
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {
-    const reply begun = run_script(
-        with, {&journal_scripts::begin_checkpoint(),
-               place(),
-               {of_.keys.state(number_)},
-               {to_text(journal_.begin()), to_text(position()), step(word, 0), life_ms(logic_->state()),
-                list_of(of_, number_, logic_->state(), abandoned), abandoned}});
-    const std::string_view said = begun[0].text();
-    if (said == "K")
+    const reply begun =
+        run_script(connections,
+                   {&journal_scripts::begin_checkpoint(),
+                    place(),
+                    {of_.keys.state(number_)},
+                    {to_text(journal_.begin()), to_text(position()), step(word, 0), life_ms(logic_->state()),
+                     list_of(of_, number_, logic_->state(), abandoned), abandoned}});
+    const std::string_view message = begun[0].text();
+    if (message == "K")
       return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()),
                                journal_.begin(), position(), decode_segments(of_, number_, abandoned)};
-    if (said == "A") {
+    if (message == "A") {
       abandoned = begun[1].text();
       continue;
     }
-    if (said == "S")
+    if (message == "S")
       if (const auto moved = parse_journal_position(begun[1].text())) move_begin(*moved);
-    if (said != "E") break;  // the next batch finds out why there is no state
-    read_on(with);
+    if (message != "E") break;  // the next batch finds out why there is no state
+    read_on(connections);
     if (!wants_checkpoint()) break;
   }
   return std::nullopt;
 }
 
-void partition_mirror::write_checkpoint(session& with) {
+void partition_mirror::write_checkpoint(session& connections) {
   const std::string word = random_name();
-  const auto before = begin_checkpoint(with, word);
+  const auto before = begin_checkpoint(connections, word);
   if (!before) return;
   const std::string life = life_ms(logic_->state());
   std::uint64_t written = 0;
@@ -465,7 +468,7 @@ void partition_mirror::write_checkpoint(session& with) {
   for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) {
     const auto there = stored.find(s.id);
     if (there != stored.end() && there->second == s.layer.keys) continue;
-    if (!write_segment(with, word, s.id, s.layer.shape.bytes, life, written++)) return;
+    if (!write_segment(connections, word, s.id, s.layer.shape.bytes, life, written++)) return;
   }
 
   script_call commit{
@@ -482,13 +485,13 @@ void partition_mirror::write_checkpoint(session& with) {
   left.insert(before->being_written.begin(), before->being_written.end());
   for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
   for (const segment_id& id : left) commit.keys.push_back(of_.keys.segment(id));
-  if (run_script(with, std::move(commit))[0].text() == "K") move_begin(position());
+  if (run_script(connections, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
 /// @param number  of the segment in this checkpoint: a late copy of a page must not reach another segment's
 ///   key
 /// @return false  another client has taken over
-bool partition_mirror::write_segment(session& with, const std::string& word, const segment_id& id,
+bool partition_mirror::write_segment(session& connections, const std::string& word, const segment_id& id,
                                      std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
   const std::string key = of_.keys.segment(id);
@@ -501,16 +504,17 @@ bool partition_mirror::write_segment(session& with, const std::string& word, con
     const std::string_view page = bits.substr(from, end - from);
     if (end == bytes || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, life_ms));
     end = from;
-    if (pages.size() == written_pages_at_once || end == 0) (void)exchange_all(with, std::exchange(pages, {}));
+    if (pages.size() == written_pages_at_once || end == 0)
+      (void)exchange_all(connections, std::exchange(pages, {}));
   }
-  const auto answers =
-      run_scripts(with, {{&journal_scripts::place_segment(),
-                          place(),
-                          {of_.keys.state(number_), staged, key},
-                          {step(word, number), step(word, number + 1), std::to_string(bytes), life_ms}}});
-  const std::string_view said = expect_reply(answers.front(), key)[0].text();
-  if (said == "U") refuse_lack(answers.front(), key);
-  return said == "K";
+  const auto answers = run_scripts(
+      connections, {{&journal_scripts::place_segment(),
+                     place(),
+                     {of_.keys.state(number_), staged, key},
+                     {step(word, number), step(word, number + 1), std::to_string(bytes), life_ms}}});
+  const std::string_view message = expect_reply(answers.front(), key)[0].text();
+  if (message == "U") refuse_lack(answers.front(), key);
+  return message == "K";
 }
 
 }  // namespace everseen::redis

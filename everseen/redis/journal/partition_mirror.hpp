@@ -57,8 +57,8 @@ class lost_history final : public backend_error {
 /// Threads: the caller of any function except order() holds order().
 class partition_mirror {
  public:
-  /// `of` and `place` must outlive the mirror.
-  partition_mirror(const filter_identity& of, std::uint32_t number, mirror_memory& place);
+  /// `identity` and `place` must outlive the mirror.
+  partition_mirror(const filter_identity& identity, std::uint32_t number, mirror_memory& place);
 
   [[nodiscard]] std::mutex& order() noexcept { return order_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
@@ -69,12 +69,12 @@ class partition_mirror {
   /// Reads checkpoint and journal.
   /// @throws format_error  they are damaged, and the message names the key    @throws backend_error
   /// @throws storage_error  no memory, or more than mirror= of the URL allows
-  void load(session& with);
+  void load(session& connections);
   /// Reads the journal up to its current end.    @throws lost_history    @throws  as load
-  void read_on(session& with);
+  void read_on(session& connections);
   /// The same after append_call() or compare_call() was refused.    @throws  as load
   /// @param behind  replies to the other commands of a compare_call()    @param asked  when the call was made
-  void read_on(session& with, const reply& refusal, std::span<const reply> behind,
+  void read_on(session& connections, const reply& refusal, std::span<const reply> behind,
                std::chrono::steady_clock::time_point asked);
   /// Forgets everything; the partition is loaded again when needed.
   void clear();
@@ -127,7 +127,7 @@ class partition_mirror {
   void put_checkpoint_off() noexcept { no_checkpoint_before_ = 2 * journal_.bytes(); }
   /// Writes the segments on the server up to this mirror and removes the journal before it, unless another
   /// client is doing so.    @throws backend_error, format_error
-  void write_checkpoint(session& with);
+  void write_checkpoint(session& connections);
 
   using clock = std::chrono::steady_clock;
   /// The server, asked at this time, confirmed that the journal ends here.
@@ -138,11 +138,11 @@ class partition_mirror {
   }
 
  private:
-  [[nodiscard]] stored_checkpoint checkpoint_now(session& with);
-  [[nodiscard]] bool load_segments(session& with, const stored_checkpoint& stored);
+  [[nodiscard]] stored_checkpoint checkpoint_now(session& connections);
+  [[nodiscard]] bool load_segments(session& connections, const stored_checkpoint& stored);
   using pieces = std::vector<journal_walk::piece>;
-  void follow(session& with, const journal_position& begin, const journal_position& end, pieces known);
-  [[nodiscard]] bool replay(session& with, const journal_position& end, pieces known);
+  void follow(session& connections, const journal_position& begin, const journal_position& end, pieces known);
+  [[nodiscard]] bool replay(session& connections, const journal_position& end, pieces known);
   void apply(const journal_record& r);
   void move_begin(const journal_position& p);
   void forget_record();
@@ -152,10 +152,11 @@ class partition_mirror {
   void stage();
   void put_in_place(script_call& append);
   void adopt_staged(script_call& append);
-  [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& with, const std::string& word);
-  [[nodiscard]] bool write_segment(session& with, const std::string& word, const segment_id& id,
+  [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& connections,
+                                                                  const std::string& word);
+  [[nodiscard]] bool write_segment(session& connections, const std::string& word, const segment_id& id,
                                    std::uint64_t bytes, const std::string& life_ms, std::uint64_t number);
-  [[nodiscard]] format_error damaged(const std::string& what) const;
+  [[nodiscard]] format_error damaged(const std::string& problem) const;
 
   const filter_identity& of_;
   const std::uint32_t number_;

@@ -66,9 +66,9 @@ partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partit
 namespace {
 
 /// begin, end, manifest, counts, next, successor    @throws storage_error, backend_error  as read_checkpoint
-reply checkpoint_fields(session& with, const filter_identity& f, std::uint32_t partition) {
+reply checkpoint_fields(session& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
-  reply fields = ask_about(with, {key, partition},
+  reply fields = ask_about(connections, {key, partition},
                            {"HMGET", key, "begin", "end", "manifest", "counts", "next", "successor"});
   if (fields[1].is_nil()) throw filter_is_gone(key);
   return fields;
@@ -88,8 +88,8 @@ stored_checkpoint checkpoint_in(const filter_identity& f, std::uint32_t partitio
 
 }  // namespace
 
-stored_checkpoint read_checkpoint(session& with, const filter_identity& f, std::uint32_t partition) {
-  return checkpoint_in(f, partition, checkpoint_fields(with, f, partition));
+stored_checkpoint read_checkpoint(session& connections, const filter_identity& f, std::uint32_t partition) {
+  return checkpoint_in(f, partition, checkpoint_fields(connections, f, partition));
 }
 
 std::vector<std::string> strings_of(const filter_identity& f, std::uint32_t partition,
@@ -123,48 +123,51 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 
 }  // namespace
 
-storage_error not_emptied(session& with, const filter_identity& f, std::uint32_t partition) {
+storage_error not_emptied(session& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
-  const auto next = id_in_field(ask_about(with, {key, partition}, {"HGET", key, "successor"}), key);
+  const auto next = id_in_field(ask_about(connections, {key, partition}, {"HGET", key, "successor"}), key);
   if (!next || *next == f.id) return filter_is_sealed(f, f.id, key);
   return {"the filter is being rebuilt; try again", 0, key};
 }
 
 /// The journal continues in the next chunk, with a checksum that no record has. Clients that have the
 /// partition open therefore detect that their history has ended, and load it again.
-void empty_journal(session& with, const filter_identity& f, std::uint32_t partition) {
+void empty_journal(session& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   for (int attempt = 0; attempt < most_truncation_attempts; ++attempt) {
-    const reply fields = checkpoint_fields(with, f, partition);
-    const stored_checkpoint now = as_far_as_known(f, partition, fields);
-    const std::uint64_t reach = std::max(now.begin.offset, now.end.offset);
+    const reply fields = checkpoint_fields(connections, f, partition);
+    const stored_checkpoint checkpoint = as_far_as_known(f, partition, fields);
+    const std::uint64_t reach = std::max(checkpoint.begin.offset, checkpoint.end.offset);
     const journal_position begin{(reach / journal_chunk_bytes + 1) * journal_chunk_bytes, random_number()};
     script_call call{&journal_scripts::empty(),
                      {key, partition},
                      {key},
                      {std::string(fields[1].text()), to_text(begin), encode_manifest(f, partition, {}),
                       std::string(fields[0].text()), std::string(fields[4].text())}};
-    std::ranges::move(strings_of(f, partition, now), std::back_inserter(call.keys));
-    const reply said = run_script(with, std::move(call));
-    if (said[0].text() == "M") throw filter_is_gone(key);
-    if (said[0].text() == "N") throw not_emptied(with, f, partition);
-    if (said[0].text() == "J")
+    std::ranges::move(strings_of(f, partition, checkpoint), std::back_inserter(call.keys));
+    const reply answer = run_script(connections, std::move(call));
+    if (answer[0].text() == "M") throw filter_is_gone(key);
+    if (answer[0].text() == "N") throw not_emptied(connections, f, partition);
+    if (answer[0].text() == "J")
       throw parameter_error(
           "a job of the filter was created meanwhile, so it cannot be reset; end the job first");
-    if (said[0].text() == "K") return;
+    if (answer[0].text() == "K") return;
   }
   throw backend_error("other clients add to " + key +
                       " faster than it can be emptied; try again when they add fewer keys");
 }
 
-bool read_segment(session& with, const filter_identity& f, const segment_id& id, std::span<std::byte> into) {
+bool read_segment(session& connections, const filter_identity& f, const segment_id& id,
+                  std::span<std::byte> into) {
   const std::string key = f.keys.segment(id);
-  const route to{key, id.partition};
-  if (ask_about(with, to, {"STRLEN", key}).integer() != static_cast<std::int64_t>(into.size())) return false;
+  const route destination{key, id.partition};
+  if (ask_about(connections, destination, {"STRLEN", key}).integer() !=
+      static_cast<std::int64_t>(into.size()))
+    return false;
   for (std::uint64_t from = 0; from < into.size(); from += read_at_once) {
     const std::uint64_t bytes = std::min<std::uint64_t>(read_at_once, into.size() - from);
-    const string_range range{to, from, from + bytes};
-    const std::string part = std::move(read_ranges(with, std::span(&range, 1)).front());
+    const string_range range{destination, from, from + bytes};
+    const std::string part = std::move(read_ranges(connections, std::span(&range, 1)).front());
     if (part.size() != bytes) return false;
     std::memcpy(into.data() + from, part.data(), bytes);
   }

@@ -7,20 +7,20 @@
 
 namespace everseen::redis {
 
-reply ask_about(session& with, const route& key, std::initializer_list<std::string_view> words) {
-  return exchange_all(with, {{key, encode(words), 1, true}}).front()->front();
+reply ask_about(session& connections, const route& key, std::initializer_list<std::string_view> words) {
+  return exchange_all(connections, {{key, encode(words), 1, true}}).front()->front();
 }
 
-std::vector<std::string> read_ranges(session& with, std::span<const string_range> ranges) {
+std::vector<std::string> read_ranges(session& connections, std::span<const string_range> ranges) {
   std::vector<request> requests;
   for (const string_range& range : ranges)
     for (std::uint64_t from = range.begin; from < range.end; from += piece_bytes) {
       const std::uint64_t last = std::min(range.end, from + piece_bytes) - 1;
-      requests.push_back({range.of,
-                          encode({"GETRANGE", range.of.key, std::to_string(from), std::to_string(last)}), 1,
-                          true});
+      requests.push_back({range.source,
+                          encode({"GETRANGE", range.source.key, std::to_string(from), std::to_string(last)}),
+                          1, true});
     }
-  const std::vector<answer> answers = exchange_all(with, requests);
+  const std::vector<answer> answers = exchange_all(connections, requests);
   std::vector<std::string> read(ranges.size());
   auto piece = answers.begin();
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -32,9 +32,9 @@ std::vector<std::string> read_ranges(session& with, std::span<const string_range
   return read;
 }
 
-format_error damaged_key(const std::string& key, const std::string& what) {
+format_error damaged_key(const std::string& key, const std::string& subject) {
   return format_error(
-      "the key " + key + " " + what +
+      "the key " + key + " " + subject +
       "; it was deleted, renamed, evicted or overwritten. Restore the filter from an export, or drop it");
 }
 

@@ -40,7 +40,7 @@ bool is_guava(family which) noexcept {
 }
 
 compat::bkdr_php::shards shards_of(const attachment& a) {
-  return {a.how.bits, a.instances};
+  return {a.hashing.bits, a.instances};
 }
 
 /// The strings of a sharded filter that keys can reach: both choices depend on the same number.
@@ -53,20 +53,21 @@ std::uint64_t used_strings(const attachment& a) {
 void validate_shape(const attachment& a) {
   switch (a.shape) {
     case form::single:
-      if (a.how.bits > max_bitmap_bits)
+      if (a.hashing.bits > max_bitmap_bits)
         throw parameter_error(
             "a Redis string ends at 4294967296 bits; only bkdr-php knows several strings, with --sharded");
       return;
     case form::growing:
-      if (!is_guava(a.how.which)) throw parameter_error("--growing is a form of guava32 and guava64 alone");
-      if (a.how.bits % compat::guava::word_bits != 0)
+      if (!is_guava(a.hashing.which))
+        throw parameter_error("--growing is a form of guava32 and guava64 alone");
+      if (a.hashing.bits % compat::guava::word_bits != 0)
         throw parameter_error(
             "the bitmaps of a growing filter are whole words; give --bits as a multiple of 64");
-      if (a.how.bits > max_bitmap_bits) throw parameter_error("a Redis string ends at 4294967296 bits");
+      if (a.hashing.bits > max_bitmap_bits) throw parameter_error("a Redis string ends at 4294967296 bits");
       if (a.cursor.empty()) throw parameter_error("a growing filter needs the key of its cursor");
       return;
     case form::sharded:
-      if (a.how.which != family::bkdr_php) throw parameter_error("--sharded is a form of bkdr-php alone");
+      if (a.hashing.which != family::bkdr_php) throw parameter_error("--sharded is a form of bkdr-php alone");
       if (a.instances * shards_of(a).partitions() > max_strings)
         throw parameter_error("this many bits would be spread over more than 65536 strings; check --bits");
       return;
@@ -76,15 +77,15 @@ void validate_shape(const attachment& a) {
 }  // namespace
 
 void validate(const attachment& a) {
-  if (a.how.which == family::redisbloom)
+  if (a.hashing.which == family::redisbloom)
     throw parameter_error(
         "a filter of RedisBloom is a value of its module and not a string of bits; copy it with BF.SCANDUMP "
         "and everseen import");
-  compat::validate(a.how);
-  if (a.how.probes > max_probes)
+  compat::validate(a.hashing);
+  if (a.hashing.probes > max_probes)
     throw parameter_error("a filter can be attached with up to 64 probes; this one has " +
-                          std::to_string(a.how.probes));
-  if (a.funnel != funnel_kind::bytes && !is_guava(a.how.which))
+                          std::to_string(a.hashing.probes));
+  if (a.funnel != funnel_kind::bytes && !is_guava(a.hashing.which))
     throw parameter_error("--funnel means something to guava32 and guava64 alone");
   if (a.key.empty())
     throw parameter_error("an empty name cannot be attached; give the name of a key in Redis");
@@ -116,30 +117,30 @@ std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest) {
 }
 
 std::uint64_t reachable_bits(const attachment& a) noexcept {
-  const std::uint64_t reachable = compat::facts(a.how.which).reachable_bits;
-  return reachable == 0 ? a.how.bits : std::min(a.how.bits, reachable);
+  const std::uint64_t reachable = compat::facts(a.hashing.which).reachable_bits;
+  return reachable == 0 ? a.hashing.bits : std::min(a.hashing.bits, reachable);
 }
 
 std::uint64_t longest_bytes(const attachment& a) noexcept {
-  return std::min((a.how.bits + 7) / 8, max_bitmap_bytes);
+  return std::min((a.hashing.bits + 7) / 8, max_bitmap_bytes);
 }
 
 spec spec_of(const attachment& a) {
   spec s;
   const double bits = static_cast<double>(reachable_bits(a)) * static_cast<double>(used_strings(a));
-  s.capacity = static_cast<std::uint64_t>(std::max(1.0, bits * std::log(2.0) / a.how.probes));
-  s.error_rate = std::pow(0.5, a.how.probes);
+  s.capacity = static_cast<std::uint64_t>(std::max(1.0, bits * std::log(2.0) / a.hashing.probes));
+  s.error_rate = std::pow(0.5, a.hashing.probes);
   s.layout = layout_kind::classic;
-  s.probes = static_cast<std::uint8_t>(a.how.probes);
+  s.probes = static_cast<std::uint8_t>(a.hashing.probes);
   s.growth = growth_kind::overfill;
   s.foreign.funnel = a.funnel;
   return s;
 }
 
 std::string to_string(const attachment& a) {
-  const compat::family_facts& family = compat::facts(a.how.which);
-  std::string text = std::string(family.of) + ", " + std::to_string(a.how.probes) + " probes in " +
-                     std::to_string(a.how.bits) + " bits";
+  const compat::family_facts& family = compat::facts(a.hashing.which);
+  std::string text = std::string(family.system) + ", " + std::to_string(a.hashing.probes) + " probes in " +
+                     std::to_string(a.hashing.bits) + " bits";
   if (a.shape == form::growing) text += ", growing";
   if (a.shape == form::sharded)
     text += ", over " + std::to_string(a.instances) + " servers with " +
@@ -151,11 +152,11 @@ std::string encode(const attachment& a) {
   std::array<std::byte, record_bytes> bytes{};
   image::fields::writer out(bytes);
   out.begin(record_magic);
-  out.put(static_cast<std::uint8_t>(a.how.which));
-  out.put(static_cast<std::uint8_t>(a.how.probes));
+  out.put(static_cast<std::uint8_t>(a.hashing.which));
+  out.put(static_cast<std::uint8_t>(a.hashing.probes));
   out.put(static_cast<std::uint8_t>(a.funnel));
   out.put(static_cast<std::uint8_t>(a.shape));
-  out.put(a.how.bits);
+  out.put(a.hashing.bits);
   out.put(a.instances);
   out.put(a.was_there ? was_there_flag : std::uint8_t{0});
   out.skip(unused_bytes);
@@ -171,13 +172,13 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
   attachment a;
   const auto family_number = in.get<std::uint8_t>();
   if (family_number >= compat::all_families().size()) in.refuse("its family is not known");
-  a.how.which = static_cast<family>(family_number);
-  a.how.probes = in.get<std::uint8_t>();
+  a.hashing.which = static_cast<family>(family_number);
+  a.hashing.probes = in.get<std::uint8_t>();
   a.funnel = static_cast<funnel_kind>(in.get<std::uint8_t>());
   if (to_string(a.funnel) == "invalid") in.refuse("its funnel is not known");
   a.shape = static_cast<form>(in.get<std::uint8_t>());
   if (a.shape > form::sharded) in.refuse("its form is not known");
-  a.how.bits = in.get<std::uint64_t>();
+  a.hashing.bits = in.get<std::uint64_t>();
   a.instances = in.get<std::uint32_t>();
   const auto flags = in.get<std::uint8_t>();
   if (flags > was_there_flag) in.refuse("its flags are not known");
@@ -199,7 +200,7 @@ std::string string_fault::of_another_type(std::string_view key) {
 }
 
 std::string string_fault::of_length(std::string_view key, const attachment& a) {
-  return "the key " + std::string(key) + " is longer than the " + std::to_string(a.how.bits) +
+  return "the key " + std::string(key) + " is longer than the " + std::to_string(a.hashing.bits) +
          " bits of its filter; check --bits and what became of it";
 }
 
@@ -212,7 +213,7 @@ std::string string_fault::of_missing(std::string_view key, const attachment& a) 
   return "the key " + std::string(key) + " is missing, though the cursor " + a.cursor +
          " says that it was begun: it was deleted or evicted, or two programs that began a string at the "
          "same moment skipped it. Restore it; or, if what it had may be forgotten, begin it with: SETBIT " +
-         std::string(key) + " " + std::to_string(a.how.bits - 1) + " 0";
+         std::string(key) + " " + std::to_string(a.hashing.bits - 1) + " 0";
 }
 
 std::string string_fault::of_lost_cursor(std::string_view cursor, std::string_view second) {

@@ -25,7 +25,7 @@ struct attachment {
     sharded,  ///< KEY.0, KEY.1, … on each of `instances` servers: bkdr-php of more than one string or server
   };
 
-  compat::scheme how;
+  compat::scheme hashing;
   funnel_kind funnel = funnel_kind::bytes;
   form shape = form::single;
   std::string key{};

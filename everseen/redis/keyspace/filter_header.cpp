@@ -113,23 +113,23 @@ event_time time_in(const reply& told) {
   return event_time(std::chrono::milliseconds(*seconds * 1000 + *microseconds / 1000));
 }
 
-event_time server_time(session& with, const std::string& key) {
-  return time_in(ask_about(with, {key, 0}, {"TIME"}));
+event_time server_time(session& connections, const std::string& key) {
+  return time_in(ask_about(connections, {key, 0}, {"TIME"}));
 }
 
-std::size_t servers_of(session& with, const filter_keys& f) {
+std::size_t servers_of(session& connections, const filter_keys& f) {
   try {
-    return number_in(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "servers"}));
+    return number_in(ask_about(connections, {f.header(), 0}, {"HGET", f.header(), "servers"}));
   } catch (const format_error&) {
     return 0;
   }
 }
 
-std::optional<image::filter_id> asks_before(session& with, const filter_keys& f) {
-  return id_in_field(ask_about(with, {f.header(), 0}, {"HGET", f.header(), "after"}), f.header());
+std::optional<image::filter_id> asks_before(session& connections, const filter_keys& f) {
+  return id_in_field(ask_about(connections, {f.header(), 0}, {"HGET", f.header(), "after"}), f.header());
 }
 
-std::optional<filter_header> read_filter_header(session& with, const filter_identity& f) {
+std::optional<filter_header> read_filter_header(session& connections, const filter_identity& f) {
   const std::string key = f.keys.header();
   const request asked{{key, 0},
                       encode({"HMGET", key, "id", "spec", "expires_at", "expiry_word", "servers", "after",
@@ -137,14 +137,14 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
                           encode({"PTTL", key}) + encode({"TIME"}),
                       3,
                       true};
-  const answer a = std::move(with.exchange(std::span(&asked, 1)).front());
-  const event_time now = time_in(expect_reply(a, key));
+  const answer a = std::move(connections.exchange(std::span(&asked, 1)).front());
+  const event_time current_time = time_in(expect_reply(a, key));
   const reply& fields = a->front();
   if (fields.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
   if (fields.is_error()) throw backend_error(refused_command(key, fields.text()));
   if (fields[0].is_nil() && fields[1].is_nil() && fields[8].is_nil()) return std::nullopt;
   if (fields[0].text() != id_of(f)) throw damaged_key(key, "belongs to another filter");
-  filter_header h{.spec = {}, .expires_at = expiry_in(key, fields[2]), .now = now};
+  filter_header h{.spec = {}, .expires_at = expiry_in(key, fields[2]), .read_at = current_time};
   h.servers = number_in(fields[4]);
   if (h.servers == 0) throw damaged_key(key, "does not say how many servers the filter has");
   h.after = id_in_field(fields[5], key);
@@ -157,23 +157,23 @@ std::optional<filter_header> read_filter_header(session& with, const filter_iden
   return h;
 }
 
-std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters) {
+std::vector<bool> have_expired(session& connections, std::span<const filter_keys> filters) {
   std::vector<request> requests;
   for (const filter_keys& f : filters)
     requests.push_back(
         {{f.header(), 0}, encode({"HGET", f.header(), "expires_at"}) + encode({"TIME"}), 2, true});
-  const std::vector<answer> answers = with.exchange(requests);
+  const std::vector<answer> answers = connections.exchange(requests);
   std::vector<bool> ended;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const event_time now = time_in(expect_reply(answers[i], requests[i].to.key));
+    const event_time current_time = time_in(expect_reply(answers[i], requests[i].destination.key));
     const auto ms = read_number<std::int64_t>(answers[i]->front().text());
-    ended.push_back(ms && event_time(std::chrono::milliseconds(*ms)) <= now);
+    ended.push_back(ms && event_time(std::chrono::milliseconds(*ms)) <= current_time);
   }
   return ended;
 }
 
 /// Without scripts, an attached filter can still get a name.
-void begin_filter_header(session& with, const filter_identity& f, const filter_header& h) {
+void begin_filter_header(session& connections, const filter_identity& f, const filter_header& h) {
   const std::string header = f.keys.header();
   std::vector<std::string> words = {"id", id_of(f), "servers", std::to_string(h.servers)};
   const auto put = [&](std::string_view field, std::string value) {
@@ -194,23 +194,23 @@ void begin_filter_header(session& with, const filter_identity& f, const filter_h
   if (h.after) put("origin", bytes_of(h.origin));
   if (!h.attached) {
     words.insert(words.begin(), std::string(unseen_header_life_ms));
-    (void)run_script(with, {&begin_header(), {header, 0}, {header}, std::move(words)});
+    (void)run_script(connections, {&begin_header(), {header, 0}, {header}, std::move(words)});
     return;
   }
   words.insert(words.begin(), {"HSET", header});
-  (void)exchange_all(with, {{{header, 0},
-                             encode(std::vector<std::string_view>(words.begin(), words.end())) +
-                                 encode({"PEXPIRE", header, unseen_header_life_ms}),
-                             2,
-                             true}});
+  (void)exchange_all(connections, {{{header, 0},
+                                    encode(std::vector<std::string_view>(words.begin(), words.end())) +
+                                        encode({"PEXPIRE", header, unseen_header_life_ms}),
+                                    2,
+                                    true}});
 }
 
-succession decide_succession(session& with, const filter_identity& old, const image::filter_id& by) {
+succession decide_succession(session& connections, const filter_identity& old, const image::filter_id& id) {
   const std::string key = old.keys.header();
-  script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(by)}};
+  script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(id)}};
   call.on_replicas = true;
-  const reply said = run_script(with, std::move(call));
-  switch (said.text().front()) {
+  const reply answer = run_script(connections, std::move(call));
+  switch (answer.text().front()) {
     case 'K':
       return succession::decided;
     case 'N':
@@ -222,17 +222,17 @@ succession decide_succession(session& with, const filter_identity& old, const im
   }
 }
 
-void forget_successor(session& with, const filter_identity& old, const image::filter_id& by) {
+void forget_successor(session& connections, const filter_identity& old, const image::filter_id& id) {
   const std::string key = old.keys.header();
-  (void)run_script(with, {&take_next_away(), {key, 0}, {key}, {id_of(old), bytes_of(by)}});
+  (void)run_script(connections, {&take_next_away(), {key, 0}, {key}, {id_of(old), bytes_of(id)}});
 }
 
-bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
+bool forget_before(session& connections, const filter_identity& f, const image::filter_id& before,
                    const std::string& word) {
   const std::string key = f.keys.header();
   script_call call{&drop_before(), {key, 0}, {key}, {id_of(f), bytes_of(before), word}};
   call.on_replicas = true;
-  return run_script(with, std::move(call)).integer() == 1;
+  return run_script(connections, std::move(call)).integer() == 1;
 }
 
 storage_error filter_was_rebuilt(const std::string& key) {

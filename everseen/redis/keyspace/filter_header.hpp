@@ -30,26 +30,26 @@ struct filter_header {
   std::optional<attachment> attached{};     ///< set if its bits belong to another program
   std::string instances{};   ///< if it is spread over servers: their ids in its order (server_fleet.hpp)
   bool is_permanent = true;  ///< its creation is finished: no key has a time limit
-  event_time now{};          ///< the time of that clock when this was read
+  event_time read_at{};      ///< the time of that clock when this was read
 
-  [[nodiscard]] bool has_expired() const noexcept { return expires_at && *expires_at <= now; }
+  [[nodiscard]] bool has_expired() const noexcept { return expires_at && *expires_at <= read_at; }
 };
 
 /// @return nothing if there is no header
 /// @throws format_error  it is damaged, or belongs to another filter    @throws backend_error
-[[nodiscard]] std::optional<filter_header> read_filter_header(session& with, const filter_identity& f);
+[[nodiscard]] std::optional<filter_header> read_filter_header(session& connections, const filter_identity& f);
 /// For each of several filters, whether it has expired; one round trip. A filter whose header is unreadable
 /// counts as not expired.
 /// @throws backend_error  no answer
-[[nodiscard]] std::vector<bool> have_expired(session& with, std::span<const filter_keys> filters);
+[[nodiscard]] std::vector<bool> have_expired(session& connections, std::span<const filter_keys> filters);
 
 /// The number of servers of a filter; 0 if its header does not contain it, is damaged or is missing.
 /// @throws backend_error
-[[nodiscard]] std::size_t servers_of(session& with, const filter_keys& f);
+[[nodiscard]] std::size_t servers_of(session& connections, const filter_keys& f);
 
 /// The filter that a filter asks first; nothing if the header names none or is missing.
 /// @throws backend_error
-[[nodiscard]] std::optional<image::filter_id> asks_before(session& with, const filter_keys& f);
+[[nodiscard]] std::optional<image::filter_id> asks_before(session& connections, const filter_keys& f);
 
 /// The lifetime of keys of a filter that no name leads to yet.
 inline constexpr std::string_view unseen_life_ms = "172800000";
@@ -57,7 +57,7 @@ inline constexpr std::string_view unseen_life_ms = "172800000";
 inline constexpr std::string_view unseen_header_life_ms = "86400000";
 
 /// Makes the header of a filter that no name leads to yet. Its spec and id are those of `f`.
-void begin_filter_header(session& with, const filter_identity& f, const filter_header& h);
+void begin_filter_header(session& connections, const filter_identity& f, const filter_header& h);
 /// One filter succeeds another: doc/format.md, "Rebuild".
 enum class succession : std::uint8_t {
   decided,
@@ -67,23 +67,23 @@ enum class succession : std::uint8_t {
 };
 /// Decides which filter succeeds. From then on, the old one accepts neither jobs nor another expiry time.
 /// @throws backend_error, format_error
-[[nodiscard]] succession decide_succession(session& with, const filter_identity& old,
-                                           const image::filter_id& by);
+[[nodiscard]] succession decide_succession(session& connections, const filter_identity& old,
+                                           const image::filter_id& id);
 /// Undoes decide_succession() for a successor that was never completed.    @throws backend_error,
 /// format_error
-void forget_successor(session& with, const filter_identity& old, const image::filter_id& by);
+void forget_successor(session& connections, const filter_identity& old, const image::filter_id& id);
 /// Ends asking the earlier filter.
 /// @param word  random, the same for all attempts of a caller
 /// @return false  the filter asks another one or none, has itself a successor, or is gone
 /// @throws backend_error, format_error
-[[nodiscard]] bool forget_before(session& with, const filter_identity& f, const image::filter_id& before,
-                                 const std::string& word);
+[[nodiscard]] bool forget_before(session& connections, const filter_identity& f,
+                                 const image::filter_id& before, const std::string& word);
 
 /// The time in a reply to TIME.    @throws backend_error  the reply is something else
 [[nodiscard]] event_time time_in(const reply& told);
 /// The time by the clock of the server that has a key. The clocks of all servers are assumed to agree.
 /// @throws backend_error
-[[nodiscard]] event_time server_time(session& with, const std::string& key);
+[[nodiscard]] event_time server_time(session& connections, const std::string& key);
 
 // Errors for clients that have a filter open.
 

@@ -19,11 +19,11 @@ class filter_life {
   explicit filter_life(const filter_identity& f) : filter_(f) {}
 
   /// @throws storage_error  the filter has expired, or was dropped    @throws format_error, backend_error
-  void require(session& with);
+  void require(session& connections);
 
  private:
   using ours = std::chrono::steady_clock;
-  void look(session& with, bool has_expired);
+  void look(session& connections, bool has_expired);
 
   const filter_identity& filter_;
   static constexpr ours::rep never_looked = ours::duration::min().count();

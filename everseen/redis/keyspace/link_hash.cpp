@@ -61,38 +61,39 @@ filter_link link_in(std::string_view newer, std::string_view entry, const std::s
 
 }  // namespace
 
-filter_links link_hash::all(session& with) const {
+filter_links link_hash::all(session& connections) const {
   const std::string wire = encode({"HGETALL", at_.key}) + encode({"TIME"});
-  const answer a = exchange_all(with, {{at_, wire, 2, true}}).front();
-  const event_time now = time_in(a->back());
+  const answer a = exchange_all(connections, {{at_, wire, 2, true}}).front();
+  const event_time current_time = time_in(a->back());
   const reply& fields = a->front();
   filter_links links;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
     filter_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);
-    if (!l.older.is_over(now)) links.push_back(std::move(l));
+    if (!l.older.is_over(current_time)) links.push_back(std::move(l));
   }
   return links;
 }
 
-std::optional<predecessor> link_hash::asked_first(session& with, const image::filter_id& id) const {
-  for (filter_link& l : all(with))
+std::optional<predecessor> link_hash::asked_first(session& connections, const image::filter_id& id) const {
+  for (filter_link& l : all(connections))
     if (l.id == filter_keys::to_text(id)) return std::move(l.older);
   return std::nullopt;
 }
 
-bool link_hash::put(session& with, const filter_link& link, const image::filter_id& newer,
+bool link_hash::put(session& connections, const filter_link& link, const image::filter_id& newer,
                     const image::filter_id& older) const {
   const std::string entry = filter_keys::to_text(newer) + ' ' +
                             (link.older.until ? to_text(*link.older.until) : "-") + ' ' + link.older.name;
-  return run_script(with, {&put_link(),
-                           at_,
-                           {at_.key, index_},
-                           {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)}})
+  return run_script(connections, {&put_link(),
+                                  at_,
+                                  {at_.key, index_},
+                                  {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)}})
              .integer() == 1;
 }
 
-void link_hash::forget(session& with, std::string_view newer, const image::filter_id& id) const {
-  (void)run_script(with, {&forget_link(), at_, {at_.key}, {std::string(newer), filter_keys::to_text(id)}});
+void link_hash::forget(session& connections, std::string_view newer, const image::filter_id& id) const {
+  (void)run_script(connections,
+                   {&forget_link(), at_, {at_.key}, {std::string(newer), filter_keys::to_text(id)}});
 }
 
 }  // namespace everseen::redis

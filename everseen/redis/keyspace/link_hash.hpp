@@ -25,16 +25,17 @@ class link_hash {
       : at_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
 
   /// Those that have not expired.
-  [[nodiscard]] filter_links all(session& with) const;
+  [[nodiscard]] filter_links all(session& connections) const;
   /// The filter that this one asks first. This one may have been renamed meanwhile.
-  [[nodiscard]] std::optional<predecessor> asked_first(session& with, const image::filter_id& id) const;
+  [[nodiscard]] std::optional<predecessor> asked_first(session& connections,
+                                                       const image::filter_id& id) const;
   /// Writes a link; replaces one between the same two filters.
   /// @param newer, older  the ids of the two
   /// @return false  one of the names leads to another filter, or one of the filters has another link
-  [[nodiscard]] bool put(session& with, const filter_link& link, const image::filter_id& newer,
+  [[nodiscard]] bool put(session& connections, const filter_link& link, const image::filter_id& newer,
                          const image::filter_id& older) const;
   /// Removes the link of this filter; keeps that of another filter of the same name.
-  void forget(session& with, std::string_view newer, const image::filter_id& id) const;
+  void forget(session& connections, std::string_view newer, const image::filter_id& id) const;
 
   /// Links expire by the clock of the server that has this key.
   [[nodiscard]] const std::string& key() const noexcept { return at_.key; }

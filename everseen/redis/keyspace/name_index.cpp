@@ -104,9 +104,10 @@ return 1
 }  // namespace
 
 /// Asks the index, and whether it was lost.
-std::vector<reply> name_index::ask(session& with, const std::string& commands, std::size_t answers) const {
+std::vector<reply> name_index::ask(session& connections, const std::string& commands,
+                                   std::size_t answers) const {
   const std::string wire = commands + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_});
-  answer a = exchange_all(with, {{at_, wire, answers + 2, true}}).front();
+  answer a = exchange_all(connections, {{at_, wire, answers + 2, true}}).front();
   if ((*a)[answers].integer() == 0 && (*a)[answers + 1].integer() == 1) throw is_lost();
   return *std::move(a);
 }
@@ -119,18 +120,18 @@ format_error name_index::is_lost() const {
       sign_);
 }
 
-std::optional<image::filter_id> name_index::find(session& with, std::string_view name) const {
-  const reply id = ask(with, encode({"HGET", at_.key, name}), 1).front();
+std::optional<image::filter_id> name_index::find(session& connections, std::string_view name) const {
+  const reply id = ask(connections, encode({"HGET", at_.key, name}), 1).front();
   if (id.is_nil()) return std::nullopt;
   return id_in(id.text(), at_.key);
 }
 
-name_index::entries name_index::all(session& with) const {
-  return entries_in(ask(with, encode({"HGETALL", at_.key}), 1).front());
+name_index::entries name_index::all(session& connections) const {
+  return entries_in(ask(connections, encode({"HGETALL", at_.key}), 1).front());
 }
 
-std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(session& with) const {
-  const auto found = ask(with, encode({"HGETALL", at_.key}) + encode({"HGETALL", gone_}), 2);
+std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(session& connections) const {
+  const auto found = ask(connections, encode({"HGETALL", at_.key}) + encode({"HGETALL", gone_}), 2);
   return {entries_in(found[0]), leftovers_in(found[1])};
 }
 
@@ -141,39 +142,41 @@ name_index::entries name_index::entries_in(const reply& found) const {
   return names;
 }
 
-bool name_index::leads_to(session& with, const image::filter_id& id) const {
-  return std::ranges::any_of(all(with), [&](const auto& entry) { return entry.second == id; });
+bool name_index::leads_to(session& connections, const image::filter_id& id) const {
+  return std::ranges::any_of(all(connections), [&](const auto& entry) { return entry.second == id; });
 }
 
-bool name_index::take(session& with, std::string_view name, const image::filter_id& id) const {
+bool name_index::take(session& connections, std::string_view name, const image::filter_id& id) const {
   const std::vector<answer> answers =
-      run_scripts(with, {{&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}});
-  if (answers.front() && forbids_scripts(answers.front()->back())) return take_by_commands(with, name, id);
+      run_scripts(connections, {{&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}});
+  if (answers.front() && forbids_scripts(answers.front()->back()))
+    return take_by_commands(connections, name, id);
   const std::int64_t told = expect_reply(answers.front(), at_.key).integer();
   if (told == 2) throw is_lost();
   return told == 1;
 }
 
 /// The same, except that the loss of all names between the check and the step goes unnoticed.
-bool name_index::take_by_commands(session& with, std::string_view name, const image::filter_id& id) const {
-  if (const auto there = find(with, name)) return *there == id;
+bool name_index::take_by_commands(session& connections, std::string_view name,
+                                  const image::filter_id& id) const {
+  if (const auto there = find(connections, name)) return *there == id;
   const std::string bytes = bytes_of(id);
   const std::string wire =
       encode({"HSETNX", at_.key, name, bytes}) + encode({"SET", sign_, ""}) + encode({"HGET", at_.key, name});
-  return exchange_all(with, {{at_, wire, 3, true}}).front()->back().text() == bytes;
+  return exchange_all(connections, {{at_, wire, 3, true}}).front()->back().text() == bytes;
 }
 
-bool name_index::forget(session& with, std::string_view name, const image::filter_id& id,
-                        while_asked how) const {
-  return run_script(with, {&forget_name(),
-                           at_,
-                           {at_.key, links_, gone_, sign_},
-                           {std::string(name), bytes_of(id), how == while_asked::yes ? "1" : "0"}})
+bool name_index::forget(session& connections, std::string_view name, const image::filter_id& id,
+                        while_asked mode) const {
+  return run_script(connections, {&forget_name(),
+                                  at_,
+                                  {at_.key, links_, gone_, sign_},
+                                  {std::string(name), bytes_of(id), mode == while_asked::yes ? "1" : "0"}})
              .integer() == 1;
 }
 
-name_index::leftovers name_index::left(session& with) const {
-  return leftovers_in(ask_about(with, {gone_, 0}, {"HGETALL", gone_}));
+name_index::leftovers name_index::left(session& connections) const {
+  return leftovers_in(ask_about(connections, {gone_, 0}, {"HGETALL", gone_}));
 }
 
 name_index::leftovers name_index::leftovers_in(const reply& found) const {
@@ -188,34 +191,34 @@ name_index::leftovers name_index::leftovers_in(const reply& found) const {
   return all;
 }
 
-void name_index::release(session& with, const image::filter_id& id) const {
-  (void)run_script(with, {&let_go(), {gone_, 0}, {gone_}, {bytes_of(id)}});
+void name_index::release(session& connections, const image::filter_id& id) const {
+  (void)run_script(connections, {&let_go(), {gone_, 0}, {gone_}, {bytes_of(id)}});
 }
 
-bool name_index::succeed(session& with, const image::filter_id& old,
+bool name_index::succeed(session& connections, const image::filter_id& old,
                          const image::filter_id& successor) const {
   script_call call{&put_successor(), at_, {at_.key, links_, gone_}};
   call.arguments = {bytes_of(old), bytes_of(successor), filter_keys::to_text(old),
                     filter_keys::to_text(successor)};
   call.on_replicas = true;
-  return run_script(with, std::move(call)).integer() == 1;
+  return run_script(connections, std::move(call)).integer() == 1;
 }
 
-void name_index::note_removed(session& with, const image::filter_id& id) const {
-  (void)ask_about(with, {gone_, 0}, {"HDEL", gone_, bytes_of(id)});
+void name_index::note_removed(session& connections, const image::filter_id& id) const {
+  (void)ask_about(connections, {gone_, 0}, {"HDEL", gone_, bytes_of(id)});
 }
 
-name_index::moved name_index::move(session& with, std::string_view from, std::string_view to,
+name_index::moved name_index::move(session& connections, std::string_view from, std::string_view new_name,
                                    const image::filter_id& id,
                                    const std::optional<image::filter_id>& instead_of) const {
-  const reply said = run_script(with, {&move_name(),
-                                       at_,
-                                       {at_.key, links_, gone_},
-                                       {std::string(from), std::string(to), bytes_of(id),
-                                        instead_of ? bytes_of(*instead_of) : std::string()}});
-  if (said.text() == "N") return moved::left;
-  if (said.text() == "L") return moved::linked;
-  return said.text() == "T" ? moved::taken : moved::done;
+  const reply answer = run_script(connections, {&move_name(),
+                                                at_,
+                                                {at_.key, links_, gone_},
+                                                {std::string(from), std::string(new_name), bytes_of(id),
+                                                 instead_of ? bytes_of(*instead_of) : std::string()}});
+  if (answer.text() == "N") return moved::left;
+  if (answer.text() == "L") return moved::linked;
+  return answer.text() == "T" ? moved::taken : moved::done;
 }
 
 }  // namespace everseen::redis

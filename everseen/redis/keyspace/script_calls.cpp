@@ -37,18 +37,18 @@ return length
 /// @param wire  the command that stores its string, if it has one; the call is appended
 request request_of(const script_call& call, std::string wire) {
   const bool stages = !wire.empty();
-  wire += encode_call(*call.what, call.keys, call.arguments);
+  wire += encode_call(*call.called, call.keys, call.arguments);
   wire += call.after;
-  request r{call.to, std::move(wire), (stages ? 1 : 0) + 1 + call.commands_after,
+  request r{call.destination, std::move(wire), (stages ? 1 : 0) + 1 + call.commands_after,
             stages ? unless_lost : repetition(true)};
-  r.what = call.what;
+  r.called = call.called;
   r.on_replicas = call.on_replicas;
   return r;
 }
 
 request piece_of(const script_call& call, std::string_view bytes, std::size_t from) {
   // By its text: a server that does not know the script would refuse all pieces that are on their way.
-  return {call.to,
+  return {call.destination,
           encode({"EVAL", store_piece, "1", call.staged.key, std::to_string(from),
                   bytes.substr(from, piece_bytes), piece_life_ms}),
           1, true};
@@ -56,20 +56,20 @@ request piece_of(const script_call& call, std::string_view bytes, std::size_t fr
 
 /// Sends the string of a call piece by piece, and then the call. If the server loses pieces again and again,
 /// the script finds that the string is not whole.
-answer run_in_pieces(session& with, const script_call& call, std::string_view bytes) {
+answer run_in_pieces(session& connections, const script_call& call, std::string_view bytes) {
   std::size_t rounds = 2 * (bytes.size() / piece_bytes + 1);  // each stores one or more
   for (std::size_t stored = 0; stored < bytes.size() && rounds > 0; --rounds) {
     std::vector<request> pieces;
     for (std::size_t from = stored; from < bytes.size(); from += piece_bytes)
       pieces.push_back(piece_of(call, bytes, from));
     stored = 0;
-    for (answer& a : with.exchange(pieces)) {
+    for (answer& a : connections.exchange(pieces)) {
       if (!a || a->front().is_error()) return std::move(a);
       stored = std::max(stored, static_cast<std::size_t>(a->front().integer()));
     }
   }
   const request alone = request_of(call, {});
-  return std::move(with.exchange(std::span(&alone, 1)).front());
+  return std::move(connections.exchange(std::span(&alone, 1)).front());
 }
 
 const reply& no_error(const reply& r, const std::string& key) {
@@ -82,31 +82,32 @@ const reply& no_error(const reply& r, const std::string& key) {
 
 }  // namespace
 
-std::vector<answer> run_scripts(session& with, std::vector<script_call> calls) {
+std::vector<answer> run_scripts(session& connections, std::vector<script_call> calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
   for (script_call& call : calls) requests.push_back(request_of(call, std::move(call.staged.command)));
-  std::vector<answer> answers = with.exchange(requests);
+  std::vector<answer> answers = connections.exchange(requests);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const staged_string& s = calls[i].staged;
     if (answers[i] || !answers[i].error().may_have_run || s.key.empty()) continue;
-    answers[i] = run_in_pieces(with, calls[i], std::string_view(requests[i].wire).substr(s.begin, s.bytes));
+    answers[i] =
+        run_in_pieces(connections, calls[i], std::string_view(requests[i].wire).substr(s.begin, s.bytes));
   }
   return answers;
 }
 
-reply run_script(session& with, script_call call) {
-  const std::string key = call.to.key;
-  const std::vector<answer> answers = run_scripts(with, {std::move(call)});
+reply run_script(session& connections, script_call call) {
+  const std::string key = call.destination.key;
+  const std::vector<answer> answers = run_scripts(connections, {std::move(call)});
   return expect_reply(answers.front(), key);
 }
 
-std::vector<answer> exchange_all(session& with, const std::vector<request>& requests) {
+std::vector<answer> exchange_all(session& connections, const std::vector<request>& requests) {
   std::vector<answer> all;
   for (std::size_t from = 0; from < requests.size(); from += requests_at_once) {
     const auto some = std::span(requests).subspan(from, std::min(requests_at_once, requests.size() - from));
-    for (answer& a : with.exchange(some)) {
-      const std::string& key = requests[all.size()].to.key;
+    for (answer& a : connections.exchange(some)) {
+      const std::string& key = requests[all.size()].destination.key;
       if (!a) throw backend_error(a.error().message);
       for (const reply& r : *a) (void)no_error(r, key);
       all.push_back(std::move(a));
@@ -126,8 +127,8 @@ void refuse_lack(const answer& a, const std::string& key) {
                       " has already lost data that it was just sent; does it evict keys for lack of memory?");
 }
 
-void require_scripts(session& with, const route& at) {
-  (void)exchange_all(with, {{at, encode({"EVAL", "return 1", "0"}), 1, true}});
+void require_scripts(session& connections, const route& destination) {
+  (void)exchange_all(connections, {{destination, encode({"EVAL", "return 1", "0"}), 1, true}});
 }
 
 }  // namespace everseen::redis

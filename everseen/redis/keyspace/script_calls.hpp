@@ -21,8 +21,8 @@ struct staged_string {
 
 /// A call of a script. Running it twice must have the effect of running it once.
 struct script_call {
-  const script* what;
-  route to;  ///< its key is the first of the keys
+  const script* called;
+  route destination;  ///< its key is the first of the keys
   std::vector<std::string> keys{};
   std::vector<std::string> arguments{};
   /// As in request: set for calls that add keys or claim events.
@@ -38,20 +38,20 @@ struct script_call {
 
 /// Runs scripts on their servers, all in parallel.
 /// @return one answer per call, in the same order; an error raised by a script is a reply
-[[nodiscard]] std::vector<answer> run_scripts(session& with, std::vector<script_call> calls);
+[[nodiscard]] std::vector<answer> run_scripts(session& connections, std::vector<script_call> calls);
 
 /// Runs one script, for callers to which a missing answer is exceptional.
 /// @throws backend_error  no answer, or an error as the answer    @throws format_error  a key has another
 ///   type
-reply run_script(session& with, script_call call);
+reply run_script(session& connections, script_call call);
 
 /// Sends requests, a limited number at a time. Every request must be answered without an error.
 /// @throws backend_error, format_error  as run_script
-std::vector<answer> exchange_all(session& with, const std::vector<request>& requests);
+std::vector<answer> exchange_all(session& connections, const std::vector<request>& requests);
 
 /// Call it before the first step of an operation that cannot be finished without scripts.
 /// @throws backend_error  the server that has a key forbids them, or does not answer
-void require_scripts(session& with, const route& at);
+void require_scripts(session& connections, const route& destination);
 
 /// One reply of an answer that is neither an outage nor an error; by default the last.
 /// @param after  the number of replies that follow it

@@ -18,7 +18,7 @@ constexpr std::size_t server_id_length = 32;
 
 /// A server's record of its fleet; empty if it belongs to none.
 struct member {
-  endpoint at;
+  endpoint address;
   std::string id{};
   std::string fleet{};  ///< the ids of all, in their order
   std::string away{};   ///< why it does not answer; empty: it does
@@ -26,7 +26,7 @@ struct member {
 
 /// Reads the record of each server, after an optional command.
 /// @param commands  one per server, or none
-std::vector<member> members(session& with, const redis_url& url,
+std::vector<member> members(session& connections, const redis_url& url,
                             const std::vector<std::string>& commands = {}) {
   const std::string key = filter_keys::server(url.prefix);
   std::vector<request> requests;
@@ -35,11 +35,11 @@ std::vector<member> members(session& with, const redis_url& url,
                         (commands.empty() ? "" : commands[i]) + encode({"HMGET", key, "id", "fleet"}),
                         commands.empty() ? 1u : 2u,
                         true});
-  const std::vector<answer> answers = with.exchange(requests);
+  const std::vector<answer> answers = connections.exchange(requests);
   std::vector<member> all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i] && commands.empty()) {
-      all.push_back({.at = url.endpoints[i], .away = answers[i].error().message});
+      all.push_back({.address = url.endpoints[i], .away = answers[i].error().message});
       continue;
     }
     const std::string where = key + " on " + to_string(url.endpoints[i]);
@@ -47,8 +47,8 @@ std::vector<member> members(session& with, const redis_url& url,
     // A server that did not store the list of ids must not be shut out for good.
     if (answers[i]->front().is_error())
       throw backend_error(refused_command(where, answers[i]->front().text()));
-    const reply& said = answers[i]->back();
-    all.push_back({url.endpoints[i], std::string(said[0].text()), std::string(said[1].text())});
+    const reply& last = answers[i]->back();
+    all.push_back({url.endpoints[i], std::string(last[0].text()), std::string(last[1].text())});
   }
   return all;
 }
@@ -59,8 +59,8 @@ std::string fleet_of(const redis_url& url, const std::vector<member>& all) {
   for (const member& each : all) {
     if (each.fleet.empty()) continue;
     if (known != nullptr && known->fleet != each.fleet)
-      throw parameter_error("filters under '" + url.prefix + "' on redis at " + to_string(known->at) +
-                            " are spread over other servers than those on " + to_string(each.at) +
+      throw parameter_error("filters under '" + url.prefix + "' on redis at " + to_string(known->address) +
+                            " are spread over other servers than those on " + to_string(each.address) +
                             "; name the servers that belong together");
     known = &each;
   }
@@ -78,9 +78,9 @@ void find_away(std::vector<member>& all, std::string_view fleet) {
   const auto away = std::ranges::find_if(all, is_away);
   if (away == all.end()) return;
   if (fleet.empty() || std::ranges::count_if(all, is_away) > 1) throw backend_error(away->away);
-  for (std::size_t at = 0; at < fleet.size(); at += server_id_length)
-    if (std::ranges::find(all, fleet.substr(at, server_id_length), &member::id) == all.end())
-      away->id = fleet.substr(at, server_id_length);
+  for (std::size_t position = 0; position < fleet.size(); position += server_id_length)
+    if (std::ranges::find(all, fleet.substr(position, server_id_length), &member::id) == all.end())
+      away->id = fleet.substr(position, server_id_length);
 }
 
 std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> all) {
@@ -95,17 +95,17 @@ std::optional<server_fleet> ordered(const redis_url& url, std::vector<member> al
   const auto stranger = std::ranges::find_if(
       all, [&](const member& m) { return m.id.empty() || fleet.find(m.id) == std::string::npos; });
   if (stranger != all.end())
-    throw format_error("redis at " + to_string(stranger->at) + " has no part in the " +
+    throw format_error("redis at " + to_string(stranger->address) + " has no part in the " +
                        std::to_string(all.size()) + " servers that filters under '" + url.prefix +
                        "' are spread over: it has lost its data, or is another server. Restore its data, or "
                        "name the right one; or, to begin anew without filters, delete all keys " +
                        url.prefix + ":* on each of them");
   server_fleet found{url, {}};
   found.url.endpoints.clear();
-  for (std::size_t at = 0; at < fleet.size(); at += server_id_length) {
-    const auto one = std::ranges::find(all, fleet.substr(at, server_id_length), &member::id);
+  for (std::size_t position = 0; position < fleet.size(); position += server_id_length) {
+    const auto one = std::ranges::find(all, fleet.substr(position, server_id_length), &member::id);
     if (one == all.end()) throw parameter_error("the URL names one server twice; name each once");
-    found.url.endpoints.push_back(one->at);
+    found.url.endpoints.push_back(one->address);
     found.ids.push_back(one->id);
   }
   return found;
@@ -123,8 +123,8 @@ std::string server_fleet::ids_of(const redis_url& named) const {
 redis_url server_fleet::in_order_of(std::string_view those) const {
   redis_url ordered = url;
   ordered.endpoints.clear();
-  for (std::size_t at = 0; at < those.size(); at += server_id_length) {
-    const auto found = std::ranges::find(ids, those.substr(at, server_id_length));
+  for (std::size_t position = 0; position < those.size(); position += server_id_length) {
+    const auto found = std::ranges::find(ids, those.substr(position, server_id_length));
     if (found == ids.end())
       throw format_error("a server that the filter was attached on is not one of the URL");
     ordered.endpoints.push_back(url.endpoints[static_cast<std::size_t>(found - ids.begin())]);
@@ -134,20 +134,20 @@ redis_url server_fleet::in_order_of(std::string_view those) const {
 
 /// Another client may be founding it, so that one server was read before it got its id and another after it
 /// got the list. Ids come first, so a second attempt sees them all.
-std::optional<server_fleet> find_fleet(session& with, const redis_url& url) {
+std::optional<server_fleet> find_fleet(session& connections, const redis_url& url) {
   try {
-    return ordered(url, members(with, url));
+    return ordered(url, members(connections, url));
   } catch (const format_error&) {
-    return ordered(url, members(with, url));
+    return ordered(url, members(connections, url));
   }
 }
 
-void require_names_here(session& with, const redis_url& url) {
-  const member only = members(with, url).front();
+void require_names_here(session& connections, const redis_url& url) {
+  const member only = members(connections, url).front();
   if (only.fleet.empty() || only.fleet.starts_with(only.id)) return;
   throw parameter_error("filters under '" + url.prefix + "' are spread over " +
                         std::to_string(size_of(only.fleet)) + " servers, of which redis at " +
-                        to_string(only.at) +
+                        to_string(only.address) +
                         " is not the first; name all of them, in any order, or give filters of this server "
                         "alone another prefix=. If no filter is spread any more, delete the key " +
                         filter_keys::server(url.prefix) + " on each of them");
@@ -155,18 +155,18 @@ void require_names_here(session& with, const redis_url& url) {
 
 /// Ids first, then their list: clients that found a fleet at the same time read the same ids and write the
 /// same list.
-server_fleet found_fleet(session& with, const redis_url& url) {
-  if (auto known = find_fleet(with, url)) return *std::move(known);
+server_fleet found_fleet(session& connections, const redis_url& url) {
+  if (auto known = find_fleet(connections, url)) return *std::move(known);
   const std::string key = filter_keys::server(url.prefix);
   std::vector<std::string> commands;
   for (std::size_t i = 0; i < url.endpoints.size(); ++i)
     commands.push_back(encode({"HSETNX", key, "id", random_name()}));
-  std::vector<member> all = members(with, url, commands);
+  std::vector<member> all = members(connections, url, commands);
   std::ranges::sort(all, {}, &member::id);
   std::string fleet;
   for (const member& each : all) fleet += each.id;
   commands.assign(all.size(), encode({"HSETNX", key, "fleet", fleet}));
-  auto made = ordered(url, members(with, url, commands));
+  auto made = ordered(url, members(connections, url, commands));
   if (!made) throw format_error("the servers immediately lose the data that is written to them");
   return *std::move(made);
 }

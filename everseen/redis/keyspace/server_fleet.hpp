@@ -34,16 +34,16 @@ struct server_fleet {
 /// @throws parameter_error  the URL names other servers than the fleet has, and the message names them
 /// @throws format_error     a server has lost its data, or is another one
 /// @throws backend_error    several servers do not answer, or one does not and no other knows the fleet
-[[nodiscard]] std::optional<server_fleet> find_fleet(session& with, const redis_url& url);
+[[nodiscard]] std::optional<server_fleet> find_fleet(session& connections, const redis_url& url);
 
 /// Refuses a server that has partitions of a fleet but not its names: a second filter of the same name could
 /// be created there.
 /// @pre url.shape is one
 /// @throws parameter_error  the server belongs to a fleet, and is not the first
-void require_names_here(session& with, const redis_url& url);
+void require_names_here(session& connections, const redis_url& url);
 
 /// As find_fleet; founds the fleet if there is none. Several clients may do so concurrently.
 /// @throws  as find_fleet
-[[nodiscard]] server_fleet found_fleet(session& with, const redis_url& url);
+[[nodiscard]] server_fleet found_fleet(session& connections, const redis_url& url);
 
 }  // namespace everseen::redis

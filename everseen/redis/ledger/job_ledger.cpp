@@ -28,8 +28,8 @@ batch_result job_ledger::claim(const origin& from, std::span<const claim_batch> 
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
   try {
-    const session_pool::lease with = pool_->take();
-    return claims_result(batches, claim_all(*with, lane_of(from.source), from, batches));
+    const session_pool::lease connections = pool_->take();
+    return claims_result(batches, claim_all(*connections, lane_of(from.source), from, batches));
   } catch (...) {  // the filter has expired, or the system has run out of memory or descriptors
     return claims_result(batches, batch_failure::from_current_exception());
   }
@@ -47,15 +47,15 @@ known_lane& job_ledger::lane_of(std::string_view source) {
   return *found->second;
 }
 
-void job_ledger::take_record(session& with, known_lane& in, std::uint32_t partition, std::string_view record,
-                             int& looks) const {
+void job_ledger::take_record(session& connections, known_lane& in, std::uint32_t partition,
+                             std::string_view record, int& looks) const {
   in.records[partition] = lane_record::decode(record);
   if (++looks == most_looks)
     throw backend_error("another process claims the events of '" + in.name +
                         "' for the same job faster than this process; end one of the two");
   // Heads sort as positions do, and a record never loses positions by itself.
   if (in.records[partition]->head() >= in.answered[partition]) return;
-  const auto listed = jobs_.find(with, job_);
+  const auto listed = jobs_.find(connections, job_);
   if (!listed || listed->id != kept_.id) throw is_gone();
   throw format_error("the server of '" + keys_.lanes(partition) + "' has forgotten events of '" + in.name +
                      "' that it had acknowledged: it was restarted without 'appendfsync always', or a "
@@ -72,15 +72,16 @@ std::map<std::string, checkpoint, std::less<>> job_ledger::checkpoints() const {
 }
 
 void job_ledger::visit_counters(const counter_visitor& visit) const {
-  const session_pool::lease with = pool_->take();
-  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) jobs_.visit_counters(*with, p, kept_, visit);
+  const session_pool::lease connections = pool_->take();
+  for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p)
+    jobs_.visit_counters(*connections, p, kept_, visit);
 }
 
-fresh_replays::fresh_replays(const claim_batch& of, const lane_record& record) {
-  for (std::size_t i = 0; i < of.positions.size() && record.has_judged(of.positions[i]); ++i) {
-    if (!record.was_fresh(of.positions[i])) continue;
-    digests.push_back(of.keys.digests[i]);
-    if (!of.keys.times.empty()) times.push_back(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+fresh_replays::fresh_replays(const claim_batch& batch, const lane_record& record) {
+  for (std::size_t i = 0; i < batch.positions.size() && record.has_judged(batch.positions[i]); ++i) {
+    if (!record.was_fresh(batch.positions[i])) continue;
+    digests.push_back(batch.keys.digests[i]);
+    if (!batch.keys.times.empty()) times.push_back(batch.keys.times[batch.keys.times.size() == 1 ? 0 : i]);
   }
 }
 

@@ -42,7 +42,7 @@ class job_ledger : public ledger {
              std::string job, listed_job kept, bool may_claim);
 
   /// @return the first failure; one that ends a batch takes precedence over a full filter    @throws error
-  [[nodiscard]] virtual std::optional<batch_failure> claim_all(session& with, known_lane& in,
+  [[nodiscard]] virtual std::optional<batch_failure> claim_all(session& connections, known_lane& in,
                                                                const origin& from,
                                                                std::span<const claim_batch> batches) = 0;
 
@@ -54,7 +54,7 @@ class job_ledger : public ledger {
   /// @param looks  how often the claim has read it
   /// @throws format_error   it is damaged, or the server has less of it than it acknowledged
   /// @throws storage_error  the job has ended    @throws backend_error
-  void take_record(session& with, known_lane& in, std::uint32_t partition, std::string_view record,
+  void take_record(session& connections, known_lane& in, std::uint32_t partition, std::string_view record,
                    int& looks) const;
 
  private:
@@ -76,7 +76,7 @@ class job_ledger : public ledger {
 /// They are added again, which changes nothing if they exist: a server that was killed while writing may have
 /// kept the record but not the keys.
 struct fresh_replays {
-  fresh_replays(const claim_batch& of, const lane_record& record);
+  fresh_replays(const claim_batch& batch, const lane_record& record);
 
   std::vector<digest> digests{};
   std::vector<event_time> times{};  ///< one a digest, where there is a window

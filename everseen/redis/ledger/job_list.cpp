@@ -40,69 +40,69 @@ std::int64_t number_in(const std::string& key, std::string_view text) {
 
 }  // namespace
 
-std::map<std::string, listed_job, std::less<>> job_list::all(session& with) const {
-  const reply fields = ask_about(with, list_, {"HGETALL", list_.key});
+std::map<std::string, listed_job, std::less<>> job_list::all(session& connections) const {
+  const reply fields = ask_about(connections, list_, {"HGETALL", list_.key});
   std::map<std::string, listed_job, std::less<>> jobs;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
     jobs.emplace(fields[i].text(), job_in(fields[i + 1].text(), list_.key));
   return jobs;
 }
 
-std::vector<std::string> job_list::names(session& with) const {
+std::vector<std::string> job_list::names(session& connections) const {
   std::vector<std::string> names;
-  for (const auto& [job, kept] : all(with)) names.push_back(job);
+  for (const auto& [job, kept] : all(connections)) names.push_back(job);
   return names;
 }
 
-std::optional<listed_job> job_list::find(session& with, std::string_view job) const {
-  const reply entry = ask_about(with, list_, {"HGET", list_.key, job});
+std::optional<listed_job> job_list::find(session& connections, std::string_view job) const {
+  const reply entry = ask_about(connections, list_, {"HGET", list_.key, job});
   if (entry.is_nil()) return std::nullopt;
   return job_in(entry.text(), list_.key);
 }
 
 /// The list first: a reset reads it, and then each partition. Every client that opens the job marks the
 /// partitions, since the client that listed it may have crashed before.
-std::optional<listed_job> job_list::open(session& with, std::string_view job,
+std::optional<listed_job> job_list::open(session& connections, std::string_view job,
                                          std::optional<std::string_view> description) const {
-  auto there = find(with, job);
+  auto there = find(connections, job);
   if (!there && !description) return std::nullopt;
   if (!there) {
     const listed_job made{random_name(), std::string(*description)};
-    const std::int64_t answered = run_script(with, {&job_scripts::enlist(),
-                                                    list_,
-                                                    {list_.key, filter_.keys.header()},
-                                                    {std::string(job), entry_of(made)}})
+    const std::int64_t answered = run_script(connections, {&job_scripts::enlist(),
+                                                           list_,
+                                                           {list_.key, filter_.keys.header()},
+                                                           {std::string(job), entry_of(made)}})
                                       .integer();
     if (answered == 0) throw filter_is_gone(filter_.keys.header());
     if (answered == 2)
       throw parameter_error(
           quoted_name(name_) + " is being rebuilt, and the job " + quoted_name(job) +
           " needs a filter that judges alone; wait until the rebuild is done, or begin it again");
-    there = find(with, job);
+    there = find(connections, job);
     if (!there) throw is_gone(job);
   }
   try {
-    mark(with, job, there->id);
+    mark(connections, job, there->id);
   } catch (const error&) {
     // The next reset or drop removes a mark without a job.
-    const auto still = find(with, job);
-    if (!still || still->id != there->id) remove(with, there->id);
+    const auto still = find(connections, job);
+    if (!still || still->id != there->id) remove(connections, there->id);
     throw;
   }
   // A client that ended it meanwhile may have removed marks before they were made.
-  const auto still = find(with, job);
+  const auto still = find(connections, job);
   if (still && still->id == there->id) {
-    keep_marks(with, there->id);
+    keep_marks(connections, there->id);
     return there;
   }
-  remove(with, there->id);
+  remove(connections, there->id);
   throw is_gone(job);
 }
 
 /// The mark of a partition that its clients judge is a field of the state, which is not removed before its
 /// filter. That of a value is in the records of the job: a hash with a time limit, until keep_marks(). So
 /// nothing stays behind if the job is ended meanwhile and this client crashes.
-void job_list::mark(session& with, std::string_view job, const std::string& id) const {
+void job_list::mark(session& connections, std::string_view job, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
@@ -115,12 +115,12 @@ void job_list::mark(session& with, std::string_view job, const std::string& id) 
     else
       calls.push_back({&job_scripts::mark_partition(), {state, p}, {state}, {keys.field()}});
   }
-  const std::vector<answer> answers = run_scripts(with, calls);
+  const std::vector<answer> answers = run_scripts(connections, calls);
   for (std::size_t i = 0; i < answers.size(); ++i)
     if (expect_reply(answers[i], calls[i].keys.back()).integer() == 0) throw is_gone(job);
 }
 
-void job_list::keep_marks(session& with, const std::string& id) const {
+void job_list::keep_marks(session& connections, const std::string& id) const {
   if (!has_values()) return;
   const job_keys keys(filter_.keys, id);
   std::vector<request> requests;
@@ -128,68 +128,68 @@ void job_list::keep_marks(session& with, const std::string& id) const {
     const std::string records = keys.lanes(p);
     requests.push_back({{records, p}, encode({"PERSIST", records}), 1, true});
   }
-  (void)exchange_all(with, requests);
+  (void)exchange_all(connections, requests);
 }
 
 /// The mark first: then no client can claim for the job, and no key is created after its removal.
-void job_list::remove(session& with, const std::string& id) const {
+void job_list::remove(session& connections, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
     try {
-      if (!has_values()) (void)ask_about(with, {state, p}, {"HDEL", state, keys.field()});
+      if (!has_values()) (void)ask_about(connections, {state, p}, {"HDEL", state, keys.field()});
     } catch (const format_error&) {  // no client claims where the state has another type
     }
-    (void)ask_about(with, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
+    (void)ask_about(connections, {keys.lanes(p), p}, {"UNLINK", keys.lanes(p)});
   }
-  (void)ask_about(with, {keys.checkpoints(), 0}, {"UNLINK", keys.checkpoints()});
-  (void)ask_about(with, gone_, {"HDEL", gone_.key, id});
+  (void)ask_about(connections, {keys.checkpoints(), 0}, {"UNLINK", keys.checkpoints()});
+  (void)ask_about(connections, gone_, {"HDEL", gone_.key, id});
 }
 
-void job_list::remove_listed(session& with, bool all) const {
-  const reply ids = ask_about(with, gone_, {"HKEYS", gone_.key});
-  for (std::size_t i = 0; i < ids.size(); ++i) remove(with, std::string(ids[i].text()));
+void job_list::remove_listed(session& connections, bool all) const {
+  const reply ids = ask_about(connections, gone_, {"HKEYS", gone_.key});
+  for (std::size_t i = 0; i < ids.size(); ++i) remove(connections, std::string(ids[i].text()));
   if (!all) return;
-  const reply entries = ask_about(with, list_, {"HVALS", list_.key});
+  const reply entries = ask_about(connections, list_, {"HVALS", list_.key});
   for (std::size_t i = 0; i < entries.size(); ++i)
-    remove(with, std::string(entries[i].text().substr(0, job_id_length)));
+    remove(connections, std::string(entries[i].text().substr(0, job_id_length)));
 }
 
-void job_list::remove_leftovers(session& with) const {
-  remove_listed(with, false);
+void job_list::remove_leftovers(session& connections) const {
+  remove_listed(connections, false);
   if (has_values()) return;  // their marks expire
   const std::string mark = partition_keys::job_field("");
   std::set<std::string> strays;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
-    const reply fields = ask_about(with, {state, p}, {"HKEYS", state});
+    const reply fields = ask_about(connections, {state, p}, {"HKEYS", state});
     for (std::size_t i = 0; i < fields.size(); ++i)
       if (const std::string_view field = fields[i].text(); field.starts_with(mark))
         strays.emplace(field.substr(mark.size()));
   }
   if (strays.empty()) return;
-  for (const auto& [job, listed] : all(with)) strays.erase(listed.id);
-  for (const std::string& id : strays) remove(with, id);
+  for (const auto& [job, listed] : all(connections)) strays.erase(listed.id);
+  for (const std::string& id : strays) remove(connections, id);
 }
 
-void job_list::end(session& with, std::string_view job) const {
-  remove_listed(with, false);
-  const auto there = find(with, job);
+void job_list::end(session& connections, std::string_view job) const {
+  remove_listed(connections, false);
+  const auto there = find(connections, job);
   if (!there) throw no_such_job(name_, job);
-  (void)run_script(with, {&job_scripts::unlist(),
-                          list_,
-                          {list_.key, gone_.key},
-                          {std::string(job), entry_of(*there), there->id}});
-  remove(with, there->id);
+  (void)run_script(connections, {&job_scripts::unlist(),
+                                 list_,
+                                 {list_.key, gone_.key},
+                                 {std::string(job), entry_of(*there), there->id}});
+  remove(connections, there->id);
 }
 
-bool job_list::settle(session& with, std::string_view job, const listed_job& of,
+bool job_list::settle(session& connections, std::string_view job, const listed_job& listed,
                       std::span<const checkpoint> reached) const {
   if (reached.empty()) return true;
   script_call call{&job_scripts::put_down(),
                    list_,
-                   {list_.key, job_keys(filter_.keys, of.id).checkpoints()},
-                   {std::string(job), entry_of(of)}};
+                   {list_.key, job_keys(filter_.keys, listed.id).checkpoints()},
+                   {std::string(job), entry_of(listed)}};
   for (const checkpoint& c : reached) {
     std::string value;
     append_position(value, c.position);
@@ -198,15 +198,15 @@ bool job_list::settle(session& with, std::string_view job, const listed_job& of,
     call.arguments.insert(call.arguments.end(), {c.source, value + c.note, from});
   }
   call.on_replicas = true;
-  const std::int64_t answered = run_script(with, std::move(call)).integer();
+  const std::int64_t answered = run_script(connections, std::move(call)).integer();
   if (answered == 0) throw is_gone(job);
   return answered == 1;
 }
 
-std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& with,
-                                                                     const listed_job& of) const {
-  const std::string key = job_keys(filter_.keys, of.id).checkpoints();
-  const reply fields = ask_about(with, {key, 0}, {"HGETALL", key});
+std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& connections,
+                                                                     const listed_job& job) const {
+  const std::string key = job_keys(filter_.keys, job.id).checkpoints();
+  const reply fields = ask_about(connections, {key, 0}, {"HGETALL", key});
   std::map<std::string, checkpoint, std::less<>> all;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
     const std::string lane(fields[i].text());
@@ -218,13 +218,13 @@ std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& wi
 }
 
 /// In steps, since each one blocks the server. A step may repeat a field of an earlier one.
-void job_list::visit_counters(session& with, std::uint32_t partition, const listed_job& of,
+void job_list::visit_counters(session& connections, std::uint32_t partition, const listed_job& job,
                               const ledger::counter_visitor& visit) const {
-  const route lanes{job_keys(filter_.keys, of.id).lanes(partition), partition};
+  const route lanes{job_keys(filter_.keys, job.id).lanes(partition), partition};
   std::unordered_map<std::string, std::int64_t> counters;
   std::string cursor = "0";
   do {
-    const reply page = ask_about(with, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
+    const reply page = ask_about(connections, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
     cursor = page[0].text();
     const reply fields = page[1];
     for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
@@ -235,16 +235,16 @@ void job_list::visit_counters(session& with, std::uint32_t partition, const list
     if (value != 0) visit(name, value);
 }
 
-job_size job_list::size(session& with, std::string_view job) const {
-  const auto there = find(with, job);
+job_size job_list::size(session& connections, std::string_view job) const {
+  const auto there = find(connections, job);
   if (!there) throw no_such_job(name_, job);
   const job_keys keys(filter_.keys, there->id);
   job_size all{0, 0};
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
-    visit_counters(with, p, *there, [&](std::string_view, std::int64_t) { ++all.counters; });
+    visit_counters(connections, p, *there, [&](std::string_view, std::int64_t) { ++all.counters; });
     const std::string key = keys.lanes(p);
     const request asked{{key, p}, encode({"MEMORY", "USAGE", key}), 1, true};
-    const answer usage = std::move(with.exchange(std::span(&asked, 1)).front());
+    const answer usage = std::move(connections.exchange(std::span(&asked, 1)).front());
     if (!usage) throw backend_error(usage.error().message);
     if (usage->back().is_error())
       all.bytes.reset();  // the command is forbidden, or the server is too old for it

@@ -31,20 +31,20 @@ std::size_t events_in_a_call(const claim_batch& batch, std::size_t most_keys) {
 ///           └────────────────────── the lane has another head ─────────────────────────────┘
 class journal_ledger::claiming final : public mirror_task {
  public:
-  claiming(partition_mirror& mirror, journal_ledger& of, known_lane& in, const origin& from,
+  claiming(partition_mirror& mirror, journal_ledger& ledger, known_lane& in, const origin& from,
            const claim_batch& batch)
-      : mirror_task(mirror), of_(of), in_(in), settled_(from.settled), left_(batch) {}
+      : mirror_task(mirror), of_(ledger), in_(in), settled_(from.settled), left_(batch) {}
 
  private:
   [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[mirror().number()]; }
 
-  std::optional<script_call> go_on(session& with) override {
-    if (!record()) read_record(with);
-    if (auto call = add_again(with)) return call;
+  std::optional<script_call> go_on(session& connections) override {
+    if (!record()) read_record(connections);
+    if (auto call = add_again(connections)) return call;
     answer_those_judged(left_, *record(), of_.filter().spec, mirror().state().slices, was_sent_);
     if (left_.positions.empty()) return std::nullopt;
     claim_batch part = left_;
-    const std::size_t events = events_in_a_call(left_, most_keys(with));
+    const std::size_t events = events_in_a_call(left_, most_keys(connections));
     part.keys.digests = part.keys.digests.first(events);
     part.keys.out = part.keys.out.first(events);
     if (part.keys.times.size() > 1) part.keys.times = part.keys.times.first(events);
@@ -55,19 +55,19 @@ class journal_ledger::claiming final : public mirror_task {
     return std::nullopt;
   }
 
-  void read_record(session& with) {
+  void read_record(session& connections) {
     const std::uint32_t number = mirror().number();
     const std::string key = of_.keys().lanes(number);
-    of_.take_record(with, in_, number, ask_about(with, {key, number}, {"HGET", key, in_.name}).text(),
-                    looks_);
+    of_.take_record(connections, in_, number,
+                    ask_about(connections, {key, number}, {"HGET", key, in_.name}).text(), looks_);
   }
 
   /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old
   /// copy of the record may not have the keys yet.
-  std::optional<script_call> add_again(const session& with) {
+  std::optional<script_call> add_again(const session& connections) {
     const fresh_replays all(left_, *record());
     for (std::size_t from = 0; from < all.digests.size();) {
-      const std::size_t count = std::min(all.digests.size() - from, most_keys(with));
+      const std::size_t count = std::min(all.digests.size() - from, most_keys(connections));
       std::vector<verdict> ignored(count);
       const prediction p = mirror().prepare(
           {mirror().number(), std::span(all.digests).subspan(from, count),
@@ -88,9 +88,9 @@ class journal_ledger::claiming final : public mirror_task {
     is_long_ = !call.staged.key.empty();
     call.staged.key.clear();
     call.keys.insert(call.keys.begin() + 2, of_.keys().lanes(mirror().number()));
-    lane_record& now = *record();
-    std::string head = now.head();
-    const std::size_t kept_from = head.size() + now.settled_before(settled_) * position_bytes + 1;
+    lane_record& current = *record();
+    std::string head = current.head();
+    const std::size_t kept_from = head.size() + current.settled_before(settled_) * position_bytes + 1;
     std::string new_head;
     std::string fresh;
     append_position(new_head, left_.positions[reach_.judged - 1]);
@@ -106,20 +106,20 @@ class journal_ledger::claiming final : public mirror_task {
     call.arguments.insert(call.arguments.end(),
                           {of_.keys().field(), in_.name, std::move(head), std::to_string(kept_from),
                            std::move(new_head), std::move(fresh)});
-    for (const auto& [name, by] : raised) {
+    for (const auto& [name, amount] : raised) {
       call.arguments.emplace_back(left_.counts.names[name]);
-      call.arguments.push_back(std::to_string(by));
+      call.arguments.push_back(std::to_string(amount));
     }
     return call;
   }
 
   void done() override {
     if (!is_claim_) return;  // keys of replays: looked at again, and found
-    lane_record& now = *record();
-    now.forget(settled_);
+    lane_record& lane = *record();
+    lane.forget(settled_);
     for (std::size_t i = 0; i < reach_.judged; ++i)
-      now.note(left_.positions[i], left_.keys.out[i] == verdict::fresh);
-    in_.answered[mirror().number()] = now.head();
+      lane.note(left_.positions[i], left_.keys.out[i] == verdict::fresh);
+    in_.answered[mirror().number()] = lane.head();
     left_ = rest_of(left_, reach_.judged);
     is_claim_ = false;
     if (reach_.full) {
@@ -128,15 +128,15 @@ class journal_ledger::claiming final : public mirror_task {
     }
   }
 
-  void take_other(session& with, const reply& r) override {
+  void take_other(session& connections, const reply& r) override {
     if (r[0].text() == "H") {
       record().reset();
-      was_sent_ = was_sent_ || has_lost_answers(with);
+      was_sent_ = was_sent_ || has_lost_answers(connections);
       forget_rest();
     } else if (r[0].text() == "J") {
       throw of_.is_gone();
     } else {
-      mirror_task::take_other(with, r);
+      mirror_task::take_other(connections, r);
     }
   }
 
@@ -174,11 +174,12 @@ journal_ledger::journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& m
                  may_claim),
       mirrors_(mirrors) {}
 
-std::optional<batch_failure> journal_ledger::claim_all(session& with, known_lane& in, const origin& from,
+std::optional<batch_failure> journal_ledger::claim_all(session& connections, known_lane& in,
+                                                       const origin& from,
                                                        std::span<const claim_batch> batches) {
   std::vector<std::uint32_t> partitions;
   for (const claim_batch& batch : batches) partitions.push_back(batch.keys.partition);
-  return mirrors_.run(with, partitions, [&](std::size_t i, partition_mirror& mirror) {
+  return mirrors_.run(connections, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<claiming>(mirror, *this, in, from, batches[i]);
   });
 }

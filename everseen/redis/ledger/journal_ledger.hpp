@@ -24,7 +24,7 @@ class journal_ledger final : public job_ledger {
  private:
   class claiming;
 
-  std::optional<batch_failure> claim_all(session& with, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(session& connections, known_lane& in, const origin& from,
                                          std::span<const claim_batch> batches) override;
 
   mirror_set& mirrors_;

@@ -31,13 +31,13 @@ batch_failure batch_failure_of(const storage_error& e) {
 ///      └──────────── the lane's record has another head ────────┘
 class served_ledger::claim_task {
  public:
-  claim_task(const served_ledger& of, session& with, known_lane& in, const origin& from,
+  claim_task(const served_ledger& ledger, session& connections, known_lane& in, const origin& from,
              const claim_batch& batch)
-      : of_(of),
-        with_(with),
+      : of_(ledger),
+        with_(connections),
         in_(in),
         settled_(from.settled),
-        lost_before_(with.lost_answers()),
+        lost_before_(connections.lost_answers()),
         left_(batch) {
     if (!must_look()) claim_rest({});
   }
@@ -129,14 +129,15 @@ served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_id
     : job_ledger(std::move(pool), f, std::move(filter_name), std::move(job), std::move(kept), may_claim),
       life_(f) {}
 
-std::optional<batch_failure> served_ledger::claim_all(session& with, known_lane& in, const origin& from,
+std::optional<batch_failure> served_ledger::claim_all(session& connections, known_lane& in,
+                                                      const origin& from,
                                                       std::span<const claim_batch> batches) {
-  life_.require(with);
+  life_.require(connections);
   std::vector<claim_task> tasks;
   tasks.reserve(batches.size());
   for (const claim_batch& batch : batches)
-    if (!batch.positions.empty()) tasks.emplace_back(*this, with, in, from, batch);
-  drive(with, tasks);
+    if (!batch.positions.empty()) tasks.emplace_back(*this, connections, in, from, batch);
+  drive(connections, tasks);
   std::optional<batch_failure> first;
   for (const claim_task& task : tasks) {
     const auto& one = task.failure();

@@ -28,7 +28,7 @@ class served_ledger final : public job_ledger {
  private:
   class claim_task;
 
-  std::optional<batch_failure> claim_all(session& with, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(session& connections, known_lane& in, const origin& from,
                                          std::span<const claim_batch> batches) override;
 
   filter_life life_;

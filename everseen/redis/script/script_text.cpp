@@ -11,20 +11,21 @@ namespace everseen::redis::script_text {
 
 namespace {
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+void replace_all(std::string& text, std::string_view from, std::string_view replacement) {
+  for (std::size_t position = text.find(from); position != std::string::npos;
+       position = text.find(from, position + replacement.size()))
+    text.replace(position, from.size(), replacement);
 }
 
-/// The Lua code that reads or sets probes `from` .. `to` of a key, in parts that fit Lua's registers. It
+/// The Lua code that reads or sets probes `from` .. `target` of a key, in parts that fit Lua's registers. It
 /// leaves the number of bits that were set in `sum`.
 std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
-                      unsigned from, unsigned to) {
+                      unsigned from, unsigned target) {
   constexpr unsigned at_once = 32;
   const std::string value = operation == "SET" ? ",'1'" : "";
   std::string text;
-  for (unsigned first = from; first <= to; first += at_once) {
-    const unsigned last = std::min(to, first + at_once - 1);
+  for (unsigned first = from; first <= target; first += at_once) {
+    const unsigned last = std::min(target, first + at_once - 1);
     std::string added;
     text += std::string(first == from ? "local " : "") + "old = call(" + std::string(command) + ", " +
             std::string(segment);

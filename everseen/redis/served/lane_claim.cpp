@@ -7,8 +7,8 @@ namespace everseen::redis {
 
 namespace {
 
-void append_place(std::string& to, std::uint32_t place) {
-  for (int shift = 24; shift >= 0; shift -= 8) to += static_cast<char>(place >> shift);
+void append_place(std::string& out, std::uint32_t place) {
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(place >> shift);
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ std::string_view packed(std::span<const digest> digests) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool are_verdicts(std::string_view said) noexcept {
+bool are_verdicts(std::string_view message) noexcept {
   unsigned char highest = 0;  // no exit from the loop, so that it is vectorised
-  for (const char c : said) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
+  for (const char c : message) highest = std::max(highest, static_cast<unsigned char>(c - '0'));
   return highest <= 3;
 }
 
@@ -46,8 +46,8 @@ bool hides_module(const answer& a) {
   return a && is_denial(a->front());
 }
 
-std::vector<answer> ask_for_module(session& with) {
-  std::vector<answer> all = with.exchange_with_all(encode({"COMMAND", "INFO", "EVERSEEN.ADDPACKED"}));
+std::vector<answer> ask_for_module(session& connections) {
+  std::vector<answer> all = connections.exchange_with_all(encode({"COMMAND", "INFO", "EVERSEEN.ADDPACKED"}));
   if (std::ranges::none_of(all, [](const answer& a) { return a.has_value(); }))
     throw backend_error(all.front().error().message);
   return all;
@@ -111,13 +111,13 @@ request packed_commands::claim(const packed_keys& q) const {
   lane_claim& claim = *q.claim;
   const std::string key = filter().keys.state(q.partition), slice = std::to_string(q.slice);
   const std::string records = partition_keys::lane_records(key, claim.job());
-  const lane_claim::link at = claim.first_link();
-  const std::string forgotten = std::to_string(at.forgotten_bytes);
+  const lane_claim::link head = claim.first_link();
+  const std::string forgotten = std::to_string(head.forgotten_bytes);
   const std::string positions = claim.positions(q);
   const std::string each = std::to_string(claim.counts_per_event());
   const lane_claim::counting counts = claim.counts(q);
   std::vector<std::string_view> words = {
-      "EVERSEEN.CLAIMPACKED", key,       records,   claim.lane(), at.head,      forgotten, slice,
+      "EVERSEEN.CLAIMPACKED", key,       records,   claim.lane(), head.head,    forgotten, slice,
       packed(q.digests),      q.offsets, positions, each,         counts.places};
   words.insert(words.end(), counts.names.begin(), counts.names.end());
   return {{key, q.partition}, encode(words), 1, true};
@@ -129,9 +129,9 @@ packed_answer packed_commands::answered(const packed_keys& q, const answer& a) c
   };
   if (!a) return failed(a.error().message);
   const reply& r = a->back();
-  if (r.is_error("CLAIMED")) return {.what = kind::claimed};
-  if (r.is_error("ENDED")) return {.what = kind::ended};
-  if (const auto successor = successor_in(r)) return {.what = kind::sealed, .successor = successor};
+  if (r.is_error("CLAIMED")) return {.outcome = kind::claimed};
+  if (r.is_error("ENDED")) return {.outcome = kind::ended};
+  if (const auto successor = successor_in(r)) return {.outcome = kind::sealed, .successor = successor};
   if (r.is_error()) {
     try {
       raise_refusal(filter(), q.partition, r);
@@ -139,30 +139,30 @@ packed_answer packed_commands::answered(const packed_keys& q, const answer& a) c
       return {.failure = batch_failure::from_current_exception()};
     }
   }
-  std::string_view said = r.text();
+  std::string_view message = r.text();
   std::optional<image::filter_id> successor;
-  if (image::filter_id id; !q.adding && said.size() == q.digests.size() + id.size()) {
-    std::memcpy(id.data(), said.data() + q.digests.size(), id.size());
-    said.remove_suffix(id.size());
+  if (image::filter_id id; !q.adding && message.size() == q.digests.size() + id.size()) {
+    std::memcpy(id.data(), message.data() + q.digests.size(), id.size());
+    message.remove_suffix(id.size());
     successor = id;
   }
-  const bool is_whole =
-      q.claim != nullptr ? !said.empty() && said.size() <= q.digests.size() : said.size() == q.digests.size();
-  if (r.what() != reply::kind::string || !are_verdicts(said) || !is_whole)
+  const bool is_whole = q.claim != nullptr ? !message.empty() && message.size() <= q.digests.size()
+                                           : message.size() == q.digests.size();
+  if (r.what() != reply::kind::string || !are_verdicts(message) || !is_whole)
     return failed(refused_command(
         filter().keys.state(q.partition),
-        "the module answered '" + std::string(said.substr(0, 20)) + "', which are not verdicts"));
-  if (q.claim != nullptr) q.claim->take(q, said);
-  return {.what = kind::done, .verdicts = std::string(said), .successor = successor};
+        "the module answered '" + std::string(message.substr(0, 20)) + "', which are not verdicts"));
+  if (q.claim != nullptr) q.claim->take(q, message);
+  return {.outcome = kind::done, .verdicts = std::string(message), .successor = successor};
 }
 
-bool have_module(session& with) {
-  const std::vector<answer> all = ask_for_module(with);
+bool have_module(session& connections) {
+  const std::vector<answer> all = ask_for_module(connections);
   return std::ranges::none_of(all, [](const answer& a) { return lacks_module(a) || hides_module(a); });
 }
 
-void require_module(session& with) {
-  if (std::ranges::none_of(ask_for_module(with), lacks_module)) return;
+void require_module(session& connections) {
+  if (std::ranges::none_of(ask_for_module(connections), lacks_module)) return;
   throw parameter_error(
       "a Redis server judges keys only with the everseen module, which is not on every server of the URL. "
       "Let clients judge (--judge client), load the module into every server, or run everseen serve for all "

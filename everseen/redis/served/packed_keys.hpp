@@ -75,7 +75,7 @@ struct packed_answer {
     ended,    ///< the job of the claim has ended
     failed,   ///< as `failure` says; nothing is known of the keys
   };
-  kind what = kind::failed;
+  kind outcome = kind::failed;
   /// A character per key: `0` fresh, `1` seen, `2` late, `3` no room. Of a claim, up to the first `3`.
   std::string verdicts{};
   /// Also of a look-up that was answered: the value is sealed.
@@ -106,10 +106,10 @@ class packed_commands {
 };
 
 /// Whether all servers that answer have the module.    @throws backend_error  none answers
-[[nodiscard]] bool have_module(session& with);
+[[nodiscard]] bool have_module(session& connections);
 /// For filters that servers judge. A server that does not say whether it has the module is taken to have it.
 /// @throws parameter_error  one lacks it; the message says what else can be done
 /// @throws backend_error    none answers
-void require_module(session& with);
+void require_module(session& connections);
 
 }  // namespace everseen::redis

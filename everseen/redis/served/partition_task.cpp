@@ -26,13 +26,13 @@ std::string reason_of_no_room(const spec& s) {
 
 }  // namespace
 
-partition_task::partition_task(packed_commands by, purpose what, const partition_batch& batch,
+partition_task::partition_task(packed_commands commands, purpose intent, const partition_batch& batch,
                                std::unique_ptr<lane_claim> claim)
-    : commands_(std::move(by)),
-      purpose_(what),
+    : commands_(std::move(commands)),
+      purpose_(intent),
       batch_(batch),
       claim_(std::move(claim)),
-      divider_(filter().spec, batch.times, what == purpose::add) {
+      divider_(filter().spec, batch.times, intent == purpose::add) {
   std::ranges::fill(batch_.out, verdict::unknown);
   if (purpose_ == purpose::check) sort_by_slice();
   plan();
@@ -75,11 +75,11 @@ request partition_task::next() const {
 }
 
 void partition_task::take(const answer& a) {
-  const packed_answer said = commands_.answered(question_, a);
-  if (said.successor) successor_ = said.successor;
-  switch (said.what) {
+  const packed_answer reply = commands_.answered(question_, a);
+  if (reply.successor) successor_ = reply.successor;
+  switch (reply.outcome) {
     case packed_answer::kind::done:
-      return take_verdicts(said.verdicts);
+      return take_verdicts(reply.verdicts);
     case packed_answer::kind::sealed:
       detour_ = reason::sealed;
       failure_ = std::move(full_);
@@ -91,7 +91,7 @@ void partition_task::take(const answer& a) {
       detour_ = reason::ended;
       return;
     case packed_answer::kind::failed:
-      failure_ = said.failure;
+      failure_ = reply.failure;
       return;
   }
 }

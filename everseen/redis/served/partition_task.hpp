@@ -33,7 +33,7 @@ class partition_task {
   };
 
   /// @param claim  the keys are events of a job; null: they are not
-  partition_task(packed_commands by, purpose what, const partition_batch& batch,
+  partition_task(packed_commands commands, purpose intent, const partition_batch& batch,
                  std::unique_ptr<lane_claim> claim = {});
 
   [[nodiscard]] bool done() const noexcept {

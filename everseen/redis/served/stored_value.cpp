@@ -74,23 +74,25 @@ stored_value value_in(const filter_identity& f, std::uint32_t partition, const a
   return value;
 }
 
-stored_value read_value(session& with, const filter_identity& f, std::uint32_t partition) {
+stored_value read_value(session& connections, const filter_identity& f, std::uint32_t partition) {
   const request asked = question_about_value(f, partition);
-  return value_in(f, partition, with.exchange(std::span(&asked, 1)).front());
+  return value_in(f, partition, connections.exchange(std::span(&asked, 1)).front());
 }
 
-bool read_bits(session& with, const filter_identity& f, const segment_id& id, std::span<std::byte> into) {
+bool read_bits(session& connections, const filter_identity& f, const segment_id& id,
+               std::span<std::byte> into) {
   const std::string key = f.keys.state(id.partition);
   const std::string slice = std::to_string(id.slice), layer = std::to_string(id.layer);
   for (std::size_t from = 0; from < into.size();) {
     std::vector<request> pieces;
-    for (std::size_t at = from; at < into.size() && pieces.size() < pieces_at_once; at += piece_bytes)
+    for (std::size_t position = from; position < into.size() && pieces.size() < pieces_at_once;
+         position += piece_bytes)
       pieces.push_back({{key, id.partition},
-                        encode({"EVERSEEN.READ", key, slice, layer, std::to_string(at),
-                                std::to_string(std::min<std::size_t>(piece_bytes, into.size() - at))}),
+                        encode({"EVERSEEN.READ", key, slice, layer, std::to_string(position),
+                                std::to_string(std::min<std::size_t>(piece_bytes, into.size() - position))}),
                         1,
                         true});
-    for (const answer& a : with.exchange(pieces)) {
+    for (const answer& a : connections.exchange(pieces)) {
       if (!a) throw backend_error(a.error().message);
       const reply& piece = a->back();
       if (piece.is_error("NOSEGMENT")) return false;
@@ -104,22 +106,22 @@ bool read_bits(session& with, const filter_identity& f, const segment_id& id, st
   return true;
 }
 
-void write_bits(session& with, const filter_identity& f, const announced_filter& header, std::size_t index,
-                std::span<const std::byte> bits) {
-  const announced_filter::segment& of = header.segments.at(index);
+void write_bits(session& connections, const filter_identity& f, const announced_filter& header,
+                std::size_t index, std::span<const std::byte> bits) {
+  const announced_filter::segment& source = header.segments.at(index);
   const std::string key = f.keys.state(header.partition);
   std::uint64_t before = 1;
   for (std::size_t i = 0; i < index; ++i) before += header.segments[i].layer.shape.bytes;
   std::vector<request> pieces;
-  for (std::size_t at = 0; at < bits.size(); at += piece_bytes) {
-    const auto piece = bits.subspan(at, std::min<std::size_t>(piece_bytes, bits.size() - at));
+  for (std::size_t position = 0; position < bits.size(); position += piece_bytes) {
+    const auto piece = bits.subspan(position, std::min<std::size_t>(piece_bytes, bits.size() - position));
     std::vector<std::byte> chunk(piece.begin(), piece.end());
-    image::append_chunk_trailer(chunk, header.content, of, at);
-    const std::string iterator = std::to_string(before + at + piece.size());
+    image::append_chunk_trailer(chunk, header.content, source, position);
+    const std::string iterator = std::to_string(before + position + piece.size());
     pieces.push_back(
         {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});
-    if (pieces.size() < pieces_at_once && at + piece.size() < bits.size()) continue;
-    for (const answer& a : with.exchange(std::exchange(pieces, {}))) {
+    if (pieces.size() < pieces_at_once && position + piece.size() < bits.size()) continue;
+    for (const answer& a : connections.exchange(std::exchange(pieces, {}))) {
       if (!a) throw backend_error(a.error().message);
       if (a->back().is_error()) raise_refusal(f, header.partition, a->back());
     }

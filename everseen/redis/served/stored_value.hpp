@@ -42,19 +42,20 @@ struct stored_value {
 /// @throws backend_error  no answer, or another error as the answer
 [[nodiscard]] stored_value value_in(const filter_identity& f, std::uint32_t partition, const answer& a);
 /// Both. Cost: one round trip.    @throws  as value_in
-[[nodiscard]] stored_value read_value(session& with, const filter_identity& f, std::uint32_t partition);
+[[nodiscard]] stored_value read_value(session& connections, const filter_identity& f,
+                                      std::uint32_t partition);
 
 /// Reads the bits of a segment.
 /// @return false  the value no longer has it: the window has left it, or all keys were removed
 /// @throws  as value_in
-[[nodiscard]] bool read_bits(session& with, const filter_identity& f, const segment_id& id,
+[[nodiscard]] bool read_bits(session& connections, const filter_identity& f, const segment_id& id,
                              std::span<std::byte> into);
 
 /// Adds bits to those of a segment, piece by piece.
 /// @param header  of the value, from header_of()    @param index  of the segment in it
 /// @throws backend_error, format_error
-void write_bits(session& with, const filter_identity& f, const announced_filter& header, std::size_t index,
-                std::span<const std::byte> bits);
+void write_bits(session& connections, const filter_identity& f, const announced_filter& header,
+                std::size_t index, std::span<const std::byte> bits);
 
 /// The successor that an error of the module names; nothing: it is another error.
 [[nodiscard]] std::optional<image::filter_id> successor_in(const reply& error);

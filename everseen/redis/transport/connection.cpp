@@ -10,11 +10,11 @@
 namespace everseen::redis {
 
 connection::connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
-                       user& serves, start how)
+                       user& serves, start first)
     : where_(where),
       url_(url),
       user_(serves),
-      most_under_way_(how == start::slow ? 1 : std::numeric_limits<std::size_t>::max()),
+      most_under_way_(first == start::slow ? 1 : std::numeric_limits<std::size_t>::max()),
       deadline_(loop),
       stream_(loop, where, tls, *this) {
   greet(url);
@@ -125,16 +125,16 @@ bool connection::refuse_greeting(const reply& r) {
                          r.text().find("max number of clients") != std::string_view::npos;
   // A server without AUTH repeats the arguments, and with them the password.
   const bool tells = !url_.password.empty() && r.text().find(url_.password) != std::string_view::npos;
-  std::string said = tells ? "it does not understand AUTH" : std::string(r.text());
+  std::string message = tells ? "it does not understand AUTH" : std::string(r.text());
   // The messages of Redis 6 and later, and of earlier versions.
   const bool has_none = r.text().find("without any password") != std::string_view::npos ||
                         r.text().find("no password is set") != std::string_view::npos;
-  if (has_none) said += "; it has no password set, so leave the password out of the URL";
+  if (has_none) message += "; it has no password set, so leave the password out of the URL";
   if (r.is_error("NOAUTH"))
-    said += "; give the password in the URL, as in " + scheme(url_.tls) + "://:PASSWORD@HOST";
+    message += "; give the password in the URL, as in " + scheme(url_.tls) + "://:PASSWORD@HOST";
   if (url_.is_everseen && r.text().starts_with("ERR unknown command"))
-    said = "it is not everseen serve; the URL of a Redis server begins with redis://, rediss:// or unix:";
-  return fail(said, !temporary);
+    message = "it is not everseen serve; the URL of a Redis server begins with redis://, rediss:// or unix:";
+  return fail(message, !temporary);
 }
 
 void connection::watch() {
@@ -162,8 +162,8 @@ void connection::broke(const failure& why) {
 }
 
 /// @return false, always
-bool connection::fail(const std::string& what, bool permanent) {
-  broke({what, permanent});
+bool connection::fail(const std::string& problem, bool permanent) {
+  broke({problem, permanent});
   return false;
 }
 

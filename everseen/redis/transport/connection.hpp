@@ -41,7 +41,7 @@ class connection final : private byte_stream::user {
   /// Begins to connect.
   /// @param url, tls, serves  must live as long as the connection; tls null: not encrypted
   connection(event_loop& loop, const endpoint& where, const redis_url& url, const tls_context* tls,
-             user& serves, start how);
+             user& serves, start first);
 
   /// Sends commands. They are sent and answered in the order of the calls.
   /// @pre wire stays until it is answered or the connection is destroyed; commands > 0
@@ -69,7 +69,7 @@ class connection final : private byte_stream::user {
   bool refuse_greeting(const reply& r);
   void watch();
   void check_progress();
-  bool fail(const std::string& what, bool permanent = false);
+  bool fail(const std::string& problem, bool permanent = false);
 
   endpoint where_;
   const redis_url& url_;

@@ -137,18 +137,18 @@ void dispatcher::place(job& j) {
     unplaced_.push_back(&j);
   } else if (j.commands() == 0) {
     complete(j, {});
-  } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().to)) {
+  } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().destination)) {
     server_at(*e).take(j);
   } else {
     map_is_old_ = true;
-    trouble(j, {"no server of the cluster has slot " + std::to_string(slot_of(j.asked().to.key))},
+    trouble(j, {"no server of the cluster has slot " + std::to_string(slot_of(j.asked().destination.key))},
             std::chrono::milliseconds(50));
   }
 }
 
-const endpoint* dispatcher::owner_of(const route& to) const {
-  if (is_cluster()) return slots_.owner(slot_of(to.key));
-  return &url_.endpoints[to.partition % url_.endpoints.size()];
+const endpoint* dispatcher::owner_of(const route& destination) const {
+  if (is_cluster()) return slots_.owner(slot_of(destination.key));
+  return &url_.endpoints[destination.partition % url_.endpoints.size()];
 }
 
 dispatcher::server& dispatcher::server_at(const endpoint& e) {
@@ -157,24 +157,24 @@ dispatcher::server& dispatcher::server_at(const endpoint& e) {
   return *known;
 }
 
-void dispatcher::answered(server& by, job& j, std::vector<reply> replies) {
+void dispatcher::answered(server& sender, job& j, std::vector<reply> replies) {
   if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
-  if (const auto refused = j.take(std::move(replies), by.where)) return follow(by, j, *refused);
-  by.pauses.reset();
-  by.has_answered = true;
-  if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(by, j);
-  by.unacknowledged.push_back(&j);
-  by.ask_for_replicas();
+  if (const auto refused = j.take(std::move(replies), sender.where)) return follow(sender, j, *refused);
+  sender.pauses.reset();
+  sender.has_answered = true;
+  if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(sender, j);
+  sender.unacknowledged.push_back(&j);
+  sender.ask_for_replicas();
 }
 
-void dispatcher::conclude(const server& by, job& j) {
+void dispatcher::conclude(const server& sender, job& j) {
   if (in_trouble_ && retry_policy_ && !lacks_replicas()) {
     in_trouble_ = false;
     retry_policy_->on_recovered();
   }
   std::vector<reply> all = j.take_replies();
   if (!url_.is_everseen && std::ranges::any_of(all, is_of_everseen)) {
-    const failure why = {name_of_server(url_, by.where) +
+    const failure why = {name_of_server(url_, sender.where) +
                              ": it is everseen serve, whose URL begins with everseen://, everseens:// or "
                              "everseen+unix:",
                          true};
@@ -184,7 +184,7 @@ void dispatcher::conclude(const server& by, job& j) {
   if (const auto denied = std::ranges::find_if(all, denies);
       j.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
-    const std::string who = name_of_server(url_, by.where);
+    const std::string who = name_of_server(url_, sender.where);
     const failure why = {
         denied->is_error("NOSESSION")
             ? who + ": it was restarted, or has forgotten its answer, so the keys may be in the filter"
@@ -195,56 +195,56 @@ void dispatcher::conclude(const server& by, job& j) {
   complete(j, std::move(all));
 }
 
-void dispatcher::follow(server& by, job& j, const refusal& r) {
+void dispatcher::follow(server& sender, job& j, const refusal& r) {
   // Over the connection that sent this reply: take() might replace it by a new one.
-  if (r.why == refusal::kind::no_script) return by.send(j);
-  failure why{name_of_server(url_, by.where) + ": " + r.text};
+  if (r.why == refusal::kind::no_script) return sender.send(j);
+  failure why{name_of_server(url_, sender.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
   if (elsewhere && !is_cluster()) {
     why = {why.message + "; it belongs to a cluster, whose URL begins with redis+cluster://", true};
     return trouble(j, why, {});
   }
   if (r.why == refusal::kind::moved) {
-    slots_.assign(r.slot, r.to);
+    slots_.assign(r.slot, r.target);
     map_is_old_ = true;
   }
   if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
     if (r.why == refusal::kind::moved) return place(j);
     j.ask_for_permission();
-    return server_at(r.to).take(j);
+    return server_at(r.target).take(j);
   }
   if (r.why == refusal::kind::not_master) {
     map_is_old_ = true;
-    by.renew = !is_cluster();
+    sender.renew = !is_cluster();
   }
   j.redirections = 0;
-  pause p = by.pauses.next();
+  pause p = sender.pauses.next();
   if (url_.is_everseen && r.text.starts_with("LOADING")) {
     // It is being stopped, and closes its connections: another attempt on this one could be lost. By the end
     // of the pause, what else was sent over it has its answers.
-    by.renew = true;
+    sender.renew = true;
     p = std::max<pause>(p, std::chrono::milliseconds(250));
   }
   trouble(j, why, p);
 }
 
-void dispatcher::lost(server& by, const failure& why) {
-  std::size_t touched = by.sent.size() - by.link->untouched();
-  auto jobs = std::exchange(by.sent, {});
-  const auto unacknowledged = std::exchange(by.unacknowledged, {});
-  const auto held = std::exchange(by.held, {});
-  by.link.reset();
-  by.lacks_replicas = false;
+void dispatcher::lost(server& sender, const failure& why) {
+  std::size_t touched = sender.sent.size() - sender.link->untouched();
+  auto jobs = std::exchange(sender.sent, {});
+  const auto unacknowledged = std::exchange(sender.unacknowledged, {});
+  const auto held = std::exchange(sender.held, {});
+  sender.link.reset();
+  sender.lacks_replicas = false;
   if (jobs.empty()) return;
   touched += unacknowledged.size();
   jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
   jobs.insert(jobs.end(), held.begin(), held.end());
-  const pause p = by.pauses.next();
+  const pause p = sender.pauses.next();
   map_is_old_ = true;
   // A link that carries some answers before it is cut makes progress: the outage begins anew, however many
   // such cuts the rest takes. A request whose answer is never carried gets no further after the others are
   // answered.
-  const bool makes_progress = std::exchange(by.has_answered, false);
+  const bool makes_progress = std::exchange(sender.has_answered, false);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i] == nullptr) continue;
     job& j = *jobs[i];
@@ -260,12 +260,12 @@ void dispatcher::lost(server& by, const failure& why) {
   }
 }
 
-tl::expected<endpoint, outage> dispatcher::server_of(const route& to) {
+tl::expected<endpoint, outage> dispatcher::server_of(const route& destination) {
   if (is_cluster() && slots_.empty())
     if (answer known = learn_map(); !known) return tl::unexpected(std::move(known.error()));
-  if (const endpoint* const found = owner_of(to)) return *found;
+  if (const endpoint* const found = owner_of(destination)) return *found;
   return tl::unexpected(
-      outage{"no server of the cluster has slot " + std::to_string(slot_of(to.key)), false});
+      outage{"no server of the cluster has slot " + std::to_string(slot_of(destination.key)), false});
 }
 
 /// Asks for the slots, even if they were just read. A request without a command is answered once they are
@@ -316,13 +316,13 @@ void dispatcher::read_map(std::vector<reply> replies) {
     slots_ = std::move(*map);
     return map_known();
   }
-  const std::string_view said = replies.front().text();
-  const bool alone = said.find("cluster support disabled") != std::string_view::npos;
+  const std::string_view message = replies.front().text();
+  const bool alone = message.find("cluster support disabled") != std::string_view::npos;
   map_failure_ = {"redis at " + to_string(asked) + ": ", alone};
   if (alone)
     map_failure_.message += "it is no cluster; its URL begins with redis://";
   else
-    map_failure_.message += said.empty() ? "it knows no servers of its cluster" : std::string(said);
+    map_failure_.message += message.empty() ? "it knows no servers of its cluster" : std::string(message);
   ask_next_candidate();
 }
 
@@ -335,11 +335,11 @@ void dispatcher::map_known() {
 
 /// Each candidate may take a while to fail. At least one of them is waited for.
 void dispatcher::fail_overdue() {
-  const auto now = clock::now();
+  const auto current = clock::now();
   const auto enough = std::max(url_.retry_for, url_.connect_timeout);
   for (job*& j : unplaced_) {
-    if (!j->trouble_since) j->trouble_since = now;
-    if (now < *j->trouble_since + enough) continue;
+    if (!j->trouble_since) j->trouble_since = current;
+    if (current < *j->trouble_since + enough) continue;
     trouble(*j, map_failure_, {});
     j = nullptr;
   }
@@ -355,28 +355,28 @@ void dispatcher::map_unknown() {
 
 /// Only the WAIT is repeated, over the connection that wrote: a WAIT refers to the last writes of its own
 /// connection.
-void dispatcher::replicas_told(server& by, const reply& r) {
-  if (r.is_error()) return waits_refused(by, r);
-  const auto answered = std::exchange(by.unacknowledged, {});
-  const auto held = std::exchange(by.held, {});
+void dispatcher::replicas_told(server& sender, const reply& r) {
+  if (r.is_error()) return waits_refused(sender, r);
+  const auto answered = std::exchange(sender.unacknowledged, {});
+  const auto held = std::exchange(sender.held, {});
   const std::int64_t there = r.integer();
   const bool enough = there >= static_cast<std::int64_t>(url_.wait_replicas);
   const std::string lack = "only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
                            " replicas that wait= requires have the writes of redis at " +
-                           to_string(by.where) + ". Check the replicas, or require fewer";
-  by.lacks_replicas = !enough;
-  by.acknowledged_at = enough ? clock::now() : clock::time_point{};
+                           to_string(sender.where) + ". Check the replicas, or require fewer";
+  sender.lacks_replicas = !enough;
+  sender.acknowledged_at = enough ? clock::now() : clock::time_point{};
   for (job* j : answered) {
     if (enough) {
-      conclude(by, *j);
+      conclude(sender, *j);
       continue;
     }
     j->may_have_run = true;
-    wait_for_replicas(*j, by.unacknowledged, {lack});
+    wait_for_replicas(*j, sender.unacknowledged, {lack});
   }
   for (job* j : held)
-    enough ? by.send(*j) : wait_for_replicas(*j, by.held, {lack + "; nothing was added there"});
-  by.ask_for_replicas();
+    enough ? sender.send(*j) : wait_for_replicas(*j, sender.held, {lack + "; nothing was added there"});
+  sender.ask_for_replicas();
 }
 
 void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failure& why) {
@@ -393,19 +393,19 @@ bool dispatcher::lacks_replicas() const {
 }
 
 /// The server is no longer a master, or an ACL forbids WAIT.
-void dispatcher::waits_refused(server& by, const reply& r) {
-  const std::string said =
-      "redis at " + to_string(by.where) + " refused the WAIT that wait= requires: " + std::string(r.text());
-  by.lacks_replicas = false;
-  by.acknowledged_at = {};
+void dispatcher::waits_refused(server& sender, const reply& r) {
+  const std::string message = "redis at " + to_string(sender.where) +
+                              " refused the WAIT that wait= requires: " + std::string(r.text());
+  sender.lacks_replicas = false;
+  sender.acknowledged_at = {};
   map_is_old_ = true;
-  by.renew = !is_cluster();
-  const pause p = by.pauses.next();
-  for (job* j : std::exchange(by.unacknowledged, {})) {
+  sender.renew = !is_cluster();
+  const pause p = sender.pauses.next();
+  for (job* j : std::exchange(sender.unacknowledged, {})) {
     j->may_have_run = true;
-    trouble(*j, {said, is_denial(r) || !j->asked().repeatable}, p);
+    trouble(*j, {message, is_denial(r) || !j->asked().repeatable}, p);
   }
-  for (job* j : std::exchange(by.held, {})) trouble(*j, {said, is_denial(r)}, p);
+  for (job* j : std::exchange(sender.held, {})) trouble(*j, {message, is_denial(r)}, p);
 }
 
 // What a dispatcher does with jobs that got no answer: it sends them again, after a pause, until the outage
@@ -449,9 +449,9 @@ void dispatcher::park(job& j, pause p) {
   if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
 }
 
-void dispatcher::set_alarm(clock::time_point at) {
-  alarm_at_ = at;
-  alarm_.start(at - clock::now(), [this] { wake(); });
+void dispatcher::set_alarm(clock::time_point deadline) {
+  alarm_at_ = deadline;
+  alarm_.start(deadline - clock::now(), [this] { wake(); });
 }
 
 void dispatcher::wake() {

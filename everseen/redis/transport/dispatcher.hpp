@@ -49,7 +49,7 @@ class dispatcher {
 
   [[nodiscard]] std::vector<answer> run(std::span<const request> requests);
   [[nodiscard]] std::vector<answer> run_on_masters(const request& r);
-  [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& to);
+  [[nodiscard]] tl::expected<endpoint, outage> server_of(const route& destination);
 
   [[nodiscard]] const redis_url& url() const noexcept { return url_; }
 
@@ -71,24 +71,24 @@ class dispatcher {
 
   // The way of a job.
   void place(job& j);
-  const endpoint* owner_of(const route& to) const;
+  const endpoint* owner_of(const route& destination) const;
   server& server_at(const endpoint& e);
-  void answered(server& by, job& j, std::vector<reply> replies);
-  void follow(server& by, job& j, const refusal& r);
-  void lost(server& by, const failure& why);
+  void answered(server& sender, job& j, std::vector<reply> replies);
+  void follow(server& sender, job& j, const refusal& r);
+  void lost(server& sender, const failure& why);
   void trouble(job& j, const failure& why, pause p);
   [[nodiscard]] bool may_be_forgotten(const job& j) const;
   [[nodiscard]] bool tries_again(const job& j, const failure& why);
-  void conclude(const server& by, job& j);
+  void conclude(const server& sender, job& j);
   [[nodiscard]] bool lacks_replicas() const;
   void park(job& j, pause p);
   void wake();
-  void set_alarm(clock::time_point at);
+  void set_alarm(clock::time_point deadline);
 
   // What must be on replicas: dispatcher_replicas.cpp.
-  void replicas_told(server& by, const reply& r);
+  void replicas_told(server& sender, const reply& r);
   void wait_for_replicas(job& j, std::vector<job*>& among, const failure& why);
-  void waits_refused(server& by, const reply& r);
+  void waits_refused(server& sender, const reply& r);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }

@@ -37,10 +37,10 @@ std::optional<refusal> job::take(std::vector<reply> replies, const endpoint& fro
     }
   std::size_t refused = refused_.size();
   const auto lacks_script = [](const reply& r) { return r.is_error("NOSCRIPT"); };
-  if (!first && request_.what != nullptr && text_.empty() && std::ranges::any_of(replies_, lacks_script)) {
+  if (!first && request_.called != nullptr && text_.empty() && std::ranges::any_of(replies_, lacks_script)) {
     first = refusal{.why = refusal::kind::no_script};
     refused = static_cast<std::size_t>(std::ranges::count_if(replies_, lacks_script));
-    text_ = with_text(wire_, *request_.what);
+    text_ = with_text(wire_, *request_.called);
     wire_ = text_;
   }
   if (first) may_have_run = may_have_run || refused < commands_;

@@ -77,7 +77,7 @@ class job {
 ///
 /// Cost: one exchange for each step of the longest task. Threads: one per vector of tasks.
 template <typename Task>
-void drive(session& with, std::vector<Task>& tasks) {
+void drive(session& connections, std::vector<Task>& tasks) {
   std::vector<Task*> waiting;
   std::vector<request> requests;
   for (;;) {
@@ -91,7 +91,7 @@ void drive(session& with, std::vector<Task>& tasks) {
       requests.back().on_replicas = adds;
     }
     if (waiting.empty()) return;
-    const std::vector<answer> answers = with.exchange(requests);
+    const std::vector<answer> answers = connections.exchange(requests);
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]->take(answers[i]);
   }
 }

@@ -47,13 +47,13 @@ std::vector<answer> session::exchange_with_all(const std::string& wire) {
   });
 }
 
-reply session::ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable) {
-  const request r{to, encode(words), 1, repeatable};
+reply session::ask(const route& destination, std::initializer_list<std::string_view> words, bool repeatable) {
+  const request r{destination, encode(words), 1, repeatable};
   auto answers = exchange(std::span(&r, 1));
   if (!answers.front()) throw backend_error(answers.front().error().message);
   reply& answered = answers.front()->front();
   if (answered.is_error())
-    throw backend_error(name_of_server(dispatcher_->url(), server_of(to)) + ": " +
+    throw backend_error(name_of_server(dispatcher_->url(), server_of(destination)) + ": " +
                         std::string(answered.text()));
   return std::move(answered);
 }
@@ -66,8 +66,8 @@ std::uint64_t session::lost_answers() const noexcept {
   return dispatcher_->lost_answers();
 }
 
-endpoint session::server_of(const route& to) {
-  auto found = as_our_error([&] { return dispatcher_->server_of(to); });
+endpoint session::server_of(const route& destination) {
+  auto found = as_our_error([&] { return dispatcher_->server_of(destination); });
   if (!found) throw backend_error(found.error().message);
   return *std::move(found);
 }
@@ -84,17 +84,17 @@ session_pool::session_pool(redis_url url, const session_pool& beside)
 
 session_pool::lease session_pool::take() {
   std::unique_ptr<session> taken;
-  std::shared_ptr<retry_policy> by;
+  std::shared_ptr<retry_policy> policy;
   {
     const std::scoped_lock alone(lock_, waiting_->lock);
-    by = waiting_->by;
+    policy = waiting_->policy;
     if (!idle_.empty()) {
       taken = std::move(idle_.back());
       idle_.pop_back();
     }
   }
   if (!taken) taken = std::make_unique<session>(url_);
-  taken->wait_with(std::move(by));
+  taken->wait_with(std::move(policy));
   return lease(taken.release(), giving_back{this});
 }
 
@@ -109,12 +109,12 @@ void session_pool::giving_back::operator()(session* s) const noexcept {
 
 std::shared_ptr<retry_policy> session_pool::wait_with(std::shared_ptr<retry_policy> p) {
   const std::scoped_lock alone(waiting_->lock);
-  return std::exchange(waiting_->by, std::move(p));
+  return std::exchange(waiting_->policy, std::move(p));
 }
 
 std::chrono::milliseconds session_pool::keeps_answers() const {
   const std::scoped_lock alone(waiting_->lock);
-  return waiting_->by && waiting_->by->may_take_hours() ? answers_kept_in_an_outage : answers_kept;
+  return waiting_->policy && waiting_->policy->may_take_hours() ? answers_kept_in_an_outage : answers_kept;
 }
 
 }  // namespace everseen::redis

@@ -46,16 +46,19 @@ class repetition {
 struct request {
   request() = default;
   request(route where, std::string encoded, std::size_t how_many, repetition may_run_again)
-      : to(std::move(where)), wire(std::move(encoded)), commands(how_many), repeatable(may_run_again) {}
+      : destination(std::move(where)),
+        wire(std::move(encoded)),
+        commands(how_many),
+        repeatable(may_run_again) {}
 
-  route to;
+  route destination;
   std::string wire;  ///< the commands, from encode(); no transaction (MULTI), since they may be sent apart
   std::size_t commands = 1;
   /// A request that is repeatable is sent again after an outage.
   repetition repeatable = false;
   /// The script that `wire` calls by its name. A server that does not know it is sent its text.
   /// @pre repeatable, or one command
-  const script* what = nullptr;
+  const script* called = nullptr;
   /// The request counts as answered only when as many replicas as wait= of the URL requires have its writes,
   /// and it is not sent while replicas are missing. Too few replicas are an outage, with retries like any
   /// other.
@@ -109,7 +112,7 @@ class session {
 
   /// One command, for callers to which a missing answer is exceptional.
   /// @throws backend_error  no answer, or an error as the answer
-  reply ask(const route& to, std::initializer_list<std::string_view> words, bool repeatable = false);
+  reply ask(const route& destination, std::initializer_list<std::string_view> words, bool repeatable = false);
 
   /// Lets `p` decide how long requests are retried in an outage, instead of `retry_for`; null: `retry_for`
   /// again.
@@ -123,7 +126,7 @@ class session {
 
   /// The server that a route leads to now, for messages and `info`. May ask a cluster for its slots.
   /// @throws backend_error  the cluster cannot be found
-  [[nodiscard]] endpoint server_of(const route& to);
+  [[nodiscard]] endpoint server_of(const route& destination);
 
  private:
   std::unique_ptr<dispatcher> dispatcher_;
@@ -159,7 +162,7 @@ class session_pool {
  private:
   struct waiting {
     std::mutex lock{};  // guards what follows
-    std::shared_ptr<retry_policy> by{};
+    std::shared_ptr<retry_policy> policy{};
   };
   session_pool(redis_url url, std::shared_ptr<waiting> shared);
 

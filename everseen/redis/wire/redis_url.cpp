@@ -119,9 +119,9 @@ std::set<text> read_servers(redis_url& url, text rest) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   text authority = rest.substr(0, slash);
   std::set<text> given;
-  if (const std::size_t at = authority.rfind('@'); at != text::npos) {
-    read_credentials(url, authority.substr(0, at));
-    authority.remove_prefix(at + 1);
+  if (const std::size_t position = authority.rfind('@'); position != text::npos) {
+    read_credentials(url, authority.substr(0, position));
+    authority.remove_prefix(position + 1);
     given = {"user", "password"};
   }
   for (const text host : url_text::split(authority, ','))
@@ -147,17 +147,17 @@ const scheme* scheme_in(text url, bool of_everseen) noexcept {
   return found == schemes.end() ? nullptr : &*found;
 }
 
-redis_url parse(const scheme& by, text written) {
+redis_url parse(const scheme& matched, text written) {
   redis_url url;
-  url.tls = by.tls;
-  url.is_everseen = by.everseen;
-  if (by.cluster) url.shape = redis_url::topology::cluster;
+  url.tls = matched.tls;
+  url.is_everseen = matched.everseen;
+  if (matched.cluster) url.shape = redis_url::topology::cluster;
   url.retry_for = retry_unless_told(url.shape);
-  const text rest = written.substr(by.name.size());
-  if (!by.is_unix && rest.find('@', std::min(rest.find_first_of("/?"), rest.size())) != text::npos)
+  const text rest = written.substr(matched.name.size());
+  if (!matched.is_unix && rest.find('@', std::min(rest.find_first_of("/?"), rest.size())) != text::npos)
     throw parameter_error("/, ? and @ are written as %2F, %3F and %40 in credentials and options");
   const std::size_t question = std::min(rest.find('?'), rest.size());
-  const auto given = (by.is_unix ? read_sockets : read_servers)(url, rest.substr(0, question));
+  const auto given = (matched.is_unix ? read_sockets : read_servers)(url, rest.substr(0, question));
   if (question < rest.size()) read_options(url, rest.substr(question + 1), given);
   if (url.shape == redis_url::topology::one && url.endpoints.size() > 1)
     url.shape = redis_url::topology::many;
@@ -180,18 +180,18 @@ std::chrono::milliseconds retry_unless_told(redis_url::topology shape) noexcept 
 }
 
 redis_url parse_redis_url(std::string_view written) {
-  const scheme* const by = scheme_in(written, false);
-  if (by == nullptr || !written.starts_with(by->name))
+  const scheme* const matched = scheme_in(written, false);
+  if (matched == nullptr || !written.starts_with(matched->name))
     throw parameter_error(
         "a Redis URL begins with redis://, rediss://, redis+cluster://, rediss+cluster:// or unix:");
-  return parse(*by, written);
+  return parse(*matched, written);
 }
 
 redis_url parse_everseen_url(std::string_view written) {
-  const scheme* const by = scheme_in(written, true);
-  if (by == nullptr || !written.starts_with(by->name))
+  const scheme* const matched = scheme_in(written, true);
+  if (matched == nullptr || !written.starts_with(matched->name))
     throw parameter_error("a URL of everseen serve begins with everseen://, everseens:// or everseen+unix:");
-  return parse(*by, written);
+  return parse(*matched, written);
 }
 
 bool is_redis_url(std::string_view url) noexcept {

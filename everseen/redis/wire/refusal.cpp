@@ -64,17 +64,17 @@ std::string scripts_needed(std::string_view key) {
          "module judges, and so does a job";
 }
 
-std::string_view without_arguments(std::string_view said) noexcept {
-  return said.substr(0, std::min(said.find(", with args beginning"), said.size()));
+std::string_view without_arguments(std::string_view message) noexcept {
+  return message.substr(0, std::min(message.find(", with args beginning"), message.size()));
 }
 
-std::string refused_command(std::string_view key, std::string_view said) {
+std::string refused_command(std::string_view key, std::string_view message) {
   // Searched for: servers before Redis 7 put words of their own before what failed inside a script.
-  if (said.find("OOM ") != std::string_view::npos)
+  if (message.find("OOM ") != std::string_view::npos)
     return "the Redis server has reached its maxmemory (at " + std::string(key) +
            "); give it more, or drop a filter";
   return "the Redis server refused a command on " + std::string(key) + ": " +
-         std::string(without_arguments(said));
+         std::string(without_arguments(message));
 }
 
 }  // namespace everseen::redis

@@ -23,7 +23,7 @@ struct refusal {
 
   kind why = kind::later;
   slot_number slot = 0;
-  endpoint to{};       ///< of moved and ask
+  endpoint target{};   ///< of moved and ask
   std::string text{};  ///< the text of the reply
 
   friend bool operator==(const refusal&, const refusal&) = default;
@@ -43,9 +43,9 @@ struct refusal {
 [[nodiscard]] std::string scripts_needed(std::string_view key);
 
 /// An error without the arguments that it repeats, which may be any bytes.
-[[nodiscard]] std::string_view without_arguments(std::string_view said) noexcept;
+[[nodiscard]] std::string_view without_arguments(std::string_view message) noexcept;
 
 /// The message for users when a command on a key fails for another reason than damage.
-[[nodiscard]] std::string refused_command(std::string_view key, std::string_view said);
+[[nodiscard]] std::string refused_command(std::string_view key, std::string_view message);
 
 }  // namespace everseen::redis

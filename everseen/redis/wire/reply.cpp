@@ -8,8 +8,8 @@ namespace everseen::redis {
 
 reply::reply(redisReply* tree) : root_(tree, [](redisReply* r) { freeReplyObject(r); }), at_(tree) {}
 
-reply::reply(std::shared_ptr<redisReply> root, const redisReply* at) noexcept
-    : root_(std::move(root)), at_(at) {}
+reply::reply(std::shared_ptr<redisReply> root, const redisReply* node) noexcept
+    : root_(std::move(root)), at_(node) {}
 
 reply::kind reply::what() const noexcept {
   if (at_ == nullptr) return kind::nil;

@@ -40,7 +40,7 @@ class reply {
   [[nodiscard]] bool is_error(std::string_view word) const noexcept;
 
  private:
-  reply(std::shared_ptr<redisReply> root, const redisReply* at) noexcept;
+  reply(std::shared_ptr<redisReply> root, const redisReply* node) noexcept;
 
   std::shared_ptr<redisReply> root_{};  // empty in an element that is borrowed
   const redisReply* at_ = nullptr;

@@ -42,8 +42,8 @@ std::optional<endpoint> read_node(const reply& node, const endpoint& asked) {
   return endpoint{unknown ? asked.host : std::string(host), static_cast<std::uint16_t>(port)};
 }
 
-void add_new(std::vector<endpoint>& to, const endpoint& e) {
-  if (std::ranges::find(to, e) == to.end()) to.push_back(e);
+void add_new(std::vector<endpoint>& out, const endpoint& e) {
+  if (std::ranges::find(out, e) == out.end()) out.push_back(e);
 }
 
 }  // namespace

@@ -25,10 +25,10 @@ bool is_plain(char c) {
 
 }  // namespace
 
-std::vector<std::string_view> split(std::string_view text, char at) {
+std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {
-    const std::size_t end = text.find(at);
+    const std::size_t end = text.find(separator);
     parts.push_back(text.substr(0, end));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);

@@ -12,7 +12,7 @@
 namespace everseen::redis::url_text {
 
 /// Always at least one part; parts may be empty.
-[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char at);
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// Whether it has only letters, digits and _.
 [[nodiscard]] bool is_word(std::string_view text);

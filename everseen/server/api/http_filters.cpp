@@ -47,23 +47,23 @@ http_response list(http_call& c) {
   query.must_be_all_taken();
   const std::vector<std::string> keys = c.all.filters().keys();
   const auto from = static_cast<std::size_t>(std::ranges::upper_bound(keys, after) - keys.begin());
-  const std::size_t to = from + std::min(limit, keys.size() - from);
+  const std::size_t end = from + std::min(limit, keys.size() - from);
   auto filters = json::array();
   auto damaged = json::array();
   auto unreachable = json::array();
-  for (std::size_t i = from; i < to; ++i) list_one(c.all, keys[i], filters, damaged, unreachable);
+  for (std::size_t i = from; i < end; ++i) list_one(c.all, keys[i], filters, damaged, unreachable);
   return json_response({{"filters", std::move(filters)},
                         {"damaged", std::move(damaged)},
                         {"unreachable", std::move(unreachable)},
                         {"total", keys.size()},
-                        {"next", to < keys.size() ? json(shown_name(keys[to - 1])) : json()}});
+                        {"next", end < keys.size() ? json(shown_name(keys[end - 1])) : json()}});
 }
 
 http_response create(http_call& c) {
   const new_filter wanted = parse_new_filter(c.from.body);
   const auto make = [&] {
     try {
-      return c.all.filters().create(wanted.key, wanted.how);
+      return c.all.filters().create(wanted.key, wanted.request);
     } catch (const name_taken&) {
       throw http_problem{
           409, "name_taken",
@@ -94,11 +94,11 @@ http_response drop(http_call& c) {
 
 http_response rename(http_call& c) {
   json_body body(c.from.body);
-  const auto to = body.text("to");
+  const auto target = body.text("to");
   const bool replace = body.truth("replace").value_or(false);
   body.must_be_all_taken();
-  if (!to) throw http_problem{400, "bad_parameter", "to is missing: the new name"};
-  const std::string name = typed_name(*to);
+  if (!target) throw http_problem{400, "bad_parameter", "to is missing: the new name"};
+  const std::string name = typed_name(*target);
   try {
     c.all.filters().rename(c.name, name, replace ? store::namesake::replace : store::namesake::refuse);
   } catch (const name_taken&) {
@@ -146,11 +146,11 @@ http_response expire(http_call& c) {
 http_response explain_key(http_call& c) {
   json_body body(c.from.body);
   const auto written = body.text("key");
-  const key_encoding how = encoding_of(body.text("encoding").value_or("utf8"));
+  const key_encoding encoding = encoding_of(body.text("encoding").value_or("utf8"));
   const auto when = body.integer("time_ms", {INT64_MIN, INT64_MAX});
   body.must_be_all_taken();
   if (!written) throw http_problem{400, "bad_parameter", "key is missing: the key to explain"};
-  const std::string key = decoded_key(*written, how);
+  const std::string key = decoded_key(*written, encoding);
   const auto f = need_filter(c);
   if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
   if (const auto* attached = attached_behind(f->handle))

@@ -26,11 +26,11 @@ namespace {
 
 /// The keys of a request, the owner of their bytes, and the receiver of the answer.
 struct keys_call {
-  keys_call(service& s, question q, answer_taker t) : all(s), asks(q), to(std::move(t)) {}
+  keys_call(service& s, question q, answer_taker t) : all(s), asks(q), answer(std::move(t)) {}
   service& all;
   const question asks;
-  const answer_taker to;
-  std::shared_ptr<shared_filter> of{};
+  const answer_taker answer;
+  std::shared_ptr<shared_filter> filter{};
   std::optional<json_body> body{};
   std::vector<std::string> decoded{};
   key_batch batch{};
@@ -49,13 +49,13 @@ void parse_json(const http_call& c, keys_call& a) {
   const std::size_t most = a.all.settings().request.arguments;
   json_body& body = a.body.emplace(c.from.body, most);
   auto keys = body.texts("keys", most);
-  const key_encoding how = encoding_of(body.text("encoding").value_or("utf8"));
+  const key_encoding encoding = encoding_of(body.text("encoding").value_or("utf8"));
   a.when_ms = body.integer("time_ms", {INT64_MIN, INT64_MAX});
   body.must_be_all_taken();
   if (!keys || keys->empty())
     throw http_problem{400, "bad_parameter", "keys is missing: an array of at least one key"};
   a.batch.keys = std::move(*keys);
-  if (how == key_encoding::base64) decode(a);
+  if (encoding == key_encoding::base64) decode(a);
 }
 
 void take_time(const http_call& c, keys_call& a) {
@@ -101,7 +101,7 @@ std::string verdicts_json(std::span<const verdict> verdicts, const std::string& 
 ///         take that for an answer
 http_response answer_of(const keys_call& a) {
   // A filter that was dropped, emptied or rebuilt elsewhere must be reopened.
-  if (a.batch.is_stale) a.all.filters().forget(a.of);
+  if (a.batch.is_stale) a.all.filters().forget(a.filter);
   if (a.batch.why.thrown) std::rethrow_exception(a.batch.why.thrown);
   const auto unknown = std::ranges::count(a.batch.verdicts, verdict::unknown);
   const auto& failure = a.batch.why.failure;
@@ -122,22 +122,22 @@ void finish(const keys_call& a) {
       return response_of(problem_of_current_exception());
     }
   };
-  a.to(answered());
+  a.answer(answered());
 }
 
 void ask(http_call& c, const std::shared_ptr<keys_call>& a) {
-  a->of = need_filter(c);
-  const auto when = time_of(*a->of, a->when_ms);
-  if (when) a->of->handle.must_accept({&*when, 1});  // a queue joins it with the keys of others
+  a->filter = need_filter(c);
+  const auto when = time_of(*a->filter, a->when_ms);
+  if (when) a->filter->handle.must_accept({&*when, 1});  // a queue joins it with the keys of others
   if (c.all.filters().traits().batches_wait)
-    return a->of->queue(a->asks).submit(
-        a->batch, when, [a] { finish(*a); }, a->of);
-  judge(a->of->counted(), a->asks, a->batch, when);
+    return a->filter->queue(a->asks).submit(
+        a->batch, when, [a] { finish(*a); }, a->filter);
+  judge(a->filter->counted(), a->asks, a->batch, when);
   finish(*a);
 }
 
-void ask_many(http_call& c, question q, const answer_taker& to) {
-  const auto a = std::make_shared<keys_call>(c.all, q, to);
+void ask_many(http_call& c, question q, const answer_taker& answer) {
+  const auto a = std::make_shared<keys_call>(c.all, q, answer);
   has_text(c.from) ? parse_lines(c, *a) : parse_json(c, *a);
   ask(c, a);
 }
@@ -160,8 +160,8 @@ key_encoding encoding_of(std::string_view word) {
                      fmt::format("encoding is '{}'; it must be utf8 or base64", word.substr(0, 64))};
 }
 
-std::string decoded_key(std::string_view written, key_encoding how) {
-  if (how == key_encoding::utf8) return std::string(written);
+std::string decoded_key(std::string_view written, key_encoding encoding) {
+  if (encoding == key_encoding::utf8) return std::string(written);
   std::string bytes(written.size() / 4 * 3 + 3, '\0');
   std::size_t size = 0;
   const int failed =
@@ -194,16 +194,16 @@ std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int
   return ms ? event_time(std::chrono::milliseconds(*ms)) : service::now();
 }
 
-void add_keys(http_call& c, const answer_taker& to) {
-  ask_many(c, question::add, to);
+void add_keys(http_call& c, const answer_taker& answer) {
+  ask_many(c, question::add, answer);
 }
 
-void check_keys(http_call& c, const answer_taker& to) {
-  ask_many(c, question::check, to);
+void check_keys(http_call& c, const answer_taker& answer) {
+  ask_many(c, question::check, answer);
 }
 
-void check_key(http_call& c, const answer_taker& to) {
-  const auto a = std::make_shared<keys_call>(c.all, question::check, to);
+void check_key(http_call& c, const answer_taker& answer) {
+  const auto a = std::make_shared<keys_call>(c.all, question::check, answer);
   a->is_one = true;
   take_time(c, *a);
   a->batch.keys = {a->decoded.emplace_back(c.key)};
@@ -243,16 +243,16 @@ void take_size(json_body& body, spec_request& r) {
 }
 
 /// @return whether any of these was given
-bool take_layout(json_body& body, filter_registry::request& how) {
-  spec_request& r = how.spec;
+bool take_layout(json_body& body, filter_registry::request& wanted) {
+  spec_request& r = wanted.spec;
   r.layout = choice<layout_kind>(body, "layout", own_layout,
                                  "classic, line-8x64, line-16x32, two-line-8x64, two-line-16x32");
   const auto probes = body.integer("probes", {1, max_probes});
   if (probes) r.probes = static_cast<unsigned>(*probes);
-  how.hash = choice<hash_kind>(body, "hash", parse_own_hash, "xxh3, siphash");
+  wanted.hash = choice<hash_kind>(body, "hash", parse_own_hash, "xxh3, siphash");
   const auto partitions = body.integer("partitions", {1, max_partitions});
   if (partitions) r.partitions = static_cast<std::uint32_t>(*partitions);
-  return r.layout || probes || how.hash || partitions;
+  return r.layout || probes || wanted.hash || partitions;
 }
 
 bool take_window(json_body& body, spec_request& r) {
@@ -290,13 +290,13 @@ new_filter parse_new_filter(std::string_view text) {
   new_filter made;
   made.key = typed_name(body.text("name").value_or(""));
   if (made.key.empty()) refuse_parameter("name is missing: the name of the new filter");
-  spec_request& r = made.how.spec;
+  spec_request& r = made.request.spec;
   take_size(body, r);
-  const bool chose_layout = take_layout(body, made.how);
+  const bool chose_layout = take_layout(body, made.request);
   const bool chose_window = take_window(body, r);
   take_foreign(body, r, chose_layout || chose_window);
-  made.how.life = body.duration("expire");
-  made.how.requested.expansion = r.expansion;
+  made.request.life = body.duration("expire");
+  made.request.requested.expansion = r.expansion;
   body.must_be_all_taken();
   return made;
 }

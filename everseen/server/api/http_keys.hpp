@@ -19,7 +19,7 @@ enum class key_encoding : std::uint8_t { utf8, base64 };
 /// @throws http_problem
 [[nodiscard]] key_encoding encoding_of(std::string_view word);
 /// @throws http_problem  invalid base64
-[[nodiscard]] std::string decoded_key(std::string_view written, key_encoding how);
+[[nodiscard]] std::string decoded_key(std::string_view written, key_encoding encoding);
 
 /// The problem for a name that no filter has, with the nearest name that one has.
 [[nodiscard]] http_problem unknown_filter(service& all, std::string_view name);
@@ -30,15 +30,15 @@ enum class key_encoding : std::uint8_t { utf8, base64 };
 [[nodiscard]] std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int64_t> ms);
 
 /// Schemas `keys` and `verdicts`. If batches wait for the store, keys of many clients share them.
-void add_keys(http_call& c, const answer_taker& to);
-void check_keys(http_call& c, const answer_taker& to);
+void add_keys(http_call& c, const answer_taker& answer);
+void check_keys(http_call& c, const answer_taker& answer);
 /// The key in the path. Schema `key_verdict`.
-void check_key(http_call& c, const answer_taker& to);
+void check_key(http_call& c, const answer_taker& answer);
 
 /// A filter that a client wants to create: schema `new_filter` of openapi.json.
 struct new_filter {
   std::string key{};  ///< its name
-  filter_registry::request how{};
+  filter_registry::request request{};
 };
 
 /// @throws http_problem, parameter_error  says what is invalid

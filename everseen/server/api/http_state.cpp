@@ -51,12 +51,12 @@ http_response stats(http_call& c) {
   all.health().refresh_figures();
   for (const auto& [key, f] : all.filters().records())
     if (f->figures.last()) filters.push_back(counters_json(key, *f));
-  const event_time now = service::now();
+  const event_time current_time = service::now();
   return json_response(
       {{"version", EVERSEEN_VERSION},
-       {"now_ms", now.time_since_epoch().count()},
+       {"now_ms", current_time.time_since_epoch().count()},
        {"uptime_seconds",
-        static_cast<double>(std::max<std::int64_t>(0, (now - all.started()).count())) / 1000},
+        static_cast<double>(std::max<std::int64_t>(0, (current_time - all.started()).count())) / 1000},
        {"store", kind_of(all.filters())},
        {"redis_addresses", addresses_json(all)},
        {"connections",

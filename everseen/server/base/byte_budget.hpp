@@ -14,7 +14,7 @@ class byte_budget {
   /// The bytes of one holder; its destructor returns them. Threads: one at a time.
   class share {
    public:
-    explicit share(byte_budget& of) noexcept : of_(&of) {}
+    explicit share(byte_budget& budget) noexcept : of_(&budget) {}
     ~share() { give_back(); }
     share(share&& other) noexcept : of_(other.of_), held_(std::exchange(other.held_, 0)) {}
     share& operator=(share&&) = delete;

@@ -27,7 +27,7 @@ struct call {
   session& from;
   word_list words;
   wire::reply_writer& reply;
-  const struct command& what;
+  const struct command& called;
 };
 
 /// An error reply whose text clients know. Thrown by a command, whose reply is then discarded.

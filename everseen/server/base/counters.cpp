@@ -9,8 +9,8 @@ namespace everseen::server {
 void duration_histogram::note(clock::duration took) noexcept {
   const auto ns = static_cast<std::uint64_t>(
       std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
-  const auto* const at = std::lower_bound(ends_ns.begin(), ends_ns.end(), ns);
-  counts_.add(static_cast<std::size_t>(at - ends_ns.begin()), 1);
+  const auto* const found = std::lower_bound(ends_ns.begin(), ends_ns.end(), ns);
+  counts_.add(static_cast<std::size_t>(found - ends_ns.begin()), 1);
   counts_.add(sum_, ns);
 }
 
@@ -42,14 +42,15 @@ void batch_counters::note(question asks, const tally& t, bool outage) noexcept {
   if (asks == question::add && !was_added_to_) was_added_to_ = true;
 }
 
-void batch_counters::note_use(duration_histogram::clock::time_point now) noexcept {
-  const std::int64_t second = seconds_of(now);
+void batch_counters::note_use(duration_histogram::clock::time_point current_time) noexcept {
+  const std::int64_t second = seconds_of(current_time);
   if (used_s_.load(std::memory_order_relaxed) != second) used_s_.store(second, std::memory_order_relaxed);
 }
 
-std::chrono::seconds batch_counters::unused_for(duration_histogram::clock::time_point now) const noexcept {
+std::chrono::seconds batch_counters::unused_for(
+    duration_histogram::clock::time_point current_time) const noexcept {
   return std::chrono::seconds(
-      std::max<std::int64_t>(0, seconds_of(now) - used_s_.load(std::memory_order_relaxed)));
+      std::max<std::int64_t>(0, seconds_of(current_time) - used_s_.load(std::memory_order_relaxed)));
 }
 
 tally batch_counters::verdicts(question asks) const noexcept {

@@ -24,18 +24,18 @@ template <std::size_t Count>
 class spread_counters {
  public:
   void add(std::size_t which, std::uint64_t more) noexcept {
-    lines_[line_of_this_thread()].of[which].fetch_add(more, std::memory_order_relaxed);
+    lines_[line_of_this_thread()].counts[which].fetch_add(more, std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t sum(std::size_t which) const noexcept {
     std::uint64_t all = 0;
-    for (const line& each : lines_) all += each.of[which].load(std::memory_order_relaxed);
+    for (const line& each : lines_) all += each.counts[which].load(std::memory_order_relaxed);
     return all;
   }
 
  private:
   static constexpr std::size_t lines = 16;
   struct alignas(64) line {
-    std::array<std::atomic<std::uint64_t>, Count> of{};
+    std::array<std::atomic<std::uint64_t>, Count> counts{};
   };
   static std::size_t line_of_this_thread() noexcept {
     static std::atomic<std::size_t> next = 0;
@@ -77,9 +77,10 @@ class batch_counters {
   [[nodiscard]] std::uint64_t batches(question asks) const noexcept { return counts_.sum(first(asks) + 4); }
   [[nodiscard]] std::uint64_t outages() const noexcept { return counts_.sum(outages_); }
   /// Notes the time of a batch.    Cost: a load; a store once a second
-  void note_use(duration_histogram::clock::time_point now) noexcept;
+  void note_use(duration_histogram::clock::time_point current_time) noexcept;
   /// Time since the last batch; if there was none, since it was constructed.
-  [[nodiscard]] std::chrono::seconds unused_for(duration_histogram::clock::time_point now) const noexcept;
+  [[nodiscard]] std::chrono::seconds unused_for(
+      duration_histogram::clock::time_point current_time) const noexcept;
 
   /// Whether keys were added since the last call.
   [[nodiscard]] bool take_added() noexcept { return was_added_to_ && was_added_to_.exchange(false); }
@@ -108,9 +109,9 @@ class request_counts {
     friend auto operator<=>(const kind&, const kind&) = default;
   };
 
-  void note(const kind& of) {
+  void note(const kind& counted) {
     const std::scoped_lock alone(lock_);
-    ++counts_[of];
+    ++counts_[counted];
   }
 
   [[nodiscard]] std::map<kind, std::uint64_t> all() const {
@@ -121,7 +122,7 @@ class request_counts {
   [[nodiscard]] std::uint64_t sum() const {
     const std::scoped_lock alone(lock_);
     std::uint64_t requests = 0;
-    for (const auto& [of, count] : counts_) requests += count;
+    for (const auto& [labels, count] : counts_) requests += count;
     return requests;
   }
 

@@ -34,7 +34,7 @@ void bloom_reserve(call& c) {
 }
 
 void bloom_add(call& c) {
-  const batched_keys asked = *c.what.batched(c.words);
+  const batched_keys asked = *c.called.batched(c.words);
   answer(c, c.all.filters().open_or_create(c.words[1], default_request()), asked);
 }
 
@@ -47,7 +47,7 @@ void insert(call& c) {
 
 /// A missing filter contains nothing, as clients of RedisBloom expect.
 void bloom_check(call& c) {
-  const batched_keys asked = *c.what.batched(c.words);
+  const batched_keys asked = *c.called.batched(c.words);
   if (auto f = c.all.filters().open(c.words[1])) return answer(c, open_filter(std::move(f)), asked);
   if (asked.shape != reply_shape::one) c.reply.array(asked.keys.size());
   for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);

@@ -27,47 +27,47 @@ void card(call& c) {
 struct info_field {
   std::string_view word;
   std::string_view name;
-  void (*write)(const shared_filter& f, const filter_info& now, wire::reply_writer& to);
+  void (*write)(const shared_filter& f, const filter_info& info, wire::reply_writer& reply);
 };
 
-std::uint64_t layers_of(const filter_info& now) {
-  return std::max<std::uint64_t>(1, now.max_layers);
+std::uint64_t layers_of(const filter_info& info) {
+  return std::max<std::uint64_t>(1, info.max_layers);
 }
 
-void write_capacity(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
-  if (now.spec.partitions == 1 && layers_of(now) > 1) {
+void write_capacity(const shared_filter& f, const filter_info& info, wire::reply_writer& reply) {
+  if (info.spec.partitions == 1 && layers_of(info) > 1) {
     std::uint64_t all = 0;
-    for (const slice_state& slice : now.partitions.front().slices)
+    for (const slice_state& slice : info.partitions.front().slices)
       for (const layer_state& layer : slice.layers) all += layer.capacity;
-    return to.integer(static_cast<std::int64_t>(all));
+    return reply.integer(static_cast<std::int64_t>(all));
   }
   // Each layer has twice the capacity of the one before it.
-  const double doubled = std::exp2(static_cast<double>(layers_of(now))) - 1;
+  const double doubled = std::exp2(static_cast<double>(layers_of(info))) - 1;
   const double all = static_cast<double>(f.handle.get_spec().capacity) * doubled;
   constexpr double most = 9e18;
-  to.integer(static_cast<std::int64_t>(std::min(all, most)));
+  reply.integer(static_cast<std::int64_t>(std::min(all, most)));
 }
 
 /// RedisBloom counts what is beside the bits, too: one structure for the filter, and one for each layer.
-void write_size(const shared_filter& f, const filter_info& now, wire::reply_writer& to) {
+void write_size(const shared_filter& f, const filter_info& info, wire::reply_writer& reply) {
   constexpr std::uint64_t of_filter = 32, of_layer = 64;
-  const bool redisbloom = now.spec.layout == layout_kind::redisbloom;
-  const std::uint64_t beside_bits = redisbloom ? of_filter + of_layer * layers_of(now) : 0;
-  to.integer(static_cast<std::int64_t>(std::max(now.bytes, f.planned_bytes) + beside_bits));
+  const bool redisbloom = info.spec.layout == layout_kind::redisbloom;
+  const std::uint64_t beside_bits = redisbloom ? of_filter + of_layer * layers_of(info) : 0;
+  reply.integer(static_cast<std::int64_t>(std::max(info.bytes, f.planned_bytes) + beside_bits));
 }
 
-void write_layers(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(layers_of(now)));
+void write_layers(const shared_filter&, const filter_info& info, wire::reply_writer& reply) {
+  reply.integer(static_cast<std::int64_t>(layers_of(info)));
 }
 
-void write_keys(const shared_filter&, const filter_info& now, wire::reply_writer& to) {
-  to.integer(static_cast<std::int64_t>(now.keys));
+void write_keys(const shared_filter&, const filter_info& info, wire::reply_writer& reply) {
+  reply.integer(static_cast<std::int64_t>(info.keys));
 }
 
-void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& to) {
+void write_expansion(const shared_filter& f, const filter_info&, wire::reply_writer& reply) {
   const spec& s = f.handle.get_spec();
-  if (s.growth != growth_kind::grow) return to.null();
-  to.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.requested.expansion);
+  if (s.growth != growth_kind::grow) return reply.null();
+  reply.integer(s.layout == layout_kind::redisbloom ? s.foreign.expansion : f.requested.expansion);
 }
 
 constexpr info_field info_fields[] = {
@@ -77,15 +77,15 @@ constexpr info_field info_fields[] = {
 };
 
 void bloom_info(call& c) {
-  if (c.words.size() > 3) throw wrong_arity(c.what.name);
+  if (c.words.size() > 3) throw wrong_arity(c.called.name);
   const auto f = c.all.filters().peek(c.words[1]);
   if (!f) throw no_such_filter;
   if (c.words.size() == 2) {
-    const filter_info now = f->handle.info();
+    const filter_info info = f->handle.info();
     c.reply.map(std::size(info_fields));
     for (const info_field& field : info_fields) {
       c.reply.status(field.name);
-      field.write(*f, now, c.reply);
+      field.write(*f, info, c.reply);
     }
     return;
   }
@@ -114,16 +114,16 @@ std::string described(const spec& s, const layer_state& layer, std::size_t index
 void debug(call& c) {
   const auto f = c.all.filters().peek(c.words[1]);
   if (!f) throw no_such_filter;
-  const filter_info now = f->handle.info();
-  std::vector<std::string> lines = {fmt::format("size:{}", now.keys)};
-  for (const partition_state& state : now.partitions) {
+  const filter_info info = f->handle.info();
+  std::vector<std::string> lines = {fmt::format("size:{}", info.keys)};
+  for (const partition_state& state : info.partitions) {
     if (state.slices.empty()) {  // the store makes the first layer with the first key
-      const growth::layer_plan first = growth::plan_layer(now.spec, 0);
-      lines.push_back(described(now.spec, {first.shape, first.capacity, 0}, 0));
+      const growth::layer_plan first = growth::plan_layer(info.spec, 0);
+      lines.push_back(described(info.spec, {first.shape, first.capacity, 0}, 0));
     }
     for (const slice_state& slice : state.slices)
       for (std::size_t i = 0; i < slice.layers.size(); ++i)
-        lines.push_back(described(now.spec, slice.layers[i], i));
+        lines.push_back(described(info.spec, slice.layers[i], i));
   }
   c.reply.array(lines.size());
   for (const std::string& line : lines) c.reply.bulk(line);

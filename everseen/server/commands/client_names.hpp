@@ -8,9 +8,9 @@
 namespace everseen::server {
 
 /// A word that a client says about itself, to be kept while it is connected.
-/// @param what  the word, for the refusal
+/// @param subject  the word, for the refusal
 /// @throws refusal  it is not of printable ASCII without blanks, or is too long
-[[nodiscard]] std::string client_word(std::string_view what, std::string_view word);
+[[nodiscard]] std::string client_word(std::string_view subject, std::string_view word);
 
 /// Names the connection, for CLIENT SETNAME and HELLO.    @throws refusal
 void name_client(call& c, std::string_view name);

@@ -26,21 +26,21 @@ std::vector<std::string_view> flags_of(const command& c) {
   return flags;
 }
 
-void write_entry(wire::reply_writer& to, const command& c) {
-  to.array(10);
-  to.bulk(lower(c.name));
-  to.integer(c.arity);
+void write_entry(wire::reply_writer& reply, const command& c) {
+  reply.array(10);
+  reply.bulk(lower(c.name));
+  reply.integer(c.arity);
   const auto flags = flags_of(c);
-  to.set(flags.size());
-  for (const std::string_view flag : flags) to.status(flag);
-  to.integer(c.keys.first);
-  to.integer(c.keys.last);
-  to.integer(c.keys.step);
-  to.set(0);    // categories: rights are options of the server
-  to.array(0);  // tips
-  to.array(0);  // key specifications
-  to.array(c.subcommands.size());
-  for (const command& part : c.subcommands) write_entry(to, part);
+  reply.set(flags.size());
+  for (const std::string_view flag : flags) reply.status(flag);
+  reply.integer(c.keys.first);
+  reply.integer(c.keys.last);
+  reply.integer(c.keys.step);
+  reply.set(0);    // categories: rights are options of the server
+  reply.array(0);  // tips
+  reply.array(0);  // key specifications
+  reply.array(c.subcommands.size());
+  for (const command& part : c.subcommands) write_entry(reply, part);
 }
 
 void describe_all(call& c) {

@@ -36,10 +36,10 @@ std::string_view second_word(const command& c) noexcept {
   return c.name.substr(c.name.find('|') + 1);
 }
 
-const command* find_subcommand(const command& of, std::string_view word) noexcept {
-  const auto found = std::find_if(of.subcommands.begin(), of.subcommands.end(),
+const command* find_subcommand(const command& described, std::string_view word) noexcept {
+  const auto found = std::find_if(described.subcommands.begin(), described.subcommands.end(),
                                   [&](const command& each) { return is_word(word, second_word(each)); });
-  return found != of.subcommands.end() ? &*found : nullptr;
+  return found != described.subcommands.end() ? &*found : nullptr;
 }
 
 /// In the words of Redis, which clients know; by the rest, clients of everseen recognise this server.
@@ -67,8 +67,8 @@ std::span<const command> all_commands() {
 
 const command* find_command(std::string_view name) {
   if (const auto bar = name.find('|'); bar != std::string_view::npos) {
-    const command* const of = find_command(name.substr(0, bar));
-    return of != nullptr ? find_subcommand(*of, name.substr(bar + 1)) : nullptr;
+    const command* const described = find_command(name.substr(0, bar));
+    return described != nullptr ? find_subcommand(*described, name.substr(bar + 1)) : nullptr;
   }
   std::array<char, longest_name> capitals{};
   if (name.size() > capitals.size()) return nullptr;
@@ -82,10 +82,10 @@ const command* find_command(std::string_view name) {
 
 const command& command_of(word_list request) {
   const bool is_full_name = request[0].find('|') != std::string_view::npos;
-  const command* const what = is_full_name ? nullptr : find_command(request[0]);
-  if (what == nullptr) throw unknown_command(request);
-  if (what->subcommands.empty() || request.size() == 1) return *what;
-  if (const command* const part = find_subcommand(*what, request[1])) return *part;
+  const command* const entry = is_full_name ? nullptr : find_command(request[0]);
+  if (entry == nullptr) throw unknown_command(request);
+  if (entry->subcommands.empty() || request.size() == 1) return *entry;
+  if (const command* const part = find_subcommand(*entry, request[1])) return *part;
   throw unknown_subcommand(request[1]);
 }
 

@@ -62,7 +62,7 @@ void get_settings(call& c) {
 
 /// A setting to change, and its new value.
 struct change {
-  const setting* of;
+  const setting* changed;
   std::int64_t value;
 };
 
@@ -79,16 +79,18 @@ change read_change(std::string_view name, std::string_view value) {
 
 /// All or nothing, as in Redis.
 void set_settings(call& c) {
-  if (c.words.size() % 2 != 0) throw wrong_arity(c.what.name);
+  if (c.words.size() % 2 != 0) throw wrong_arity(c.called.name);
   std::vector<change> changes;
   for (std::size_t i = 2; i < c.words.size(); i += 2) {
     const change next = read_change(c.words[i], c.words[i + 1]);
-    if (std::any_of(changes.begin(), changes.end(), [&](const change& each) { return each.of == next.of; }))
-      throw refusal{fmt::format(
-          "ERR CONFIG SET failed (possibly related to argument '{}') - duplicate parameter", next.of->name)};
+    if (std::any_of(changes.begin(), changes.end(),
+                    [&](const change& each) { return each.changed == next.changed; }))
+      throw refusal{
+          fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - duplicate parameter",
+                      next.changed->name)};
     changes.push_back(next);
   }
-  for (const change& each : changes) each.of->set(c.all, each.value);
+  for (const change& each : changes) each.changed->set(c.all, each.value);
   c.reply.ok();
 }
 

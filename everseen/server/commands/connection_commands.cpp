@@ -78,7 +78,7 @@ void connection_hello(call& c) {
 }
 
 void ping(call& c) {
-  if (c.words.size() > 2) throw wrong_arity(c.what.name);
+  if (c.words.size() > 2) throw wrong_arity(c.called.name);
   if (c.words.size() == 2)
     c.reply.bulk(c.words[1]);
   else
@@ -113,12 +113,12 @@ void connection_reset(call& c) {
 
 }  // namespace
 
-std::string client_word(std::string_view what, std::string_view word) {
+std::string client_word(std::string_view subject, std::string_view word) {
   constexpr std::size_t most_bytes = 256;  // each connection keeps three
   if (!std::ranges::all_of(word, [](char b) { return b > ' ' && b <= '~'; }))
-    throw refusal{fmt::format("ERR {} cannot contain spaces, newlines or special characters.", what)};
+    throw refusal{fmt::format("ERR {} cannot contain spaces, newlines or special characters.", subject)};
   if (word.size() > most_bytes)
-    throw refusal{fmt::format("ERR {} cannot have more than {} bytes", what, most_bytes)};
+    throw refusal{fmt::format("ERR {} cannot have more than {} bytes", subject, most_bytes)};
   return std::string(word);
 }
 

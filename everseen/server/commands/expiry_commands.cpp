@@ -58,7 +58,7 @@ void expiretime(call& c) {
 }
 
 /// NX, XX, GT and LT. As in Redis, a filter without expiry counts as infinitely late.
-bool is_wanted(word_list options, std::optional<event_time> now, event_time next) {
+bool is_wanted(word_list options, std::optional<event_time> current, event_time next) {
   bool nx = false, xx = false, gt = false, lt = false;
   for (const std::string_view word : options) {
     nx = nx || is_word(word, "NX");
@@ -71,9 +71,9 @@ bool is_wanted(word_list options, std::optional<event_time> now, event_time next
   if (nx && (xx || gt || lt))
     throw refusal{"ERR NX and XX, GT or LT options at the same time are not compatible"};
   if (gt && lt) throw refusal{"ERR GT and LT options at the same time are not compatible"};
-  if ((nx && now) || (xx && !now)) return false;
-  if (gt && (!now || next <= *now)) return false;
-  return !lt || !now || next < *now;
+  if ((nx && current) || (xx && !current)) return false;
+  if (gt && (!current || next <= *current)) return false;
+  return !lt || !current || next < *current;
 }
 
 /// @param from  the time from which the client's number counts
@@ -82,7 +82,7 @@ void expire_at(call& c, std::int64_t unit_ms, event_time from) {
   constexpr std::int64_t most = INT64_MAX / 4;
   if (!time) throw refusal{"ERR value is not an integer or out of range"};
   if (*time > most / unit_ms || *time < -most / unit_ms)
-    throw refusal{"ERR invalid expire time in '" + lower(c.what.name) + "' command"};
+    throw refusal{"ERR invalid expire time in '" + lower(c.called.name) + "' command"};
   const event_time when = from + std::chrono::milliseconds(*time * unit_ms);
   (void)is_wanted(c.words.subspan(3), std::nullopt,
                   when);  // errors are reported even if there is no key

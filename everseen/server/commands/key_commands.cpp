@@ -30,8 +30,9 @@ void type(call& c) {
 
 /// A filter that cannot be dropped now does not stop the others.
 void flush(call& c) {
-  const word_list how = c.words.subspan(1);
-  if (how.size() > 1 || (how.size() == 1 && !is_word(how[0], "ASYNC") && !is_word(how[0], "SYNC")))
+  const word_list modifiers = c.words.subspan(1);
+  if (modifiers.size() > 1 ||
+      (modifiers.size() == 1 && !is_word(modifiers[0], "ASYNC") && !is_word(modifiers[0], "SYNC")))
     throw syntax_error();
   std::size_t left = 0;
   std::string why;

@@ -95,16 +95,16 @@ void last_save(call& c) {
 
 /// SAVE, NOSAVE, NOW and FORCE change nothing: the server always saves, and has no replicas to wait for.
 void shut_down(call& c) {
-  const word_list how = c.words.subspan(1);
+  const word_list modifiers = c.words.subspan(1);
   const auto has = [&](std::string_view capitals) {
-    return std::any_of(how.begin(), how.end(),
+    return std::any_of(modifiers.begin(), modifiers.end(),
                        [&](std::string_view word) { return is_word(word, capitals); });
   };
-  for (const std::string_view word : how)
+  for (const std::string_view word : modifiers)
     if (!is_word(word, "SAVE") && !is_word(word, "NOSAVE") && !is_word(word, "NOW") &&
         !is_word(word, "FORCE") && !is_word(word, "ABORT"))
       throw syntax_error();
-  if ((has("SAVE") && has("NOSAVE")) || (has("ABORT") && how.size() > 1)) throw syntax_error();
+  if ((has("SAVE") && has("NOSAVE")) || (has("ABORT") && modifiers.size() > 1)) throw syntax_error();
   if (has("ABORT")) throw refusal{"ERR No shutdown in progress."};
   c.all.ask_to_stop();
   c.from.end();  // Redis does not answer either

@@ -44,12 +44,12 @@ void exec(call& c) {
   bool is_away = false;
   for (const auto& request : all.requests) {
     const std::vector<std::string_view> words(request.begin(), request.end());
-    const command& what = command_of(words);
+    const command& entry = command_of(words);
     const std::size_t before = c.from.output().size();
-    if (is_away && what.place == runs::on_worker)
+    if (is_away && entry.place == runs::on_worker)
       c.reply.error("OUTAGE not run: the store gave no answer to a request before it in this transaction");
     else
-      c.from.run_request(what, words);
+      c.from.run_request(entry, words);
     is_away = is_away || says_outage(std::string_view(c.from.output()).substr(before));
   }
 }

@@ -12,7 +12,7 @@ namespace everseen::server {
 
 using parsed_head = boost::beast::http::request_header<boost::beast::http::fields>;
 
-[[nodiscard]] http_request head_of(const parsed_head& parsed, const arrival& how);
+[[nodiscard]] http_request head_of(const parsed_head& parsed, const arrival& origin);
 /// Refuses requests that a proxy in front may split differently (request smuggling), or send to another host.
 /// @param chunked  whether the body was parsed as chunked
 /// @throws http_problem

@@ -41,19 +41,19 @@ class http_connection final : public client_connection<Stream> {
 
  public:
   template <typename... Arguments>
-  http_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival& how,
+  http_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival& origin,
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
-        how_(how),
+        how_(origin),
         body_(common.requests()) {
     base::who().last_command = "http";
     begin_request();
   }
 
-  void look_at_clock(clock::time_point now) override {
+  void look_at_clock(clock::time_point current_time) override {
     if (is_suspended()) return;
     const auto is_over = [&](auto since, std::chrono::seconds limit) {
-      return base::exceeds(now - since, limit);
+      return base::exceeds(current_time - since, limit);
     };
     const auto& limits = all().settings();
     if (is_writing() || is_lingering_) {
@@ -218,9 +218,9 @@ class http_connection final : public client_connection<Stream> {
 
 }  // namespace
 
-void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& how,
+void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& origin,
                            std::shared_ptr<client> who) {
-  begin_connection<http_connection>(home, all, std::move(socket), how, std::move(who));
+  begin_connection<http_connection>(home, all, std::move(socket), origin, std::move(who));
 }
 
 }  // namespace everseen::server

@@ -46,7 +46,7 @@ bool takes_gzip(std::string_view codings) {
 
 }  // namespace
 
-http_request head_of(const parsed_head& parsed, const arrival& how) {
+http_request head_of(const parsed_head& parsed, const arrival& arrived) {
   const auto field = [&](http::field name) { return std::string(plain(parsed[name])); };
   http_request r;
   r.method = method_of(parsed.method());
@@ -59,7 +59,7 @@ http_request head_of(const parsed_head& parsed, const arrival& how) {
   r.none_match = field(http::field::if_none_match);
   r.takes_gzip = takes_gzip(plain(parsed[http::field::accept_encoding]));
   r.is_old = parsed.version() < 11;
-  r.by_loopback = how.by_loopback;
+  r.by_loopback = arrived.by_loopback;
   return r;
 }
 

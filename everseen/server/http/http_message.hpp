@@ -35,8 +35,8 @@ struct http_request {
   }
   /// The text after the question mark.
   [[nodiscard]] std::string_view query() const noexcept {
-    const auto at = target.find('?');
-    return at == std::string::npos ? std::string_view() : std::string_view(target).substr(at + 1);
+    const auto found = target.find('?');
+    return found == std::string::npos ? std::string_view() : std::string_view(target).substr(found + 1);
   }
   /// Whether it may change something.
   [[nodiscard]] bool is_unsafe() const noexcept {

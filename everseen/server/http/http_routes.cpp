@@ -123,9 +123,9 @@ admitted_request admit(service& all, const http_request& head) {
   admitted_request found = find(all, head);
   const right needed = found.route->needs;
   if (needed != right::nothing) {
-    const sender by = sender_of(all, head);
-    found.user = by.user;
-    must_have(needed, by.may);
+    const sender client = sender_of(all, head);
+    found.user = client.user;
+    must_have(needed, client.may);
   }
   if (!head.is_unsafe()) return found;
   must_be_of_this_site(head);
@@ -147,19 +147,20 @@ http_response run(const http_route& route, http_call& c) {
 
 }  // namespace
 
-void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to) {
+void answer(service& all, const admitted_request& admitted, const http_request& r,
+            const answer_taker& answer) {
   const auto answered = [&]() -> std::optional<http_response> {
     try {
       if (all.stats().gives_up()) throw http_problem{503, "stopping", "the server is being stopped"};
       http_call c{all, r, admitted.name, admitted.key};
       if (admitted.route->begin == nullptr) return run(*admitted.route, c);
-      admitted.route->begin(c, to);
+      admitted.route->begin(c, answer);
       return std::nullopt;
     } catch (...) {
       return response_of(problem_of_current_exception());
     }
   };
-  if (auto now = answered()) to(*std::move(now));
+  if (auto current = answered()) answer(*std::move(current));
 }
 
 }  // namespace everseen::server

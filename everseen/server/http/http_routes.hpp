@@ -32,9 +32,9 @@ struct http_route {
   runs place = runs::on_worker;
   http_response (*run)(http_call&) = nullptr;
   const char* label = "";  ///< as CLIENT LIST shows it
-  /// Instead of run: does not occupy a thread until it is answered. Throws, or ensures that `to` is called
-  /// once; until then the request stays in place.
-  void (*begin)(http_call&, const answer_taker& to) = nullptr;
+  /// Instead of run: does not occupy a thread until it is answered. Throws, or ensures that `answer` is
+  /// called once; until then the request stays in place.
+  void (*begin)(http_call&, const answer_taker& answer) = nullptr;
   bool takes_text = false;  ///< a body may be text/plain, beside JSON
 };
 
@@ -64,7 +64,8 @@ struct admitted_request {
 [[nodiscard]] admitted_request admit(service& all, const http_request& head);
 
 /// Answers a request, also with errors.
-/// @pre  the request stays in place until `to` is called    Threads: any number.
-void answer(service& all, const admitted_request& admitted, const http_request& r, const answer_taker& to);
+/// @pre  the request stays in place until `answer` is called    Threads: any number.
+void answer(service& all, const admitted_request& admitted, const http_request& r,
+            const answer_taker& answer);
 
 }  // namespace everseen::server

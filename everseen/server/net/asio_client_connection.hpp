@@ -174,13 +174,13 @@ class client_connection : public connection, public std::enable_shared_from_this
 
 /// Starts to serve a client with a connection for plain sockets, or for TLS.
 template <template <typename> typename Connection, typename... Arguments>
-void begin_connection(loop& home, service& all, any_socket socket, const arrival& how,
+void begin_connection(loop& home, service& all, any_socket socket, const arrival& origin,
                       std::shared_ptr<client> who) {
-  if (how.tls == nullptr)
-    std::make_shared<Connection<any_socket>>(home, all, std::move(who), how, std::move(socket))->begin();
+  if (origin.tls == nullptr)
+    std::make_shared<Connection<any_socket>>(home, all, std::move(who), origin, std::move(socket))->begin();
   else
-    std::make_shared<Connection<encrypted_socket>>(home, all, std::move(who), how, std::move(socket),
-                                                   *how.tls)
+    std::make_shared<Connection<encrypted_socket>>(home, all, std::move(who), origin, std::move(socket),
+                                                   *origin.tls)
         ->begin();
 }
 

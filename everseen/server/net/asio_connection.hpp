@@ -23,9 +23,9 @@ struct arrival {
 };
 
 /// Starts to serve a client, on the thread of the loop that owns its socket.
-void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
+void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& origin,
                            std::shared_ptr<client> who);
-void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& how,
+void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& origin,
                            std::shared_ptr<client> who);
 
 }  // namespace everseen::server

@@ -20,7 +20,7 @@ class connection {
 
   virtual ~connection() = default;
   /// Checks its timeouts.
-  virtual void look_at_clock(clock::time_point now) = 0;
+  virtual void look_at_clock(clock::time_point current_time) = 0;
   /// Answers what has arrived, then ends.
   virtual void drain() = 0;
   virtual void close() = 0;

@@ -33,11 +33,11 @@ void loop::tick() {
     // A timer that has already expired cannot be cancelled.
     if (fault || has_finished_) return;
     tick();
-    const auto now = connection::clock::now();
+    const auto current = connection::clock::now();
     std::vector<std::shared_ptr<connection>> all;  // the check may remove it from connections_
     for (const auto& [raw, weak] : connections_)
       if (auto c = weak.lock()) all.push_back(std::move(c));
-    for (const auto& each : all) each->look_at_clock(now);
+    for (const auto& each : all) each->look_at_clock(current);
   });
 }
 

@@ -24,8 +24,9 @@ std::vector<event_time> unpack(std::string_view bytes, std::size_t keys) {
     throw refusal{"ERR TIMES takes 8 bytes for each key: milliseconds since 1970, little-endian"};
   std::vector<event_time> times;
   times.reserve(keys);
-  for (std::size_t at = 0; at < bytes.size(); at += wire::time_bytes)
-    times.push_back(time_of(load_le<std::int64_t>(reinterpret_cast<const std::byte*>(bytes.data()) + at)));
+  for (std::size_t position = 0; position < bytes.size(); position += wire::time_bytes)
+    times.push_back(
+        time_of(load_le<std::int64_t>(reinterpret_cast<const std::byte*>(bytes.data()) + position)));
   return times;
 }
 

@@ -57,15 +57,15 @@ std::shared_ptr<shared_filter> opened_filter(call& c) {
 
 /// The verdicts in a string with a digit for each key. If some are unknown, why: an array of that string, the
 /// cause, and its text.
-void write_digits(const key_batch& batch, wire::reply_writer& to) {
+void write_digits(const key_batch& batch, wire::reply_writer& reply) {
   std::string digits(batch.verdicts.size(), '0');
   std::ranges::transform(batch.verdicts, digits.begin(),
                          [](verdict v) { return static_cast<char>('0' + static_cast<int>(v)); });
-  if (!batch.why.failure) return to.bulk(digits);
-  to.array(3);
-  to.bulk(digits);
-  to.bulk(wire::word_of(batch.why.failure->why));
-  to.bulk(batch.why.failure->message);
+  if (!batch.why.failure) return reply.bulk(digits);
+  reply.array(3);
+  reply.bulk(digits);
+  reply.bulk(wire::word_of(batch.why.failure->why));
+  reply.bulk(batch.why.failure->message);
 }
 
 std::shared_ptr<shared_filter> asked_filter(call& c, const asked_keys& asked) {
@@ -78,7 +78,7 @@ std::shared_ptr<shared_filter> asked_filter(call& c, const asked_keys& asked) {
 /// Judges the keys of a request, and writes the reply.
 /// @return whether no later batch of the same client may be judged before it knows of this one's failure
 bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& asked, question q,
-            wire::reply_writer& to) {
+            wire::reply_writer& reply) {
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const std::array<event_time, 1> clock = {service::now()};
   std::span<const event_time> times = asked.times;
@@ -89,13 +89,13 @@ bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& 
   judge(f->counted(), q, batch, times);
   if (batch.is_stale) c.all.filters().forget(f);
   if (!asked.in_digits) {
-    write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, to);
+    write_verdicts(f->handle, batch, 0, batch.keys.size(), q, reply_shape::words, reply);
   } else {
     if (batch.why.thrown) std::rethrow_exception(batch.why.thrown);
     if (const auto& why = batch.why.failure;
         q == question::check && why && why->why == batch_failure::cause::backend)
       throw not_begun_as(why->message);
-    write_digits(batch, to);
+    write_digits(batch, reply);
   }
   return batch.why.thrown || (batch.why.failure && batch.why.failure->ends_batch());
 }
@@ -154,8 +154,8 @@ std::optional<batched_keys> plain_to_check(word_list w) {
 
 void everseen_info(call& c) {
   const auto f = opened_filter(c);
-  const filter_info now = f->handle.info();
-  const spec& s = now.spec;
+  const filter_info info = f->handle.info();
+  const spec& s = info.spec;
   c.reply.map(12);
   const auto text = [&](std::string_view name, std::string_view value) {
     c.reply.bulk(name);
@@ -169,12 +169,12 @@ void everseen_info(call& c) {
     c.reply.bulk(name);
     c.reply.real(value);
   };
-  text("name", now.name);
-  number("keys", now.keys);
+  text("name", info.name);
+  number("keys", info.keys);
   number("capacity", s.capacity);
   real("error_rate", s.error_rate);
-  real("error_rate_now", now.error_rate_now);
-  number("bytes", now.bytes);
+  real("error_rate_now", info.error_rate_now);
+  number("bytes", info.bytes);
   text("layout", to_string(s.layout));
   text("hash", to_string(s.hash));
   text("growth", to_string(s.growth));

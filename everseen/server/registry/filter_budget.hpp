@@ -33,8 +33,8 @@ class filter_budget {
   /// reserved is used first.
   class share final : public segment_room {
    public:
-    /// Of 0 bytes; see set().    @param of  outlives the share
-    explicit share(filter_budget& of) noexcept : of_(&of) {}
+    /// Of 0 bytes; see set().    @param budget  outlives the share
+    explicit share(filter_budget& budget) noexcept : of_(&budget) {}
     share(share&& other) noexcept;
     share& operator=(share&&) = delete;
     ~share() override { set(0); }
@@ -60,8 +60,8 @@ class filter_budget {
 
    private:
     friend class filter_budget;
-    share(filter_budget& of, const size& of_filter) noexcept
-        : of_(&of), used_(of_filter.used), held_(of_filter.reserved) {}
+    share(filter_budget& budget, const size& of_filter) noexcept
+        : of_(&budget), used_(of_filter.used), held_(of_filter.reserved) {}
     void hold(std::uint64_t bytes) noexcept;
 
     filter_budget* of_;

@@ -52,14 +52,14 @@ filter_figures figures_of(const filter_info& info) {
   return f;
 }
 
-void recent_figures::look_at(const filter& of, clock::time_point now) {
+void recent_figures::look_at(const filter& source, clock::time_point current_time) {
   {
     const std::scoped_lock alone(lock_);
-    if (now < good_until_) return;
-    good_until_ = now + good_for;
+    if (current_time < good_until_) return;
+    good_until_ = current_time + good_for;
   }
   try {
-    filter_figures now_there = figures_of(of.info());
+    filter_figures now_there = figures_of(source.info());
     const std::scoped_lock alone(lock_);
     last_ = std::move(now_there);
   } catch (const error&) {

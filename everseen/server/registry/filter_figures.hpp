@@ -48,7 +48,7 @@ class recent_figures {
  public:
   using clock = std::chrono::steady_clock;
   /// Refreshes the figures unless they are still valid. Never fails: during an outage the old ones stay.
-  void look_at(const filter& of, clock::time_point now);
+  void look_at(const filter& source, clock::time_point current_time);
   /// The last known figures; nothing: none yet.
   [[nodiscard]] std::optional<filter_figures> last() const;
 

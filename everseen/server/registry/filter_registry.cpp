@@ -38,10 +38,10 @@ std::pair<std::shared_ptr<shared_filter>, std::shared_future<void>> with_end(
 
 }  // namespace
 
-filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads by,
+filter_registry::filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads pool,
                                  batch_stats& stats)
     : place_(std::move(place)),
-      threads_(by),
+      threads_(pool),
       stats_(stats),
       joined_{o.batch_keys, std::max(1U, o.store_threads / 2)},
       serving_threads_(std::max(1U, o.threads)),
@@ -74,7 +74,7 @@ std::shared_ptr<shared_filter> filter_registry::peek(std::string_view key) {
   return fetch(key, access::read);
 }
 
-std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, access how) {
+std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, access mode) {
   if (!is_name(key)) return nullptr;
   try {
     return changing_.join(key, [&] {
@@ -84,12 +84,12 @@ std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, acce
       if (close_if_over(key)) return forget_record(key), found;
       opened_filter opened;
       try {
-        opened = open_stored(key, how);
+        opened = open_stored(key, mode);
       } catch (const filter_expired&) {  // just now
         return forget_record(key), found;
       }
-      return how == access::write ? put(key, std::move(opened), {}, filter_budget::share(room_))
-                                  : aside(key, std::move(opened));
+      return mode == access::write ? put(key, std::move(opened), {}, filter_budget::share(room_))
+                                   : aside(key, std::move(opened));
     });
   } catch (const error& why) {
     if (is_outage(why)) stats_.note_outage(std::string(key), why.what());
@@ -98,9 +98,9 @@ std::shared_ptr<shared_filter> filter_registry::fetch(std::string_view key, acce
 }
 
 /// Asked first: if another filter gets the name meanwhile, the open one differs from what is known of it.
-filter_registry::opened_filter filter_registry::open_stored(std::string_view name, access how) const {
+filter_registry::opened_filter filter_registry::open_stored(std::string_view name, access mode) const {
   filter_facts known = place_->facts(name);
-  return {place_->open(name, how), std::move(known)};
+  return {place_->open(name, mode), std::move(known)};
 }
 
 std::shared_ptr<shared_filter> filter_registry::aside(std::string_view key, opened_filter opened) {
@@ -151,11 +151,11 @@ std::shared_future<void> filter_registry::take_off(std::string_view key) {
 
 /// The open filter also answers for its old name after a rename.
 filter_facts filter_registry::facts_of(const shared_filter& f) const {
-  filter_facts now = place_->facts(f.handle.name());
-  if (now.identity != f.identity)
+  filter_facts info = place_->facts(f.handle.name());
+  if (info.identity != f.identity)
     throw storage_error("other clients keep replacing the filter " + quoted_name(f.key) + "; try again", 0,
                         f.key);
-  return now;
+  return info;
 }
 
 void filter_registry::expire_at(shared_filter& f, std::optional<event_time> when) {
@@ -253,9 +253,9 @@ filter_registry::load filter_registry::begin_load(std::string_view key, std::spa
   return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
 }
 
-void filter_registry::load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes) {
-  of.loader->load(iterator, bytes);
-  of.made.set(of.loader->bytes_made());
+void filter_registry::load_chunk(load& source, std::int64_t iterator, std::span<const std::byte> bytes) {
+  source.loader->load(iterator, bytes);
+  source.made.set(source.loader->bytes_made());
 }
 
 void filter_registry::finish_load(std::string_view key, load whole) {
@@ -379,13 +379,14 @@ bool filter_registry::close_if_over(std::string_view key) {
 }
 
 /// The filter's record is discarded.
-void filter_registry::rename(std::string_view from, std::string_view to, everseen::store::namesake there) {
+void filter_registry::rename(std::string_view from, std::string_view new_name,
+                             everseen::store::namesake there) {
   validate_filter_name(from);
-  validate_filter_name(to);
-  const single_flight::both alone = changing_.take(from, to);
+  validate_filter_name(new_name);
+  const single_flight::both alone = changing_.take(from, new_name);
   if (!place_->exists(from)) throw no_filter("no such key");
-  if (there == everseen::store::namesake::refuse && place_->exists(to)) throw name_taken("item exists");
-  if (from == to) return;
+  if (there == everseen::store::namesake::refuse && place_->exists(new_name)) throw name_taken("item exists");
+  if (from == new_name) return;
   auto before = find(from);
   const requested_options requested = before ? before->requested : requested_options{};
   const auto record = before ? before->record : nullptr;
@@ -405,14 +406,14 @@ void filter_registry::rename(std::string_view from, std::string_view to, eversee
     }
   };
   try {
-    close(to);
-    place_->rename(from, to, there);
+    close(new_name);
+    place_->rename(from, new_name, there);
   } catch (...) {
     keep_open(from);
     throw;
   }
   forget_listing();
-  keep_open(to);
+  keep_open(new_name);
 }
 
 /// How much room the filters of a registry take, and how expired ones free it.
@@ -466,10 +467,10 @@ void filter_registry::look_at(shared_filter& f) const {
 
 /// If other clients may rename filters, names are checked once a second.
 void filter_registry::maintain_names() {
-  const auto now = std::chrono::steady_clock::now();
-  if (!traits_.is_remote || now - names_looked_at_ < std::chrono::seconds(1) || stats_.gives_up()) return;
+  const auto current = std::chrono::steady_clock::now();
+  if (!traits_.is_remote || current - names_looked_at_ < std::chrono::seconds(1) || stats_.gives_up()) return;
   if (is_looking_at_names_.exchange(true)) return;
-  names_looked_at_ = now;
+  names_looked_at_ = current;
   threads_.workers.submit([this] {
     look_at_names();
     is_looking_at_names_ = false;

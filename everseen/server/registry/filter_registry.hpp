@@ -39,7 +39,7 @@ class filter_registry {
     worker_pool& batches;
   };
   /// @param stats  records the results of batches; outlives the registry
-  filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads by, batch_stats& stats);
+  filter_registry(std::shared_ptr<everseen::store> place, const options& o, threads pool, batch_stats& stats);
 
   /// An open filter, or null.    Cost: a shared lock and a look-up.
   [[nodiscard]] std::shared_ptr<shared_filter> find(std::string_view key) const;
@@ -77,7 +77,7 @@ class filter_registry {
   /// @throws error  as store::begin_restore
   [[nodiscard]] load begin_load(std::string_view key, std::span<const std::byte> header);
   /// @throws format_error  it is damaged, or of another filter
-  void load_chunk(load& of, std::int64_t iterator, std::span<const std::byte> bytes);
+  void load_chunk(load& source, std::int64_t iterator, std::span<const std::byte> bytes);
   /// Makes the filter available.    @pre all chunks were loaded
   void finish_load(std::string_view key, load whole);
 
@@ -94,7 +94,7 @@ class filter_registry {
   /// @throws no_filter   there is none of the old key    @throws name_taken  the new key exists and must
   ///         stay
   /// @throws error  as store::rename
-  void rename(std::string_view from, std::string_view to, everseen::store::namesake there);
+  void rename(std::string_view from, std::string_view new_name, everseen::store::namesake there);
   /// @throws no_filter  there is none    @throws error  as store::reset
   void reset(std::string_view key);
   /// Keys in ascending order; see key_listing.
@@ -148,7 +148,7 @@ class filter_registry {
     std::shared_ptr<stored_filter> stored;
     filter_facts known{};
   };
-  [[nodiscard]] opened_filter open_stored(std::string_view name, access how) const;
+  [[nodiscard]] opened_filter open_stored(std::string_view name, access mode) const;
   std::shared_ptr<shared_filter> put(std::string_view key, opened_filter opened, requested_options w,
                                      filter_budget::share taken);
   [[nodiscard]] opened_filter make(std::string_view name, const spec& s,
@@ -172,7 +172,7 @@ class filter_registry {
   void look_at(shared_filter& f) const;
   void remove_expired();
   [[nodiscard]] bool counts(const shared_filter& f) const;
-  [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access how);
+  [[nodiscard]] std::shared_ptr<shared_filter> fetch(std::string_view key, access mode);
   /// A filter that is not kept.
   [[nodiscard]] std::shared_ptr<shared_filter> aside(std::string_view key, opened_filter opened);
   /// @pre lock_ is held

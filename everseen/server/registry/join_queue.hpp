@@ -27,9 +27,9 @@ class join_queue {
     unsigned at_once = 2;       ///< batches in flight
   };
 
-  /// @param of  outlives the queue, which `owner` of submit() ensures
-  join_queue(counted_filter of, question q, worker_pool& workers, limits l)
-      : filter_(of), question_(q), workers_(workers), limits_(l) {}
+  /// @param source  outlives the queue, which `owner` of submit() ensures
+  join_queue(counted_filter source, question q, worker_pool& workers, limits l)
+      : filter_(source), question_(q), workers_(workers), limits_(l) {}
 
   /// Judges a batch and calls `done`, on another thread. If memory runs out, the process ends.
   /// @param when  for a filter with a window: the time of all its keys

@@ -36,38 +36,38 @@ void batch_stats::note_end_of_outage(const std::string& filter) {
   if (log_) log_->write_sometimes(telemetry::log_level::info, "store_is_back", {{"filter", filter}});
 }
 
-batch_result judge(counted_filter by, question q, std::span<const std::string_view> keys,
+batch_result judge(counted_filter asked, question q, std::span<const std::string_view> keys,
                    std::span<verdict> out, std::span<const event_time> times) {
   const auto began = duration_histogram::clock::now();
-  by.own.note_use(began);
-  if (by.of_all.gives_up()) throw backend_error("the server is being stopped");
+  asked.own.note_use(began);
+  if (asked.of_all.gives_up()) throw backend_error("the server is being stopped");
   try {
     batch_result result =
-        q == question::add ? by.handle.add(keys, out, times) : by.handle.may_contain(keys, out, times);
-    by.of_all.took(q).note(duration_histogram::clock::now() - began);
-    by.own.note(q, result);
-    by.of_all.note_judged(q, result ? *result : result.error().done);
+        q == question::add ? asked.handle.add(keys, out, times) : asked.handle.may_contain(keys, out, times);
+    asked.of_all.took(q).note(duration_histogram::clock::now() - began);
+    asked.own.note(q, result);
+    asked.of_all.note_judged(q, result ? *result : result.error().done);
     if (result)
-      by.of_all.note_success(by.handle.name());
+      asked.of_all.note_success(asked.handle.name());
     else if (is_outage(result.error()))
-      by.of_all.note_outage(by.handle.name(), result.error().message);
+      asked.of_all.note_outage(asked.handle.name(), result.error().message);
     return result;
   } catch (const error& why) {
-    by.own.note_unanswered(q, keys.size(), is_outage(why));
-    if (is_outage(why)) by.of_all.note_outage(by.handle.name(), why.what());
+    asked.own.note_unanswered(q, keys.size(), is_outage(why));
+    if (is_outage(why)) asked.of_all.note_outage(asked.handle.name(), why.what());
     throw;
   }
 }
 
-void judge(counted_filter by, question q, key_batch& batch, std::optional<event_time> when) {
-  judge(by, q, batch, std::span<const event_time>(when ? &*when : nullptr, when ? 1 : 0));
+void judge(counted_filter asked, question q, key_batch& batch, std::optional<event_time> when) {
+  judge(asked, q, batch, std::span<const event_time>(when ? &*when : nullptr, when ? 1 : 0));
 }
 
-void judge(counted_filter by, question q, key_batch& batch, std::span<const event_time> times) {
+void judge(counted_filter asked, question q, key_batch& batch, std::span<const event_time> times) {
   batch.verdicts.resize(batch.keys.size());
   batch_result result;
   try {
-    result = judge(by, q, batch.keys, batch.verdicts, times);
+    result = judge(asked, q, batch.keys, batch.verdicts, times);
   } catch (const std::exception& e) {
     batch.fault = text_of_current_exception();
     // The store may detect only now that the filter is gone. Any other error is the system's: out of memory.
@@ -77,7 +77,7 @@ void judge(counted_filter by, question q, key_batch& batch, std::span<const even
     return;
   }
   if (result) return;
-  batch.fault = text_of(result.error(), by.handle.get_spec());
+  batch.fault = text_of(result.error(), asked.handle.get_spec());
   batch.is_stale = result.error().ends_batch();
   batch.why.failure = std::move(result).error();
 }

@@ -72,12 +72,12 @@ struct counted_filter {
 /// Judges keys on this thread.
 /// @param times  as filter::add    @pre out.size() == keys.size()
 /// @throws error  the store no longer has the filter, or is unavailable; nothing is known of any key
-[[nodiscard]] batch_result judge(counted_filter by, question q, std::span<const std::string_view> keys,
+[[nodiscard]] batch_result judge(counted_filter asked, question q, std::span<const std::string_view> keys,
                                  std::span<verdict> out, std::span<const event_time> times);
 
 /// The same for a batch, which records the error.
-void judge(counted_filter by, question q, key_batch& batch, std::span<const event_time> times);
+void judge(counted_filter asked, question q, key_batch& batch, std::span<const event_time> times);
 /// The same with one time for all keys, or none.
-void judge(counted_filter by, question q, key_batch& batch, std::optional<event_time> when);
+void judge(counted_filter asked, question q, key_batch& batch, std::optional<event_time> when);
 
 }  // namespace everseen::server

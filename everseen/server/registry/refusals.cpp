@@ -12,18 +12,18 @@ constexpr std::string_view out_of_memory = "OOM command not allowed when used me
 
 }  // namespace
 
-std::string text_of(const batch_failure& failure, const spec& of) {
+std::string text_of(const batch_failure& failure, const spec& properties) {
   if (failure.why == batch_failure::cause::full && failure.code == ENOMEM)
     return std::string(out_of_memory) + ' ' + failure.message;
   if (failure.why == batch_failure::cause::full)
-    return of.growth == growth_kind::refuse ? std::string(filter_is_full)
-                                            : "ERR problem inserting into filter: " + failure.message;
+    return properties.growth == growth_kind::refuse ? std::string(filter_is_full)
+                                                    : "ERR problem inserting into filter: " + failure.message;
   if (failure.why == batch_failure::cause::key) return "ERR " + failure.message;
   return "OUTAGE " + failure.message;
 }
 
-std::string text_of_unknown(const filter& by, std::string_view key, const std::string& fault) {
-  const auto refusal = by.refusal_of(key);
+std::string text_of_unknown(const filter& judge, std::string_view key, const std::string& fault) {
+  const auto refusal = judge.refusal_of(key);
   return refusal ? "ERR " + *refusal : fault;
 }
 

@@ -39,13 +39,13 @@ class resp_connection final : public client_connection<Stream> {
         buffer_(common.requests()),
         request_began_(base::began()) {}
 
-  void look_at_clock(connection::clock::time_point now) override {
+  void look_at_clock(connection::clock::time_point current_time) override {
     if (is_suspended()) return;
-    if (has_drained(now)) return finish();
+    if (has_drained(current_time)) return finish();
     const auto& limits = all().settings();
     const bool is_unknown = all().asks_for_password() && session_.rights() == right::nothing;
     const auto is_over = [&](auto since, std::chrono::seconds limit) {
-      return base::exceeds(now - since, limit);
+      return base::exceeds(current_time - since, limit);
     };
     const bool must_end = is_finishing_                    ? is_over(base::wrote(), goodbye)
                           : is_writing()                   ? is_over(base::wrote(), limits.write_timeout)
@@ -65,10 +65,10 @@ class resp_connection final : public client_connection<Stream> {
 
  private:
   /// On a loaded machine the clock may be looked at before a request that has arrived is read.
-  [[nodiscard]] bool has_drained(connection::clock::time_point now) {
+  [[nodiscard]] bool has_drained(connection::clock::time_point current_time) {
     if (!is_draining_ || is_finishing_ || is_writing()) return false;
-    const bool is_quiet = now - std::max({heard(), base::wrote(), drain_began_}) > quiet;
-    return (is_quiet && !base::has_unread()) || now - drain_began_ > longest_drain;
+    const bool is_quiet = current_time - std::max({heard(), base::wrote(), drain_began_}) > quiet;
+    return (is_quiet && !base::has_unread()) || current_time - drain_began_ > longest_drain;
   }
 
   [[nodiscard]] std::chrono::seconds idle_timeout() const {
@@ -158,9 +158,9 @@ class resp_connection final : public client_connection<Stream> {
 
 }  // namespace
 
-void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& how,
+void begin_resp_connection(loop& home, service& all, any_socket socket, const arrival& origin,
                            std::shared_ptr<client> who) {
-  begin_connection<resp_connection>(home, all, std::move(socket), how, std::move(who));
+  begin_connection<resp_connection>(home, all, std::move(socket), origin, std::move(who));
 }
 
 }  // namespace everseen::server

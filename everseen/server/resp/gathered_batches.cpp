@@ -12,21 +12,21 @@ namespace {
 /// Limits the memory that is kept for a client that was busy once.
 constexpr std::size_t most_bytes_kept = 64 << 10;
 
-void write_word(verdict v, wire::reply_writer& to) {
-  to.status(to_string(v));
+void write_word(verdict v, wire::reply_writer& reply) {
+  reply.status(to_string(v));
 }
 
-void write_truth(const filter& by, const key_batch& batch, std::size_t i, question asks,
-                 wire::reply_writer& to) {
+void write_truth(const filter& judge, const key_batch& batch, std::size_t i, question asks,
+                 wire::reply_writer& reply) {
   switch (batch.verdicts[i]) {
     case verdict::fresh:
-      return to.truth(asks == question::add);
+      return reply.truth(asks == question::add);
     case verdict::seen:
-      return to.truth(asks == question::check);
+      return reply.truth(asks == question::check);
     case verdict::late:
-      return to.error("LATE the key is older than the window of the filter");
+      return reply.error("LATE the key is older than the window of the filter");
     case verdict::unknown:
-      return to.error(text_of_unknown(by, batch.keys[i], batch.fault));
+      return reply.error(text_of_unknown(judge, batch.keys[i], batch.fault));
   }
 }
 
@@ -45,24 +45,25 @@ std::size_t answered(const key_batch& batch, std::size_t first, std::size_t coun
 
 }  // namespace
 
-void write_verdicts(const filter& by, const key_batch& batch, std::size_t first, std::size_t count,
-                    question asks, reply_shape shape, wire::reply_writer& to) {
+void write_verdicts(const filter& judge, const key_batch& batch, std::size_t first, std::size_t count,
+                    question asks, reply_shape shape, wire::reply_writer& reply) {
   if (shape == reply_shape::array) count = answered(batch, first, count);
-  if (shape != reply_shape::one) to.array(count);
+  if (shape != reply_shape::one) reply.array(count);
   for (std::size_t i = first; i < first + count; ++i) {
     if (shape == reply_shape::words)
-      write_word(batch.verdicts[i], to);
+      write_word(batch.verdicts[i], reply);
     else
-      write_truth(by, batch, i, asks, to);
+      write_truth(judge, batch, i, asks, reply);
   }
 }
 
 gathered_batches::group* gathered_batches::group_of(const shared_filter& f, question asks,
                                                     bool& conflicts) noexcept {
-  if (last_group_ < open_groups_ && groups_[last_group_].of.get() == &f && groups_[last_group_].asks == asks)
+  if (last_group_ < open_groups_ && groups_[last_group_].filter.get() == &f &&
+      groups_[last_group_].asks == asks)
     return &groups_[last_group_];
   for (std::size_t i = 0; i < open_groups_; ++i) {
-    if (groups_[i].of.get() != &f) continue;
+    if (groups_[i].filter.get() != &f) continue;
     conflicts = groups_[i].asks != asks;
     last_group_ = i;
     return conflicts ? nullptr : &groups_[i];
@@ -78,7 +79,7 @@ bool gathered_batches::put(const std::shared_ptr<shared_filter>& f, const batche
     last_group_ = open_groups_;
     if (open_groups_++ == groups_.size()) groups_.emplace_back();
     into = &groups_[last_group_];
-    into->of = f;
+    into->filter = f;
     into->asks = request.asks;
   }
   slots_.push_back({static_cast<std::uint32_t>(last_group_),
@@ -90,13 +91,13 @@ bool gathered_batches::put(const std::shared_ptr<shared_filter>& f, const batche
 }
 
 std::optional<event_time> gathered_batches::time_of(const group& g) {
-  return g.of->has_window() ? std::optional(service::now()) : std::nullopt;
+  return g.filter->has_window() ? std::optional(service::now()) : std::nullopt;
 }
 
 void gathered_batches::judge() {
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];
-    server::judge(g.of->counted(), g.asks, g.batch, time_of(g));
+    server::judge(g.filter->counted(), g.asks, g.batch, time_of(g));
   }
 }
 
@@ -108,19 +109,19 @@ void gathered_batches::send(const std::function<void()>& done) {
   };
   for (std::size_t i = 0; i < count; ++i) {  // after the last, another thread may write the replies
     group& g = groups_[i];
-    g.of->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.of);
+    g.filter->queue(g.asks).submit(g.batch, time_of(g), one_is_done, g.filter);
   }
 }
 
-void gathered_batches::write_replies(service& all, wire::reply_writer& to) {
+void gathered_batches::write_replies(service& all, wire::reply_writer& reply) {
   for (const slot& s : slots_) {
     const group& g = groups_[s.group];
-    write_verdicts(g.of->handle, g.batch, s.first, s.count, g.asks, s.shape, to);
+    write_verdicts(g.filter->handle, g.batch, s.first, s.count, g.asks, s.shape, reply);
   }
   for (std::size_t i = 0; i < open_groups_; ++i) {
     group& g = groups_[i];
-    if (g.batch.is_stale) all.filters().forget(g.of);
-    g.of.reset();
+    if (g.batch.is_stale) all.filters().forget(g.filter);
+    g.filter.reset();
     g.batch.keys.clear();
     g.batch.is_stale = false;
     g.batch.why = {};

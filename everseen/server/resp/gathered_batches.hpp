@@ -34,14 +34,14 @@ class gathered_batches {
   void send(const std::function<void()>& done);
 
   /// Writes the replies of all requests in order, and forgets the batches.
-  void write_replies(service& all, wire::reply_writer& to);
+  void write_replies(service& all, wire::reply_writer& reply);
 
   /// Bytes that it keeps; few once the replies are written.
   [[nodiscard]] std::size_t memory() const noexcept;
 
  private:
   struct group {
-    std::shared_ptr<shared_filter> of{};
+    std::shared_ptr<shared_filter> filter{};
     question asks = question::check;
     key_batch batch{};
   };
@@ -63,8 +63,8 @@ class gathered_batches {
 };
 
 /// Writes the verdicts of one request.
-/// @param by  the filter that gave them    @pre the batch still has its keys
-void write_verdicts(const filter& by, const key_batch& batch, std::size_t first, std::size_t count,
-                    question asks, reply_shape shape, wire::reply_writer& to);
+/// @param judge  the filter that gave them    @pre the batch still has its keys
+void write_verdicts(const filter& judge, const key_batch& batch, std::size_t first, std::size_t count,
+                    question asks, reply_shape shape, wire::reply_writer& reply);
 
 }  // namespace everseen::server

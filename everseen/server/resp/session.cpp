@@ -87,8 +87,8 @@ session::next session::serve(word_list request, progress& p) {
     p.used += parser_.size();
     return next::go_on;
   }
-  const command* const what = known_command(request);
-  if (what != nullptr && what->batched != nullptr && !transaction_ && batch(*what, request)) {
+  const command* const entry = known_command(request);
+  if (entry != nullptr && entry->batched != nullptr && !transaction_ && batch(*entry, request)) {
     p.used += parser_.size();
     // The words of an inline command live in the parser until the next one.
     return parser_.is_typed() && !flush() ? next::stop : next::go_on;
@@ -102,27 +102,27 @@ session::next session::serve(word_list request, progress& p) {
   }
   const auto size = parser_.size();
   ++answered_;
-  if (const auto why = why_not(what, request)) {
+  if (const auto why = why_not(entry, request)) {
     refuse(*why);
-  } else if (transaction_ && !what->in_transaction_at_once) {
+  } else if (transaction_ && !entry->in_transaction_at_once) {
     write_down(request);
-  } else if (what->place == runs::on_worker) {
+  } else if (entry->place == runs::on_worker) {
     used_by_worker_ = size;
-    run_on_worker(*what, request);
+    run_on_worker(*entry, request);
     return next::stop;
   } else {
-    run_request(*what, request);
+    run_request(*entry, request);
   }
   p.used += size;
   return next::go_on;
 }
 
-bool session::batch(const command& what, word_list request) {
-  if (what.needs > rights_ || !what.takes(request.size())) return false;
-  const auto keys = what.batched(request);
+bool session::batch(const command& entry, word_list request) {
+  if (entry.needs > rights_ || !entry.takes(request.size())) return false;
+  const auto keys = entry.batched(request);
   if (!keys || !hold_filter(request[1]) || !gathered_.put(held_filter_, *keys)) return false;
   ++answered_;
-  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+  client_->last_command.store(entry.name.data(), std::memory_order_relaxed);
   return true;
 }
 
@@ -165,13 +165,13 @@ const command* session::known_command(word_list request) {
   }
 }
 
-std::optional<refusal> session::why_not(const command* what, word_list request) const {
-  if (what == nullptr) return unknown_;
-  if (!what->takes(request.size())) return wrong_arity(what->name);
-  if (what->needs <= rights_) return std::nullopt;
+std::optional<refusal> session::why_not(const command* entry, word_list request) const {
+  if (entry == nullptr) return unknown_;
+  if (!entry->takes(request.size())) return wrong_arity(entry->name);
+  if (entry->needs <= rights_) return std::nullopt;
   if (rights_ == right::nothing) return refusal{"NOAUTH Authentication required."};
   return refusal{
-      fmt::format("NOPERM this user has no permissions to run the '{}' command", lower(what->name))};
+      fmt::format("NOPERM this user has no permissions to run the '{}' command", lower(entry->name))};
 }
 
 void session::refuse(const refusal& why) {
@@ -243,13 +243,13 @@ bool session::log_in(std::string_view user, std::string_view password) {
 
 /// How the requests of a session run: on this thread or on a worker.
 
-void session::run_on_worker(const command& what, word_list request) {
+void session::run_on_worker(const command& entry, word_list request) {
   is_suspended_ = true;
-  all_.workers().submit([this, &what, request] {
+  all_.workers().submit([this, &entry, request] {
     if (all_.stats().gives_up())
       reply_.error(being_stopped);
     else
-      run_request(what, request);
+      run_request(entry, request);
     wake_();
   });
 }
@@ -259,15 +259,15 @@ void session::take_back() {
   gathered_.write_replies(all_, reply_);
 }
 
-void session::run_request(const command& what, word_list request) {
-  client_->last_command.store(what.name.data(), std::memory_order_relaxed);
+void session::run_request(const command& entry, word_list request) {
+  client_->last_command.store(entry.name.data(), std::memory_order_relaxed);
   const std::size_t before = output_.size();
   for (bool is_again = false;; is_again = true) try {
-      call c{all_, *this, request, reply_, what};
-      return what.run(c);
+      call c{all_, *this, request, reply_, entry};
+      return entry.run(c);
     } catch (const error& why) {
       output_.resize(before);  // removes a partial reply
-      const auto key = static_cast<std::size_t>(what.keys.first);
+      const auto key = static_cast<std::size_t>(entry.keys.first);
       const bool is_changed =
           !is_again && key > 0 && key < request.size() && all_.filters().forget_changed(request[key], why);
       if (!is_changed) return reply_.error(text_of_current_exception());

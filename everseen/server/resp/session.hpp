@@ -82,7 +82,7 @@ class session {
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
   /// Runs one request on this thread, whatever it waits for. Writes one reply.
-  void run_request(const command& what, word_list request);
+  void run_request(const command& entry, word_list request);
 
   /// Back to the state of a new session.
   void reset();
@@ -109,15 +109,15 @@ class session {
 
   progress answer(std::string_view unread);
   next serve(word_list request, progress& p);
-  bool batch(const command& what, word_list request);
+  bool batch(const command& entry, word_list request);
   /// Sets held_filter_ to the one of this key.    @return false  it is not open
   [[nodiscard]] bool hold_filter(std::string_view key);
   /// @return false  the batches are in flight; the session is suspended
   bool flush();
-  void run_on_worker(const command& what, word_list request);
+  void run_on_worker(const command& entry, word_list request);
   /// @return null  there is no such command: see `unknown_`
   [[nodiscard]] const command* known_command(word_list request);
-  [[nodiscard]] std::optional<refusal> why_not(const command* what, word_list request) const;
+  [[nodiscard]] std::optional<refusal> why_not(const command* entry, word_list request) const;
   void refuse(const refusal& why);
   void write_down(word_list request);
 

@@ -20,35 +20,36 @@ refusal no_session(const std::string& why) {
 
 }  // namespace
 
-void batch_sessions::begin(std::string_view id, clock::time_point now) {
+void batch_sessions::begin(std::string_view id, clock::time_point current_time) {
   if (id.empty() || id.size() > longest_id)
     throw refusal{"ERR the id of a session has 1 to " + std::to_string(longest_id) + " bytes"};
   by_use made;
   made.push_back(std::make_shared<session>());
   made.front()->id = id;
-  made.front()->used = now;
+  made.front()->used = current_time;
   made.front()->counted_bytes = bytes_beside_answers;
   const std::scoped_lock alone(lock_);
   if (!places_.emplace(made.front()->id, made.begin()).second)
     throw refusal{"ERR there is a session of this id; take another id"};
   sessions_.splice(sessions_.end(), made);
   bytes_ += bytes_beside_answers;
-  remove_old(now);
+  remove_old(current_time);
 }
 
-std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view id, clock::time_point now) {
+std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view id,
+                                                              clock::time_point current_time) {
   const std::scoped_lock alone(lock_);
   const auto found = places_.find(id);
   if (found == places_.end()) return nullptr;
   const auto place = found->second;
   sessions_.splice(sessions_.end(), sessions_, place);
-  (*place)->used = now;
+  (*place)->used = current_time;
   return *place;
 }
 
-std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock::time_point now,
+std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock::time_point current_time,
                                 const std::function<answer()>& judge) {
-  const auto s = find(id, now);
+  const auto s = find(id, current_time);
   if (!s) throw no_session("there is no such session: it was idle for long, or the server was restarted");
   const std::unique_lock alone(s->busy, std::try_to_lock);
   if (!alone) throw refusal{"BUSY a batch of the session is being judged, or waits for the store"};
@@ -91,9 +92,10 @@ void batch_sessions::count(const std::shared_ptr<session>& s, std::size_t bytes)
   remove_old(s->used);
 }
 
-void batch_sessions::remove_old(clock::time_point now) {
+void batch_sessions::remove_old(clock::time_point current_time) {
   while (bytes_ > most_bytes) remove_first();
-  while (!sessions_.empty() && now - sessions_.front()->used > wire::batch_session_idle) remove_first();
+  while (!sessions_.empty() && current_time - sessions_.front()->used > wire::batch_session_idle)
+    remove_first();
 }
 
 void batch_sessions::remove_first() {

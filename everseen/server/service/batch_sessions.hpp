@@ -42,13 +42,13 @@ class batch_sessions {
 
   /// Begins a session whose first batch has the number 1.
   /// @throws refusal  the id is too long, or taken
-  void begin(std::string_view id, clock::time_point now);
+  void begin(std::string_view id, clock::time_point current_time);
 
   /// The answer to a batch: the remembered one, or that of `judge`, which is called at most once per number.
   /// @throws refusal  NOSESSION: there is no such session, or it no longer remembers; BUSY: a batch of the
   ///   session is being judged; EARLY: an earlier batch has not arrived; ENDED: an earlier batch failed
   /// @throws not_begun  as `judge`
-  [[nodiscard]] std::string run(std::string_view id, std::uint64_t number, clock::time_point now,
+  [[nodiscard]] std::string run(std::string_view id, std::uint64_t number, clock::time_point current_time,
                                 const std::function<answer()>& judge);
 
  private:
@@ -66,9 +66,9 @@ class batch_sessions {
   };
   using by_use = std::list<std::shared_ptr<session>>;
 
-  [[nodiscard]] std::shared_ptr<session> find(std::string_view id, clock::time_point now);
+  [[nodiscard]] std::shared_ptr<session> find(std::string_view id, clock::time_point current_time);
   void count(const std::shared_ptr<session>& s, std::size_t bytes);
-  void remove_old(clock::time_point now);
+  void remove_old(clock::time_point current_time);
   void remove_first();
 
   std::mutex lock_{};  // guards the members below

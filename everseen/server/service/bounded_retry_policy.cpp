@@ -12,12 +12,12 @@ thread_local bool is_troubled = false;
 
 }  // namespace
 
-bool bounded_retry_policy::tries_again(const outage& now) {
+bool bounded_retry_policy::tries_again(const outage& trouble) {
   if (has_place_in == this) {
-    note_trouble(now.why);
+    note_trouble(trouble.why);
     return !ends_();
   }
-  const bool waits = !ends_() && now.lasted < now.limit && enter();
+  const bool waits = !ends_() && trouble.lasted < trouble.limit && enter();
   if (!waits) leave();
   return waits;
 }

@@ -27,7 +27,7 @@ class bounded_retry_policy final : public retry_policy {
   /// @param ends  whether no thread may wait any longer
   bounded_retry_policy(limits l, std::function<bool()> ends) : limits_(l), ends_(std::move(ends)) {}
 
-  bool tries_again(const outage& now) override;
+  bool tries_again(const outage& trouble) override;
   void on_silence(const std::string& why) override;
   void on_recovered() override;
   [[nodiscard]] bool may_take_hours() const noexcept override { return true; }  // with a place
@@ -43,7 +43,7 @@ class bounded_retry_policy final : public retry_policy {
 
    private:
     friend bounded_retry_policy;
-    explicit place(bounded_retry_policy& of) : of_(&of) {}
+    explicit place(bounded_retry_policy& policy) : of_(&policy) {}
     bounded_retry_policy* of_;
   };
   /// A place; waits for one while those that have the places get their answers.    @pre the thread has none

@@ -60,16 +60,16 @@ filter_registry::load chunk_loads::begin_in_room(filter_registry& into, std::str
   return into.begin_load(key, header);
 }
 
-void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_chunk& by,
+void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_chunk& last,
                         std::span<const std::byte> data) {
   const auto found = loads_.find(key);
-  if (found == loads_.end() && has_completed(into, key, by)) return;
+  if (found == loads_.end() && has_completed(into, key, last)) return;
   if (found == loads_.end())
     throw into.exists(key)
         ? key_exists()
         : refusal{"ERR not found: the load begins with the header, the chunk of iterator 1"};
   try {
-    into.load_chunk(found->second.load, by.iterator, data);
+    into.load_chunk(found->second.load, last.iterator, data);
   } catch (const format_error&) {  // of the chunk alone
     throw;
   } catch (...) {
@@ -82,12 +82,13 @@ void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_
   loads_.erase(found);
   into.finish_load(key, std::move(whole));
   if (completed_.size() == most_loads) completed_.clear();
-  completed_.insert_or_assign(std::string(key), by);
+  completed_.insert_or_assign(std::string(key), last);
 }
 
-bool chunk_loads::has_completed(const filter_registry& in, std::string_view key, const last_chunk& by) const {
+bool chunk_loads::has_completed(const filter_registry& in, std::string_view key,
+                                const last_chunk& last) const {
   const auto found = completed_.find(key);
-  return found != completed_.end() && found->second == by && in.exists(key);
+  return found != completed_.end() && found->second == last && in.exists(key);
 }
 
 void chunk_loads::forget(std::string_view key) {

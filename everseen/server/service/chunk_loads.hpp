@@ -57,12 +57,12 @@ class chunk_loads {
   void begin(filter_registry& into, std::string_view key, std::span<const std::byte> header);
   [[nodiscard]] filter_registry::load begin_in_room(filter_registry& into, std::string_view key,
                                                     std::span<const std::byte> header);
-  void go_on(filter_registry& into, std::string_view key, const last_chunk& by,
+  void go_on(filter_registry& into, std::string_view key, const last_chunk& last,
              std::span<const std::byte> data);
   void forget_one(std::string_view key);
   void make_room();
   [[nodiscard]] bool has_completed(const filter_registry& in, std::string_view key,
-                                   const last_chunk& by) const;
+                                   const last_chunk& last) const;
 
   std::mutex lock_{};
   std::uint64_t begun_ = 0;

@@ -21,20 +21,20 @@ std::string site_of(std::string_view source) {
 
 }  // namespace
 
-void guess_limit::bucket::refill(clock::time_point now) noexcept {
-  if (now <= refilled_) return;
+void guess_limit::bucket::refill(clock::time_point current_time) noexcept {
+  if (current_time <= refilled_) return;
   left_ = std::min(most_->at_once,
-                   left_ + std::chrono::duration<double>(now - refilled_).count() * most_->a_second);
-  refilled_ = now;
+                   left_ + std::chrono::duration<double>(current_time - refilled_).count() * most_->a_second);
+  refilled_ = current_time;
 }
 
-bool guess_limit::bucket::has_one(clock::time_point now) noexcept {
-  refill(now);
+bool guess_limit::bucket::has_one(clock::time_point current_time) noexcept {
+  refill(current_time);
   return left_ >= 1;
 }
 
-void guess_limit::bucket::take(clock::time_point now) noexcept {
-  refill(now);
+void guess_limit::bucket::take(clock::time_point current_time) noexcept {
+  refill(current_time);
   left_ = std::max(0.0, left_ - 1);
 }
 
@@ -44,15 +44,15 @@ guess_limit::bucket* guess_limit::recent_sources::find(std::string_view source) 
 }
 
 guess_limit::bucket& guess_limit::recent_sources::note(std::string_view source, const allowance& most,
-                                                       clock::time_point now) {
+                                                       clock::time_point current_time) {
   if (const auto found = known_.find(source); found != known_.end()) {
     newest_first_.splice(newest_first_.begin(), newest_first_, found->second);
   } else {
     if (known_.size() == most_sources) forget_oldest();
-    newest_first_.push_front({std::string(source), bucket(most, now), now});
+    newest_first_.push_front({std::string(source), bucket(most, current_time), current_time});
     known_.emplace(newest_first_.front().source, newest_first_.begin());
   }
-  newest_first_.front().noted = now;
+  newest_first_.front().noted = current_time;
   return newest_first_.front().left;
 }
 
@@ -65,33 +65,33 @@ void guess_limit::recent_sources::forget_before(clock::time_point when) {
   while (!newest_first_.empty() && newest_first_.back().noted < when) forget_oldest();
 }
 
-bool guess_limit::may_try(std::string_view source, clock::time_point now) {
+bool guess_limit::may_try(std::string_view source, clock::time_point current_time) {
   if (nobody_was_wrong_.load(std::memory_order_relaxed)) return true;
   const std::string site = site_of(source);
   const std::scoped_lock alone(lock_);
-  if (bucket* const own = right_.find(source)) return own->has_one(now);
-  wrong_.forget_before(now - memory);
+  if (bucket* const own = right_.find(source)) return own->has_one(current_time);
+  wrong_.forget_before(current_time - memory);
   bucket* const own = wrong_.find(source);
   bucket* const of_its_site = site.empty() ? nullptr : wrong_.find(site);
   if (own == nullptr && of_its_site == nullptr) return true;
-  if (own != nullptr && !own->has_one(now)) return false;
-  if (of_its_site != nullptr && !of_its_site->has_one(now)) return false;
-  return all_.has_one(now);
+  if (own != nullptr && !own->has_one(current_time)) return false;
+  if (of_its_site != nullptr && !of_its_site->has_one(current_time)) return false;
+  return all_.has_one(current_time);
 }
 
-void guess_limit::was_wrong(std::string_view source, clock::time_point now) {
+void guess_limit::was_wrong(std::string_view source, clock::time_point current_time) {
   const std::string site = site_of(source);
   const std::scoped_lock alone(lock_);
   nobody_was_wrong_.store(false, std::memory_order_relaxed);
-  if (bucket* const own = right_.find(source)) return own->take(now);
-  wrong_.note(source, of_source, now).take(now);
-  if (!site.empty()) wrong_.note(site, of_site, now).take(now);
-  all_.take(now);
+  if (bucket* const own = right_.find(source)) return own->take(current_time);
+  wrong_.note(source, of_source, current_time).take(current_time);
+  if (!site.empty()) wrong_.note(site, of_site, current_time).take(current_time);
+  all_.take(current_time);
 }
 
-void guess_limit::was_right(std::string_view source, clock::time_point now) {
+void guess_limit::was_right(std::string_view source, clock::time_point current_time) {
   const std::scoped_lock alone(lock_);
-  (void)right_.note(source, of_source, now);
+  (void)right_.note(source, of_source, current_time);
 }
 
 }  // namespace everseen::server

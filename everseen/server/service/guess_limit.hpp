@@ -43,9 +43,9 @@ class guess_limit {
   /// @param source  as client::network
   /// @return false  the password must not be checked    Cost: a load until a password is wrong, then
   ///         look-ups.
-  [[nodiscard]] bool may_try(std::string_view source, clock::time_point now);
-  void was_wrong(std::string_view source, clock::time_point now);
-  void was_right(std::string_view source, clock::time_point now);
+  [[nodiscard]] bool may_try(std::string_view source, clock::time_point current_time);
+  void was_wrong(std::string_view source, clock::time_point current_time);
+  void was_right(std::string_view source, clock::time_point current_time);
 
   /// When to retry.
   static constexpr std::chrono::seconds pause{1};
@@ -54,13 +54,13 @@ class guess_limit {
   /// Wrong passwords that are still allowed; refilled over time.
   class bucket {
    public:
-    bucket(const allowance& most, clock::time_point now) noexcept
-        : most_(&most), left_(most.at_once), refilled_(now) {}
-    [[nodiscard]] bool has_one(clock::time_point now) noexcept;
-    void take(clock::time_point now) noexcept;
+    bucket(const allowance& most, clock::time_point current_time) noexcept
+        : most_(&most), left_(most.at_once), refilled_(current_time) {}
+    [[nodiscard]] bool has_one(clock::time_point current_time) noexcept;
+    void take(clock::time_point current_time) noexcept;
 
    private:
-    void refill(clock::time_point now) noexcept;
+    void refill(clock::time_point current_time) noexcept;
 
     const allowance* most_;
     double left_;
@@ -73,7 +73,7 @@ class guess_limit {
     /// @return null  unknown
     [[nodiscard]] bucket* find(std::string_view source);
     /// Makes it the most recently noted one.
-    bucket& note(std::string_view source, const allowance& most, clock::time_point now);
+    bucket& note(std::string_view source, const allowance& most, clock::time_point current_time);
     void forget_before(clock::time_point when);
 
    private:

@@ -34,8 +34,8 @@ class one_attempt final : public retry_policy {
 bool is_available(store& place, telemetry::event_log* log) {
   const auto once = std::make_shared<one_attempt>(log);
   const struct waiting {
-    store& by;
-    ~waiting() { by.wait_with(nullptr); }
+    store& waited_for;
+    ~waiting() { waited_for.wait_with(nullptr); }
   } as_before{place};
   place.wait_with(once);
   try {
@@ -50,8 +50,8 @@ bool is_available(store& place, telemetry::event_log* log) {
   }
 }
 
-void log_warnings(const store& of, telemetry::event_log* log) {
-  for (const std::string& warning : of.warnings(store::concern::keys))
+void log_warnings(const store& source, telemetry::event_log* log) {
+  for (const std::string& warning : source.warnings(store::concern::keys))
     if (log != nullptr) log->write(telemetry::log_level::warning, "store_warning", {{"why", warning}});
 }
 

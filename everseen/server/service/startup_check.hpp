@@ -12,6 +12,6 @@ namespace everseen::server {
 [[nodiscard]] bool is_available(store& place, telemetry::event_log* log);
 
 /// @throws backend_error  the store does not answer
-void log_warnings(const store& of, telemetry::event_log* log);
+void log_warnings(const store& source, telemetry::event_log* log);
 
 }  // namespace everseen::server

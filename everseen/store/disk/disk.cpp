@@ -68,8 +68,8 @@ int disk::sync_file(int file, const std::filesystem::path& /*path*/) {
   return errno_unless(::fsync(file) == 0);
 }
 
-int disk::sync_mapping(std::byte* at, std::size_t bytes, const std::filesystem::path& /*path*/) {
-  return errno_unless(::msync(at, bytes, MS_SYNC) == 0);
+int disk::sync_mapping(std::byte* memory, std::size_t bytes, const std::filesystem::path& /*path*/) {
+  return errno_unless(::msync(memory, bytes, MS_SYNC) == 0);
 }
 
 int disk::sync_directory(const std::filesystem::path& path) {
@@ -78,8 +78,8 @@ int disk::sync_directory(const std::filesystem::path& path) {
   return errno_unless(::fsync(directory.get()) == 0);
 }
 
-int disk::rename(const std::filesystem::path& from, const std::filesystem::path& to) {
-  return errno_unless(std::rename(from.c_str(), to.c_str()) == 0);
+int disk::rename(const std::filesystem::path& from, const std::filesystem::path& target) {
+  return errno_unless(std::rename(from.c_str(), target.c_str()) == 0);
 }
 
 int disk::exchange(const std::filesystem::path& one, const std::filesystem::path& other) {

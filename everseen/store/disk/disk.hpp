@@ -42,11 +42,12 @@ class disk {
   /// Syncs the whole mapping: the kernel knows which pages are dirty. On ext4 this costs as much as
   /// fdatasync, and half as much as one call per page (1000 dirty pages of 256 MiB: 73, 73 and 164 ms). It
   /// also needs no descriptor.
-  [[nodiscard]] virtual int sync_mapping(std::byte* at, std::size_t bytes, const std::filesystem::path& path);
+  [[nodiscard]] virtual int sync_mapping(std::byte* memory, std::size_t bytes,
+                                         const std::filesystem::path& path);
   /// Syncs the names in a directory.
   [[nodiscard]] virtual int sync_directory(const std::filesystem::path& path);
-  /// Replaces `to` atomically.
-  [[nodiscard]] virtual int rename(const std::filesystem::path& from, const std::filesystem::path& to);
+  /// Replaces `target` atomically.
+  [[nodiscard]] virtual int rename(const std::filesystem::path& from, const std::filesystem::path& target);
   /// Exchanges the names of two directories atomically. Some file systems cannot: EINVAL.
   [[nodiscard]] virtual int exchange(const std::filesystem::path& one, const std::filesystem::path& other);
   [[nodiscard]] virtual int unlink(const std::filesystem::path& path);

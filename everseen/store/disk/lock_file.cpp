@@ -30,12 +30,12 @@ bool is_still_there(int file, const std::filesystem::path& path) {
 /// Whether a file as /proc/locks names it, as in fe:01:1234, is this one.
 bool is_named(std::string_view named, const struct stat& file) {
   std::uint64_t parts[3] = {};
-  const char* at = named.data();
-  const char* const end = at + named.size();
+  const char* cursor = named.data();
+  const char* const end = cursor + named.size();
   for (int i = 0; i < 3; ++i) {
-    const auto read = std::from_chars(at, end, parts[i], i < 2 ? 16 : 10);
+    const auto read = std::from_chars(cursor, end, parts[i], i < 2 ? 16 : 10);
     if (read.ec != std::errc{}) return false;
-    at = read.ptr == end ? end : read.ptr + 1;
+    cursor = read.ptr == end ? end : read.ptr + 1;
   }
   return parts[0] == major(file.st_dev) && parts[1] == minor(file.st_dev) && parts[2] == file.st_ino;
 }
@@ -91,8 +91,8 @@ lock_file lock_file::take(const std::filesystem::path& path) {
   return *lock(path, LOCK_EX, O_CREAT);
 }
 
-lock_file reserve_to_serve(const std::filesystem::path& of) {
-  const std::filesystem::path directory = std::filesystem::absolute(of);
+lock_file reserve_to_serve(const std::filesystem::path& file) {
+  const std::filesystem::path directory = std::filesystem::absolute(file);
   make_directories(disk::real(), directory);
   // Filter names do not start with a dot.
   const std::filesystem::path path = directory / ".served";

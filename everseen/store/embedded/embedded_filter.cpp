@@ -25,8 +25,8 @@ constexpr const char* over = "the filter has expired; create another one";
 }  // namespace
 
 embedded_filter::embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
-                                 time_source now, std::optional<event_time> end)
-    : spec_(s), segments_(place), life_(std::move(now), end) {
+                                 time_source clock, std::optional<event_time> end)
+    : spec_(s), segments_(place), life_(std::move(clock), end) {
   states.resize(s.partitions);
   partitions_.reserve(s.partitions);
   for (std::uint32_t p = 0; p < s.partitions; ++p)
@@ -254,16 +254,17 @@ std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_rec
 }
 
 /// Applies the first events to the partition: fresh events add their keys, all events move the window.
-std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& of,
+std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& batch,
                                                    std::size_t events) {
-  if (auto failure = add_fresh(logic, of, events)) return failure;
+  if (auto failure = add_fresh(logic, batch, events)) return failure;
   if (!spec_.window) return {};
   for (std::size_t i = 0; i < events; ++i) {
-    if (of.keys.out[i] != verdict::seen) continue;
+    if (batch.keys.out[i] != verdict::seen) continue;
     try {
-      logic.move_window(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+      logic.move_window(batch.keys.times[batch.keys.times.size() == 1 ? 0 : i]);
     } catch (const error&) {
-      std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(i), of.keys.out.end(), verdict::unknown);
+      std::fill(batch.keys.out.begin() + static_cast<std::ptrdiff_t>(i), batch.keys.out.end(),
+                verdict::unknown);
       return batch_failure::from_current_exception();
     }
   }
@@ -272,24 +273,25 @@ std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim
 
 /// Adds the keys of the fresh ones among the first events. On failure, all events from the first unadded one
 /// on have no answer, although they are recorded; a replay answers them.
-std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& of,
+std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& batch,
                                                         std::size_t events) {
   std::vector<digest> digests;
   std::vector<event_time> times;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < events; ++i) {
-    if (of.keys.out[i] != verdict::fresh) continue;
-    digests.push_back(of.keys.digests[i]);
-    if (spec_.window) times.push_back(of.keys.times[of.keys.times.size() == 1 ? 0 : i]);
+    if (batch.keys.out[i] != verdict::fresh) continue;
+    digests.push_back(batch.keys.digests[i]);
+    if (spec_.window) times.push_back(batch.keys.times[batch.keys.times.size() == 1 ? 0 : i]);
     places.push_back(i);
   }
   std::vector<verdict> ignored(digests.size());
-  const batch_result added = logic.add({of.keys.partition, digests, times, ignored});
+  const batch_result added = logic.add({batch.keys.partition, digests, times, ignored});
   if (added) return {};
   const auto first = std::ranges::find(ignored, verdict::unknown);
   if (first == ignored.end()) return added.error();
   const std::size_t from = places[static_cast<std::size_t>(first - ignored.begin())];
-  std::fill(of.keys.out.begin() + static_cast<std::ptrdiff_t>(from), of.keys.out.end(), verdict::unknown);
+  std::fill(batch.keys.out.begin() + static_cast<std::ptrdiff_t>(from), batch.keys.out.end(),
+            verdict::unknown);
   return added.error();
 }
 

@@ -25,8 +25,10 @@ namespace everseen {
 /// A filter without one reads no clock.    Threads: any number may call any function.
 class lifetime {
  public:
-  /// @param now  null: expiry is enforced elsewhere
-  explicit lifetime(time_source now, std::optional<event_time> end = {}) : now_(std::move(now)) { set(end); }
+  /// @param clock  null: expiry is enforced elsewhere
+  explicit lifetime(time_source clock, std::optional<event_time> end = {}) : now_(std::move(clock)) {
+    set(end);
+  }
 
   [[nodiscard]] bool has_expired() const {
     const std::int64_t end = expires_at_ms_.load(std::memory_order_relaxed);
@@ -55,9 +57,9 @@ class lifetime {
 class embedded_filter : public stored_filter {
  public:
   /// @param states  one per partition, with all their segments in `place`
-  /// @param now     the clock for expiry; after that every batch fails
+  /// @param clock     the clock for expiry; after that every batch fails
   embedded_filter(const spec& s, segments& place, std::vector<partition_state> states,
-                  time_source now = nullptr, std::optional<event_time> end = {});
+                  time_source clock = nullptr, std::optional<event_time> end = {});
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   batch_result add(std::span<const partition_batch> batches) override;
@@ -104,8 +106,8 @@ class embedded_filter : public stored_filter {
                                         claim_batch batch);
   static std::optional<batch_failure> put_down(job_memory& job, lane_record& record, const origin& from,
                                                const claim_batch& batch, std::size_t events);
-  std::optional<batch_failure> keep(partition& logic, const claim_batch& of, std::size_t events);
-  std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& of, std::size_t events);
+  std::optional<batch_failure> keep(partition& logic, const claim_batch& batch, std::size_t events);
+  std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& batch, std::size_t events);
 
   /// The segments of the store. Room is asked for before one is made, by a batch or a job.
   class limited_segments final : public segments {

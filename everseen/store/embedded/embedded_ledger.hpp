@@ -14,7 +14,8 @@ class embedded_filter;
 /// Threads: claims of one job are serialised.
 class embedded_ledger final : public ledger {
  public:
-  embedded_ledger(embedded_filter& of, std::shared_ptr<job_memory> job) : filter_(of), job_(std::move(job)) {}
+  embedded_ledger(embedded_filter& filter, std::shared_ptr<job_memory> job)
+      : filter_(filter), job_(std::move(job)) {}
 
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
   bool settle(std::span<const checkpoint> reached) override;

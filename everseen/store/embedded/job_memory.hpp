@@ -33,7 +33,7 @@ struct job_memory {
     std::span<const event_time> times{};  ///< as in partition_batch
   };
 
-  explicit job_memory(std::string what) : description(std::move(what)) {}
+  explicit job_memory(std::string subject) : description(std::move(subject)) {}
   virtual ~job_memory() = default;
 
   /// Stores a step before it is applied. If this fails, the step is not applied.    @throws storage_error

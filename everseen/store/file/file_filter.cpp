@@ -54,10 +54,10 @@ class file_reader::view final : private reader_files, public embedded_filter {
   }
 };
 
-file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_source now)
+file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_source clock)
     : disk_(on),
       directory_(std::move(filter_directory)),
-      now_(std::move(now)),
+      now_(std::move(clock)),
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {
@@ -98,8 +98,8 @@ class ledger_to_read final : public ledger {
 
 std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job,
                                                  std::optional<std::string_view> description) {
-  const auto now = newest();
-  if (!std::ranges::binary_search(now->listed_jobs(), job)) {
+  const auto current = newest();
+  if (!std::ranges::binary_search(current->listed_jobs(), job)) {
     if (!description) return nullptr;
     throw no_such_job(presumed_name(directory_), job);
   }
@@ -109,7 +109,7 @@ std::unique_ptr<ledger> file_reader::open_ledger(std::string_view job,
   check_disk(code.value(), "look at", path);
   return std::make_unique<ledger_to_read>(
       file_job::read(directory_, job,
-                     {now->id(), get_spec().partitions, now->was_closed_in_order(), disk_.boot()}),
+                     {current->id(), get_spec().partitions, current->was_closed_in_order(), disk_.boot()}),
       bytes);
 }
 
@@ -131,21 +131,21 @@ batch_result file_reader::check(std::span<const partition_batch> batches) const 
 }
 
 partition_state file_reader::state(std::uint32_t partition) const {
-  const auto now = newest();
-  partition_state state = now->state(partition);
+  const auto current = newest();
+  partition_state state = current->state(partition);
   for (slice_state& slice : state.slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer)
-      slice.layers[layer].keys = now->keys({partition, slice.index, layer});
+      slice.layers[layer].keys = current->keys({partition, slice.index, layer});
   return state;
 }
 
 void file_reader::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  const auto now = newest();
-  now->visit_segments(partition,
-                      [&](const segment_id& id, layer_state layer, std::span<const std::byte> bits) {
-                        layer.keys = now->keys(id);
-                        visit(id, layer, bits);
-                      });
+  const auto current = newest();
+  current->visit_segments(partition,
+                          [&](const segment_id& id, layer_state layer, std::span<const std::byte> bits) {
+                            layer.keys = current->keys(id);
+                            visit(id, layer, bits);
+                          });
 }
 
 std::shared_ptr<const file_reader::view> file_reader::newest() const {
@@ -196,14 +196,15 @@ writer_files open_files(disk& on, const std::filesystem::path& filter_directory,
 }  // namespace
 
 file_writer::file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
-                         sync_policy policy, time_source now)
+                         sync_policy policy, time_source clock)
     : file_writer(on, filter_directory, open_files(on, filter_directory, std::move(exclusive)), policy,
-                  std::move(now)) {}
+                  std::move(clock)) {}
 
 file_writer::file_writer(disk& on, std::filesystem::path filter_directory, writer_files files,
-                         sync_policy policy, time_source now)
+                         sync_policy policy, time_source clock)
     : writer_files(std::move(files)),
-      embedded_filter(bits->get_spec(), *bits, bits->states(), std::move(now), read_expiry(filter_directory)),
+      embedded_filter(bits->get_spec(), *bits, bits->states(), std::move(clock),
+                      read_expiry(filter_directory)),
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {

@@ -24,10 +24,10 @@ struct writer_files {
 class file_writer final : private writer_files, public embedded_filter {
  public:
   /// @param exclusive  the writer's lock on the directory
-  /// @param now        the clock for expiry, if the filter expires
+  /// @param clock        the clock for expiry, if the filter expires
   /// @throws format_error, storage_error
   file_writer(disk& on, const std::filesystem::path& filter_directory, lock_file exclusive,
-              sync_policy policy, time_source now);
+              sync_policy policy, time_source clock);
 
   /// Closes the filter properly: everything is synced, under every policy.
   ~file_writer() override;
@@ -48,7 +48,7 @@ class file_writer final : private writer_files, public embedded_filter {
 
  private:
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
-              time_source now);
+              time_source clock);
   void add_again(std::span<const job_journal::content::key> keys);
   [[nodiscard]] batch_result synced(batch_result judged);
   void sync_every_second();
@@ -70,7 +70,7 @@ class file_writer final : private writer_files, public embedded_filter {
 class file_reader final : public stored_filter {
  public:
   /// @throws format_error  also: there is no manifest    @throws storage_error
-  file_reader(disk& on, std::filesystem::path filter_directory, time_source now);
+  file_reader(disk& on, std::filesystem::path filter_directory, time_source clock);
   ~file_reader() override;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }

@@ -51,8 +51,8 @@ void require_filter(const std::filesystem::path& directory, std::string_view nam
 
 }  // namespace
 
-file_links::file_links(disk& on, std::filesystem::path store_directory, time_source now)
-    : disk_(on), store_(std::move(store_directory)), now_(std::move(now)) {}
+file_links::file_links(disk& on, std::filesystem::path store_directory, time_source clock)
+    : disk_(on), store_(std::move(store_directory)), now_(std::move(clock)) {}
 
 std::filesystem::path file_links::directory_of(std::string_view name) const {
   return find_directory(store_, name);

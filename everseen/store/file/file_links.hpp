@@ -21,7 +21,7 @@ namespace everseen {
 /// filter is open. Threads and processes: any number.
 class file_links {
  public:
-  file_links(disk& on, std::filesystem::path store_directory, time_source now);
+  file_links(disk& on, std::filesystem::path store_directory, time_source clock);
 
   /// @pre the writer's lock of the newer filter is held, so that no job of it begins    @throws  as
   /// store::link

@@ -18,7 +18,7 @@
 namespace everseen {
 
 file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name,
-                           lock_file lock, sync_policy policy, const spec& s, time_source now)
+                           lock_file lock, sync_policy policy, const spec& s, time_source clock)
     : disk_(on),
       store_(std::move(store_directory)),
       name_(name),
@@ -29,7 +29,7 @@ file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std:
   empty.spec = s;
   empty.clean = true;
   target_ =
-      std::make_shared<file_writer>(on, staged_.directory(), staged_.open(empty), policy, std::move(now));
+      std::make_shared<file_writer>(on, staged_.directory(), staged_.open(empty), policy, std::move(clock));
 }
 
 file_rebuild::~file_rebuild() = default;

@@ -25,7 +25,7 @@ class file_rebuild final : public filter_admin::rebuild {
  public:
   /// @param lock  the writer's lock of the old filter    @throws storage_error
   file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,
-               sync_policy policy, const spec& s, time_source now);
+               sync_policy policy, const spec& s, time_source clock);
   ~file_rebuild() override;
 
   /// @pre it is no longer in use when commit() is called

@@ -11,7 +11,7 @@
 namespace everseen {
 
 file_segments::file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m,
-                             access how, const file_segments* before)
+                             access mode, const file_segments* before)
     : disk_(on),
       directory_(std::move(filter_directory)),
       id_(m.filter),
@@ -23,7 +23,7 @@ file_segments::file_segments(disk& on, std::filesystem::path filter_directory, c
     partition_files& files = partitions_[entry.id.partition];
     auto known = before == nullptr ? nullptr : before->find(entry.id);
     if (known == nullptr || known->shape() != entry.shape)
-      known = segment_file::open(disk_, segments_directory(), m.filter, entry, how);
+      known = segment_file::open(disk_, segments_directory(), m.filter, entry, mode);
     files.push_back(std::move(known));
   }
   dirty_.reserve(m.segments.size());
@@ -49,10 +49,10 @@ std::byte* file_segments::at(const segment_id& id) const noexcept {
 
 std::size_t file_segments::place_of(const segment_id& id) const noexcept {
   const partition_files& files = partitions_[id.partition];
-  const auto at =
+  const auto found =
       std::lower_bound(files.begin(), files.end(), id,
                        [](const auto& file, const segment_id& wanted) { return file->id() < wanted; });
-  return static_cast<std::size_t>(at - files.begin());
+  return static_cast<std::size_t>(found - files.begin());
 }
 
 std::shared_ptr<segment_file> file_segments::find(const segment_id& id) const noexcept {

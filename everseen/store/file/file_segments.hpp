@@ -30,7 +30,7 @@ class file_segments : public segments {
   /// Maps the segments in the manifest.
   /// @param before  an older view of the same directory, whose mappings are reused; may be null
   /// @throws format_error, storage_error
-  file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m, access how,
+  file_segments(disk& on, std::filesystem::path filter_directory, const image::manifest& m, access mode,
                 const file_segments* before = nullptr);
 
   [[nodiscard]] const spec& get_spec() const noexcept { return spec_; }

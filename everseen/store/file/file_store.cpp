@@ -24,11 +24,11 @@
 
 namespace everseen {
 
-file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source now)
+file_store::file_store(std::filesystem::path directory, sync_policy policy, disk& on, time_source clock)
     : directory_(std::move(directory)),
       policy_(policy),
       disk_(on),
-      now_(std::move(now)),
+      now_(std::move(clock)),
       links_(disk_, directory_, now_) {}
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s,
@@ -82,9 +82,9 @@ std::vector<std::string> file_store::jobs_of(std::string_view name) const {
   return manifest ? manifest->content().jobs : std::vector<std::string>();
 }
 
-std::shared_ptr<stored_filter> file_store::open(std::string_view name, access how) {
+std::shared_ptr<stored_filter> file_store::open(std::string_view name, access mode) {
   std::optional<lock_file> lock;
-  if (how == access::write)
+  if (mode == access::write)
     lock = lock_filter(name);  // first, as no link can be made from then on
   else
     require(name);  // before its link: the older filter of an expired one may be gone
@@ -176,24 +176,24 @@ void file_store::drop(std::string_view name) {
   remove_filter(disk_, directory, *std::move(is.lock), [&] { links_.require_unasked(directory); });
 }
 
-void file_store::rename(std::string_view from, std::string_view to, namesake there) {
+void file_store::rename(std::string_view from, std::string_view new_name, namesake there) {
   require(from);
-  if (from == to && there == namesake::replace) return;
-  if (from == to) throw filter_exists(to);
-  if (there == namesake::refuse && exists(to)) throw filter_exists(to);  // before a wait
+  if (from == new_name && there == namesake::replace) return;
+  if (from == new_name) throw filter_exists(new_name);
+  if (there == namesake::refuse && exists(new_name)) throw filter_exists(new_name);  // before a wait
   std::optional<lock_file> mine, other;
   // In one order, or two renames could wait for each other: begin again if `to` was created during the wait.
   do {
     mine.reset();
-    if (to < from) other = make_way_for(to, there);
+    if (new_name < from) other = make_way_for(new_name, there);
     mine = lock_filter(from);
-  } while (to < from && !other && found_in(directory_of(to)) != occupant::none);
-  if (from < to) other = make_way_for(to, there);
-  move_filter(disk_, directory_, from, to, *mine, other ? &*other : nullptr, [&] {
+  } while (new_name < from && !other && found_in(directory_of(new_name)) != occupant::none);
+  if (from < new_name) other = make_way_for(new_name, there);
+  move_filter(disk_, directory_, from, new_name, *mine, other ? &*other : nullptr, [&] {
     (void)links_.spec_of(from);
     const filter_links all = links_.all();
     require_unlinked(all, from);
-    if (other) require_unlinked(all, to);
+    if (other) require_unlinked(all, new_name);
   });
 }
 
@@ -238,7 +238,8 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
   if (std::ranges::any_of(base, has_segments))
     throw parameter_error("a filter in files cannot be rebuilt from a copy; drop it and import the copy");
   lock_file lock = lock_filter(name);
-  if (const auto now = read_manifest::from(directory_of(name))) require_rebuildable(now->content().spec, s);
+  if (const auto current = read_manifest::from(directory_of(name)))
+    require_rebuildable(current->content().spec, s);
   require_no_jobs(name, jobs_of(name), "be rebuilt");
   return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
 }

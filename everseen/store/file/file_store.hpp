@@ -37,9 +37,9 @@ class file_store : public store {
  public:
   /// Touches no file: a missing directory is an empty store until a filter is created in it.
   /// @param on   tests pass a disk that fails
-  /// @param now  the clock by which links end and filters expire
+  /// @param clock  the clock by which links end and filters expire
   explicit file_store(std::filesystem::path directory, sync_policy policy = sync_policy::interval,
-                      disk& on = disk::real(), time_source now = wall_clock);
+                      disk& on = disk::real(), time_source clock = wall_clock);
 
   [[nodiscard]] store_traits traits() const override;
   [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
@@ -48,7 +48,7 @@ class file_store : public store {
                                         std::optional<std::chrono::milliseconds> life = {}) override;
   /// @throws storage_error, format_error  also: the filter is linked to another one, which cannot be opened
   /// @throws  as store
-  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access mode) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
 
@@ -65,7 +65,7 @@ class file_store : public store {
   void unlink(std::string_view newer) override;
   void drop(std::string_view name) override;
   /// Neither filter may have a writer.
-  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void rename(std::string_view from, std::string_view new_name, namesake there) override;
   void remove_expired() override;
   /// How long to wait for another writer of a filter. The limit of the store itself is zero.
   std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override;

@@ -60,15 +60,15 @@ image::manifest new_manifest(const spec& s) {
 }
 
 bool is_segment_name(std::string_view name) noexcept {
-  const char* at = name.data();
-  const char* const end = at + name.size();
+  const char* cursor = name.data();
+  const char* const end = cursor + name.size();
   for (int field = 0; field < 3; ++field) {
     std::int64_t number = 0;
-    const auto [next, code] = std::from_chars(at, end, number);
+    const auto [next, code] = std::from_chars(cursor, end, number);
     if (code != std::errc() || (field < 2 && (next == end || *next != '.'))) return false;
-    at = field < 2 ? next + 1 : next;
+    cursor = field < 2 ? next + 1 : next;
   }
-  return at == end;
+  return cursor == end;
 }
 
 std::optional<event_time> read_expiry(const std::filesystem::path& filter_directory) {
@@ -80,9 +80,9 @@ std::optional<event_time> read_expiry(const std::filesystem::path& filter_direct
   return at_path(path, [&] { return image::decode_end(read_whole(file, path, image::end_bytes)); });
 }
 
-bool has_expired(const std::filesystem::path& filter_directory, event_time now) try {
+bool has_expired(const std::filesystem::path& filter_directory, event_time current_time) try {
   const auto end = read_expiry(filter_directory);
-  return end && *end <= now;
+  return end && *end <= current_time;
 } catch (const format_error&) {
   return false;
 }

@@ -77,7 +77,7 @@ inline constexpr const char* segments_name = "segments";
 /// Whether it expired by this time. A filter with a damaged record has not expired; opening it reports the
 /// damage.
 /// @throws storage_error
-[[nodiscard]] bool has_expired(const std::filesystem::path& filter_directory, event_time now);
+[[nodiscard]] bool has_expired(const std::filesystem::path& filter_directory, event_time current_time);
 
 /// @param when  nothing: never. The caller syncs the directory.    @throws storage_error
 void write_expiry(disk& on, const std::filesystem::path& filter_directory, std::optional<event_time> when);

@@ -46,9 +46,9 @@ std::shared_ptr<segment_file> segment_file::create(disk& on, const std::filesyst
 
 std::shared_ptr<segment_file> segment_file::open(disk& on, const std::filesystem::path& directory,
                                                  const image::filter_id& filter,
-                                                 const image::manifest::entry& entry, access how) {
+                                                 const image::manifest::entry& entry, access mode) {
   const std::filesystem::path path = directory / image::to_string(entry.id);
-  auto file = mapped_file::open(on, path, how);
+  auto file = mapped_file::open(on, path, mode);
   if (!file) throw damaged(path, "is missing, and the manifest names it");
   const std::uint64_t should = page_bytes + entry.shape.bytes;
   if (file->bytes().size() != should)
@@ -112,23 +112,23 @@ mapped_file mapped_file::create(disk& on, const std::filesystem::path& path, std
   }
 }
 
-std::optional<mapped_file> mapped_file::open(disk& on, const std::filesystem::path& path, access how) {
-  const int flags = (how == access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+std::optional<mapped_file> mapped_file::open(disk& on, const std::filesystem::path& path, access mode) {
+  const int flags = (mode == access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
   const descriptor file(::open(path.c_str(), flags));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file) throw disk_error("open", path, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw disk_error("read the length of", path, errno);
-  return mapped_file(on, path, file.get(), static_cast<std::size_t>(status.st_size), how);
+  return mapped_file(on, path, file.get(), static_cast<std::size_t>(status.st_size), mode);
 }
 
-mapped_file::mapped_file(disk& on, std::filesystem::path path, int file, std::size_t size, access how)
+mapped_file::mapped_file(disk& on, std::filesystem::path path, int file, std::size_t size, access mode)
     : disk_(&on), path_(std::move(path)), size_(size) {
   if (size == 0) return;  // mmap rejects an empty range; the owner reports the short file
-  const int protection = how == access::write ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* at = ::mmap(nullptr, size, protection, MAP_SHARED, file, 0);
-  if (at == MAP_FAILED) throw disk_error("map", path_, errno);
-  at_ = static_cast<std::byte*>(at);
+  const int protection = mode == access::write ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* bytes = ::mmap(nullptr, size, protection, MAP_SHARED, file, 0);
+  if (bytes == MAP_FAILED) throw disk_error("map", path_, errno);
+  at_ = static_cast<std::byte*>(bytes);
 }
 
 mapped_file::mapped_file(mapped_file&& other) noexcept

@@ -27,7 +27,7 @@ class mapped_file {
 
   /// Opens an existing file; nothing if there is none.
   /// @throws storage_error
-  static std::optional<mapped_file> open(disk& on, const std::filesystem::path& path, access how);
+  static std::optional<mapped_file> open(disk& on, const std::filesystem::path& path, access mode);
 
   ~mapped_file();
   mapped_file(mapped_file&& other) noexcept;
@@ -40,7 +40,7 @@ class mapped_file {
   void sync() const;
 
  private:
-  mapped_file(disk& on, std::filesystem::path path, int file, std::size_t size, access how);
+  mapped_file(disk& on, std::filesystem::path path, int file, std::size_t size, access mode);
 
   disk* disk_;
   std::filesystem::path path_;
@@ -65,7 +65,7 @@ class segment_file {
   /// @throws storage_error
   static std::shared_ptr<segment_file> open(disk& on, const std::filesystem::path& directory,
                                             const image::filter_id& filter,
-                                            const image::manifest::entry& entry, access how);
+                                            const image::manifest::entry& entry, access mode);
 
   segment_file(mapped_file file, const image::segment_header& header) noexcept;
 

@@ -229,22 +229,22 @@ namespace {
 /// For file systems that cannot exchange names. A crash between the two steps leaves the filter under its old
 /// name, and none under the new name.
 void replace_in_two_steps(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
-                          const std::filesystem::path& hidden, std::string_view to) {
+                          const std::filesystem::path& hidden, std::string_view new_name) {
   check_disk(on.rename(place, hidden), "remove", place);
   const int code = on.rename(old, place);
   if (code != 0) (void)on.rename(hidden, place);
-  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
+  if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(new_name);
   check_disk(code, "rename the filter to", place);
 }
 
 /// After a crash between the steps, the replaced filter has the old name and is marked. It is removed when a
 /// filter of that name is created next, or with expired filters.
 void replace_filter(disk& on, const std::filesystem::path& old, const std::filesystem::path& place,
-                    const std::filesystem::path& hidden, std::string_view to) {
+                    const std::filesystem::path& hidden, std::string_view new_name) {
   mark_replaced(on, place, old.filename());
   const int code = on.exchange(old, place);
   if (code == EINVAL || code == ENOSYS || code == EOPNOTSUPP)
-    return replace_in_two_steps(on, old, place, hidden, to);
+    return replace_in_two_steps(on, old, place, hidden, new_name);
   check_disk(code, "rename the filter to", place);
   check_disk(on.sync_directory(place.parent_path()), "sync", place.parent_path());
   check_disk(on.rename(old, hidden), "remove the filter that was replaced, in", old);
@@ -253,21 +253,21 @@ void replace_filter(disk& on, const std::filesystem::path& old, const std::files
 }  // namespace
 
 void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
-                 std::string_view to, const lock_file& /*lock*/, const lock_file* other,
+                 std::string_view new_name, const lock_file& /*lock*/, const lock_file* other,
                  const std::function<void()>& require_unused) {
   const std::filesystem::path old = store_directory / file_names::of(from);
-  const std::filesystem::path place = store_directory / file_names::of(to);
+  const std::filesystem::path place = store_directory / file_names::of(new_name);
   const std::filesystem::path hidden = hidden_name(store_directory);
   {
     const lock_file alone = lock_store(store_directory);
     require_unused();
     unmark_replaced(on, old);
-    write_name(on, old, to);
+    write_name(on, old, new_name);
     if (other != nullptr) {
-      replace_filter(on, old, place, hidden, to);
+      replace_filter(on, old, place, hidden, new_name);
     } else {
       const int code = on.rename(old, place);
-      if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(to);
+      if ((code == ENOTEMPTY || code == EEXIST) && is_filter(place)) throw filter_exists(new_name);
       check_disk(code, "rename the filter to", place);
     }
     check_disk(on.sync_directory(store_directory), "sync", store_directory);

@@ -73,7 +73,7 @@ void remove_filter(disk& on, const std::filesystem::path& filter_directory, lock
 /// @param require_unused  as in remove_filter
 /// @throws name_taken     the name was taken meanwhile    @throws storage_error
 void move_filter(disk& on, const std::filesystem::path& store_directory, std::string_view from,
-                 std::string_view to, const lock_file& lock, const lock_file* other,
+                 std::string_view new_name, const lock_file& lock, const lock_file* other,
                  const std::function<void()>& require_unused);
 
 /// Whether a directory holds a filter, possibly a damaged one. Other directories are left alone.

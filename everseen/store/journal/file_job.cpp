@@ -73,9 +73,9 @@ std::shared_ptr<file_job> file_job::create(disk& on, const std::filesystem::path
 
 std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& filter_directory,
                                          std::string_view name, sync_policy policy,
-                                         const job_journal::circumstances& now, const add_keys& add) {
+                                         const job_journal::circumstances& current, const add_keys& add) {
   const std::filesystem::path path = job_path(filter_directory, name);
-  job_journal::content known = read(filter_directory, name, now);
+  job_journal::content known = read(filter_directory, name, current);
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.begun), policy));
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
@@ -86,7 +86,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
 }
 
 job_journal::content file_job::read(const std::filesystem::path& filter_directory, std::string_view name,
-                                    const job_journal::circumstances& now) try {
+                                    const job_journal::circumstances& current) try {
   const std::filesystem::path path = job_path(filter_directory, name);
   const descriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!there && errno == ENOENT) throw format_error(path.string() + " is missing, and the manifest names it");
@@ -97,7 +97,7 @@ job_journal::content file_job::read(const std::filesystem::path& filter_director
   if (bytes.size() >= job_journal::lengths_at + lengths.size())
     std::ranges::copy(lengths, bytes.begin() + job_journal::lengths_at);
   return at_path(path, [&] {
-    auto says = job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, now);
+    auto says = job_journal::decode({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, current);
     if (says.begun.job == name) return says;
     throw format_error("the journal is that of the job " + quoted_name(says.begun.job));
   });

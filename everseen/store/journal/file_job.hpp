@@ -41,7 +41,7 @@ class file_job final : public job_memory {
   using add_keys = std::function<void(std::span<const job_journal::content::key>)>;
   static std::shared_ptr<file_job> open(disk& on, const std::filesystem::path& filter_directory,
                                         std::string_view name, sync_policy policy,
-                                        const job_journal::circumstances& now, const add_keys& add);
+                                        const job_journal::circumstances& current, const add_keys& add);
 
   void note_step(const step& s) override;
   void note_checkpoints(std::span<const checkpoint> marks) override;
@@ -54,7 +54,7 @@ class file_job final : public job_memory {
   /// The content of a journal, also while it is being written.    @throws format_error, storage_error
   [[nodiscard]] static job_journal::content read(const std::filesystem::path& filter_directory,
                                                  std::string_view name,
-                                                 const job_journal::circumstances& now);
+                                                 const job_journal::circumstances& current);
 
  private:
   file_job(disk& on, std::filesystem::path path, job_journal::head h, sync_policy policy);

@@ -10,9 +10,9 @@ namespace everseen::job_journal {
 
 namespace {
 
-void append_text(std::string& to, std::string_view text) {
-  append(to, static_cast<std::uint32_t>(text.size()));
-  to += text;
+void append_text(std::string& out, std::string_view text) {
+  append(out, static_cast<std::uint32_t>(text.size()));
+  out += text;
 }
 
 }  // namespace
@@ -101,8 +101,8 @@ std::string encode_marks(std::span<const checkpoint> marks) {
 
 namespace {
 
-[[noreturn]] void damaged(const char* what) {
-  throw format_error(std::string("the journal ") + what);
+[[noreturn]] void damaged(const char* problem) {
+  throw format_error(std::string("the journal ") + problem);
 }
 
 /// Reads a body from the front.
@@ -235,12 +235,12 @@ bool are_same_boot(const boot_id& a, const boot_id& b) noexcept {
 
 }  // namespace
 
-content decode(std::string_view bytes, const circumstances& now) {
+content decode(std::string_view bytes, const circumstances& current) {
   checked_head h = decode_head(bytes);
-  if (h.says.filter != now.filter) damaged("belongs to another filter");
+  if (h.says.filter != current.filter) damaged("belongs to another filter");
   // A crashed process leaves its data in the page cache, and a proper close syncs it. Only in other cases may
   // acknowledged data be missing.
-  const bool has_all = now.closed_in_order || are_same_boot(h.says.boot, now.boot);
+  const bool has_all = current.closed_in_order || are_same_boot(h.says.boot, current.boot);
   const std::size_t least = has_all ? h.least.acknowledged : h.least.synced;
   content c;
   c.begun = std::move(h.says);
@@ -255,7 +255,7 @@ content decode(std::string_view bytes, const circumstances& now) {
                                      : "damaged behind byte " + std::to_string(c.bytes)))
                   .c_str());
     if (!body) return c;
-    take_record(c, left[0], left.substr(record_bytes, *body), now.partitions);
+    take_record(c, left[0], left.substr(record_bytes, *body), current.partitions);
     last = load_le64(left.data() + record_bytes + *body);
     c.bytes += record_bytes + *body + checksum_bytes;
   }

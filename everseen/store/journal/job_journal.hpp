@@ -87,7 +87,7 @@ struct circumstances {
 
 /// @throws format_error  the journal has another version, is too short, is damaged in its acknowledged part,
 ///   or belongs to another filter; or a valid record has invalid content
-[[nodiscard]] content decode(std::string_view bytes, const circumstances& now);
+[[nodiscard]] content decode(std::string_view bytes, const circumstances& current);
 
 /// The layout of a journal, shared by encoder and decoder: doc/format.md, "Journal of a job".
 
@@ -101,10 +101,10 @@ inline constexpr std::uint64_t length_mask = (std::uint64_t{1} << 48) - 1;
 enum flags : std::uint32_t { synced_always = 1, may_lack_steps = 2 };
 
 template <typename Integer>
-void append(std::string& to, Integer value) {
+void append(std::string& out, Integer value) {
   char bytes[sizeof value];
   store_le(bytes, value);
-  to.append(bytes, sizeof bytes);
+  out.append(bytes, sizeof bytes);
 }
 
 inline std::uint64_t checksum_of(std::string_view bytes) {

@@ -45,12 +45,12 @@ tally join(std::span<const partition_batch> batches, const std::vector<verdict>&
 }  // namespace
 
 linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
-                             std::shared_ptr<stored_filter> asked, time_source now)
+                             std::shared_ptr<stored_filter> asked, time_source clock)
     : name_(std::move(name)),
       newer_(std::move(newer)),
       who_(std::move(who)),
       older_(std::move(asked)),
-      now_(std::move(now)),
+      now_(std::move(clock)),
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
 
 std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job,
@@ -135,11 +135,11 @@ regrouped::regrouped(std::span<const partition_batch> batches, std::uint32_t par
   for (const partition_batch& batch : batches)
     for (std::size_t i = 0; i < batch.digests.size(); ++i) {
       if (keys == which::unknown && batch.out[i] != verdict::unknown) continue;
-      group& to = groups_[partition_of(batch.digests[i], partitions)];
-      to.digests.push_back(batch.digests[i]);
-      to.wanted_at.push_back(&batch.out[i]);
-      if (!batch.keys.empty()) to.keys.push_back(batch.keys[i]);
-      if (timed) to.times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
+      group& target = groups_[partition_of(batch.digests[i], partitions)];
+      target.digests.push_back(batch.digests[i]);
+      target.wanted_at.push_back(&batch.out[i]);
+      if (!batch.keys.empty()) target.keys.push_back(batch.keys[i]);
+      if (timed) target.times.push_back(batch.times[batch.times.size() == 1 ? 0 : i]);
     }
   for (std::uint32_t p = 0; p < partitions; ++p) {
     group& g = groups_[p];

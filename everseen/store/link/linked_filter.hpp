@@ -27,9 +27,9 @@ class linked_filter final : public stored_filter {
  public:
   /// @param name   the newer filter, for messages
   /// @param who    the older filter, opened as `asked`
-  /// @param now    the clock for the end of the link: read once per batch if the link ends
+  /// @param clock    the clock for the end of the link: read once per batch if the link ends
   linked_filter(std::string name, std::shared_ptr<stored_filter> newer, predecessor who,
-                std::shared_ptr<stored_filter> asked, time_source now);
+                std::shared_ptr<stored_filter> asked, time_source clock);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return newer_->get_spec(); }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }

@@ -35,17 +35,17 @@ void require_linkable(const filter_links& all, const named_spec& older, const na
                           " first; only one older filter is asked");
   if (const auto asks = asked_first(all, newer.name); asks && asks->name != older.name)
     throw parameter_error(now + " asks " + quoted_name(asks->name) + " first" + end_it(newer.name));
-  if (const std::string by = asker_of(all, newer.name); !by.empty())
-    throw parameter_error(now + " is asked by " + quoted_name(by) + "; only one older filter is asked");
-  if (const std::string by = asker_of(all, older.name); !by.empty() && by != newer.name)
-    throw parameter_error(old + " is asked by " + quoted_name(by) + " already" + end_it(by));
-  if (older.of.window && !newer.of.window)
+  if (const std::string asker = asker_of(all, newer.name); !asker.empty())
+    throw parameter_error(now + " is asked by " + quoted_name(asker) + "; only one older filter is asked");
+  if (const std::string asker = asker_of(all, older.name); !asker.empty() && asker != newer.name)
+    throw parameter_error(old + " is asked by " + quoted_name(asker) + " already" + end_it(asker));
+  if (older.properties.window && !newer.properties.window)
     throw parameter_error(old + " has a window and " + now + " has none, so the keys would have no times");
 }
 
 void require_unasked(const filter_links& all, std::string_view name) {
-  if (const std::string by = asker_of(all, name); !by.empty())
-    throw parameter_error(quoted_name(by) + " asks " + quoted_name(name) + " first" + end_it(by));
+  if (const std::string asker = asker_of(all, name); !asker.empty())
+    throw parameter_error(quoted_name(asker) + " asks " + quoted_name(name) + " first" + end_it(asker));
 }
 
 void require_unlinked(const filter_links& all, std::string_view name) {
@@ -63,10 +63,10 @@ std::string why_not_opened(std::string_view newer, std::string_view older, const
          ". Restore it, or continue without it: everseen link --off " + name_argument(newer);
 }
 
-std::optional<event_time> end_of_link(event_time now,
+std::optional<event_time> end_of_link(event_time current_time,
                                       std::optional<std::chrono::milliseconds> life) noexcept {
-  if (!life || event_time::max() - now <= *life) return std::nullopt;
-  return now + *life;
+  if (!life || event_time::max() - current_time <= *life) return std::nullopt;
+  return current_time + *life;
 }
 
 }  // namespace everseen

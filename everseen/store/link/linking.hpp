@@ -30,7 +30,7 @@ using filter_links = std::vector<filter_link>;
 /// A filter of a store, by its name.
 struct named_spec {
   std::string_view name;
-  const spec& of;
+  const spec& properties;
 };
 /// A link has one older and one newer filter, and neither has another link: no chains, no trees.
 /// @throws parameter_error  the two cannot be linked; includes the reason and a remedy
@@ -46,7 +46,7 @@ void require_unlinked(const filter_links& all, std::string_view name);
 [[noreturn]] void refuse_unlinked(std::string_view newer);
 
 /// When a link ends; nothing: never, also if the end is too far to represent.
-[[nodiscard]] std::optional<event_time> end_of_link(event_time now,
+[[nodiscard]] std::optional<event_time> end_of_link(event_time current_time,
                                                     std::optional<std::chrono::milliseconds> life) noexcept;
 
 [[nodiscard]] std::string why_not_opened(std::string_view newer, std::string_view older, const char* why);
@@ -56,7 +56,7 @@ void require_unlinked(const filter_links& all, std::string_view name);
 /// @throws storage_error  the older one cannot be opened; names both
 /// @throws format_error   the older one is damaged; names both    @throws  as open_newer
 template <typename OpenOlder, typename OpenNewer>
-std::shared_ptr<stored_filter> open_linked(std::string_view newer, predecessor older, time_source now,
+std::shared_ptr<stored_filter> open_linked(std::string_view newer, predecessor older, time_source clock,
                                            OpenOlder open_older, OpenNewer open_newer) {
   std::shared_ptr<stored_filter> asked;
   try {
@@ -67,7 +67,7 @@ std::shared_ptr<stored_filter> open_linked(std::string_view newer, predecessor o
     throw storage_error(why_not_opened(newer, older.name, e.what()), 0, older.name);
   }
   return std::make_shared<linked_filter>(std::string(newer), open_newer(), std::move(older), std::move(asked),
-                                         std::move(now));
+                                         std::move(clock));
 }
 
 }  // namespace everseen

@@ -24,9 +24,9 @@ std::uint64_t few_keys(const geometry& shape) noexcept {
 
 std::size_t memory_segments::place_of(const segment_id& id) const noexcept {
   const auto& list = partitions_[id.partition];
-  const auto at = std::lower_bound(list.begin(), list.end(), id,
-                                   [](const segment& s, const segment_id& wanted) { return s.id < wanted; });
-  return static_cast<std::size_t>(at - list.begin());
+  const auto found = std::lower_bound(
+      list.begin(), list.end(), id, [](const segment& s, const segment_id& wanted) { return s.id < wanted; });
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 std::byte* memory_segments::at(const segment_id& id) const noexcept {

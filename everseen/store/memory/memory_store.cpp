@@ -18,12 +18,12 @@ namespace {
 /// the logic that refers to them, and destroyed after it.
 class memory_filter : private memory_segments, public embedded_filter {
  public:
-  memory_filter(const spec& s, time_source now, std::optional<event_time> end)
-      : memory_filter(s, memory_segments(s.partitions), {}, std::move(now), end) {}
-  memory_filter(const spec& s, memory_segments bits, std::vector<partition_state> states, time_source now,
+  memory_filter(const spec& s, time_source clock, std::optional<event_time> end)
+      : memory_filter(s, memory_segments(s.partitions), {}, std::move(clock), end) {}
+  memory_filter(const spec& s, memory_segments bits, std::vector<partition_state> states, time_source clock,
                 std::optional<event_time> end = {})
       : memory_segments(std::move(bits)),
-        embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states), std::move(now), end) {}
+        embedded_filter(s, static_cast<memory_segments&>(*this), std::move(states), std::move(clock), end) {}
 
   [[nodiscard]] bool is_rebuildable() const noexcept override { return false; }
   void sync() override {}  // memory does not outlive the process
@@ -34,11 +34,11 @@ class memory_filter : private memory_segments, public embedded_filter {
 /// Collects segments until the filter is complete.
 class memory_store::restoring : public store::restore {
  public:
-  restoring(std::shared_ptr<registry> into, std::string_view name, const spec& s, time_source now)
+  restoring(std::shared_ptr<registry> into, std::string_view name, const spec& s, time_source clock)
       : into_(std::move(into)),
         name_(name),
         spec_(s),
-        now_(std::move(now)),
+        now_(std::move(clock)),
         bits_(s.partitions),
         states_(s.partitions) {}
 
@@ -70,7 +70,7 @@ class memory_store::restoring : public store::restore {
   std::vector<partition_state> states_;
 };
 
-memory_store::memory_store(time_source now) : now_(std::move(now)) {}
+memory_store::memory_store(time_source clock) : now_(std::move(clock)) {}
 
 std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s,
                                                     std::optional<std::chrono::milliseconds> life) {
@@ -114,12 +114,12 @@ std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access 
 void memory_store::link(std::string_view older, std::string_view newer,
                         std::optional<std::chrono::milliseconds> life) {
   const std::scoped_lock alone(registry_->lock);
-  const event_time now = now_();
+  const event_time current_time = now_();
   const auto &old = registry_->at(older), &next = registry_->at(newer);
-  require_linkable(registry_->live_links(now), {older, old->get_spec()}, {newer, next->get_spec()});
+  require_linkable(registry_->live_links(current_time), {older, old->get_spec()}, {newer, next->get_spec()});
   require_no_jobs(newer, next->jobs(), "ask an older one first");
   registry_->links.insert_or_assign(std::string(newer),
-                                    predecessor{std::string(older), end_of_link(now, life)});
+                                    predecessor{std::string(older), end_of_link(current_time, life)});
 }
 
 void memory_store::unlink(std::string_view newer) {
@@ -160,21 +160,21 @@ void memory_store::drop(std::string_view name) {
   registry_->erase(name);
 }
 
-void memory_store::rename(std::string_view from, std::string_view to, namesake there) {
-  validate_filter_name(to);
+void memory_store::rename(std::string_view from, std::string_view new_name, namesake there) {
+  validate_filter_name(new_name);
   const std::scoped_lock alone(registry_->lock);
   const auto moved = registry_->at(from);
   const filter_links links = registry_->live_links(now_());
   require_unlinked(links, from);
-  const auto other = registry_->filters.find(to);
+  const auto other = registry_->filters.find(new_name);
   if (other != registry_->filters.end() && !other->second->has_expired()) {
-    if (there == namesake::refuse) throw filter_exists(to);
-    if (from == to) return;
-    require_unlinked(links, to);
+    if (there == namesake::refuse) throw filter_exists(new_name);
+    if (from == new_name) return;
+    require_unlinked(links, new_name);
   }
   registry_->erase(from);
-  registry_->erase(to);
-  registry_->filters.emplace(to, moved);
+  registry_->erase(new_name);
+  registry_->filters.emplace(new_name, moved);
 }
 
 void memory_store::remove_expired() {
@@ -214,10 +214,10 @@ void memory_store::registry::erase(std::string_view name) {
   links.erase(std::string(name));
 }
 
-filter_links memory_store::registry::live_links(event_time now) const {
+filter_links memory_store::registry::live_links(event_time current_time) const {
   filter_links live;
   for (const auto& [newer, older] : links)
-    if (!older.is_over(now) && !filters.at(newer)->has_expired()) live.push_back({newer, older});
+    if (!older.is_over(current_time) && !filters.at(newer)->has_expired()) live.push_back({newer, older});
   return live;
 }
 

@@ -18,13 +18,13 @@ namespace everseen {
 /// function.
 class memory_store : public store {
  public:
-  /// @param now  the clock by which links end and filters expire
-  explicit memory_store(time_source now = wall_clock);
+  /// @param clock  the clock by which links end and filters expire
+  explicit memory_store(time_source clock = wall_clock);
 
   [[nodiscard]] store_traits traits() const override;
   std::shared_ptr<stored_filter> create(std::string_view name, const spec& s,
                                         std::optional<std::chrono::milliseconds> life = {}) override;
-  std::shared_ptr<stored_filter> open(std::string_view name, access how) override;
+  std::shared_ptr<stored_filter> open(std::string_view name, access mode) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
 
@@ -37,7 +37,7 @@ class memory_store : public store {
   void unlink(std::string_view newer) override;
   void drop(std::string_view name) override;
   /// Open handles stay valid.
-  void rename(std::string_view from, std::string_view to, namesake there) override;
+  void rename(std::string_view from, std::string_view new_name, namesake there) override;
   void remove_expired() override;
   /// Open handles see the filter emptied, partition by partition.
   void reset(std::string_view name) override;
@@ -59,7 +59,7 @@ class memory_store : public store {
     /// @pre the lock is held    @throws no_filter; filter_expired
     [[nodiscard]] const std::shared_ptr<embedded_filter>& at(std::string_view name) const;
     void erase(std::string_view name);
-    [[nodiscard]] filter_links live_links(event_time now) const;
+    [[nodiscard]] filter_links live_links(event_time current_time) const;
   };
 
   const time_source now_;

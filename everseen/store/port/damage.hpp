@@ -8,8 +8,8 @@
 namespace everseen {
 
 /// A format_error about a file of a filter, with the same advice for all files.
-[[nodiscard]] inline format_error damaged(const std::filesystem::path& path, const std::string& what) {
-  return format_error(path.string() + " " + what + "; restore the filter from an export or drop it");
+[[nodiscard]] inline format_error damaged(const std::filesystem::path& path, const std::string& problem) {
+  return format_error(path.string() + " " + problem + "; restore the filter from an export or drop it");
 }
 
 /// Runs a decoder and adds the file name to its exceptions.

@@ -27,12 +27,12 @@ parameter_error no_such_job(std::string_view filter, std::string_view job) {
                          "; everseen jobs " + name_argument(filter) + " lists its jobs");
 }
 
-void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what) {
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view subject) {
   if (jobs.empty()) return;
   std::string names;
   for (const std::string& job : jobs) names += (names.empty() ? "" : ", ") + shown_name(job);
   throw parameter_error(
-      quoted_name(filter) + " has jobs (" + names + ") and cannot " + std::string(what) +
+      quoted_name(filter) + " has jobs (" + names + ") and cannot " + std::string(subject) +
       ": the answers that the jobs were given must stay true. Create another filter for new "
       "keys, or drop this one when its jobs are done");
 }
@@ -56,13 +56,14 @@ void validate_job_name(std::string_view job) {
 
 void restore_layer(partition_state& state, const segment_id& id, const layer_state& layer) {
   auto& slices = state.slices;
-  auto at = std::lower_bound(slices.begin(), slices.end(), id.slice,
-                             [](const slice_state& s, window::slice_index i) { return s.index < i; });
-  if (at == slices.end() || at->index != id.slice) at = slices.insert(at, slice_state{id.slice, {}});
-  if (at->layers.size() != id.layer)
+  auto found = std::lower_bound(slices.begin(), slices.end(), id.slice,
+                                [](const slice_state& s, window::slice_index i) { return s.index < i; });
+  if (found == slices.end() || found->index != id.slice)
+    found = slices.insert(found, slice_state{id.slice, {}});
+  if (found->layers.size() != id.layer)
     throw format_error("the layers of partition " + std::to_string(id.partition) +
                        " are out of order or incomplete; make the image again");
-  at->layers.push_back(layer);
+  found->layers.push_back(layer);
 }
 
 }  // namespace everseen

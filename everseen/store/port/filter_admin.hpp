@@ -57,7 +57,7 @@ class filter_admin {
   /// @throws parameter_error  one of them has a link, or is being rebuilt
   /// @throws format_error     one of them is damaged
   /// @throws storage_error    one of them has a writer    @throws backend_error
-  virtual void rename(std::string_view from, std::string_view to, namesake there) = 0;
+  virtual void rename(std::string_view from, std::string_view new_name, namesake there) = 0;
 
   /// Removes all keys of a filter; its spec stays. It never appears to be missing meanwhile.
   /// @throws no_filter        no filter has this name    @throws storage_error  it has a writer
@@ -143,9 +143,9 @@ class filter_admin {
 [[nodiscard]] name_taken filter_exists(std::string_view name);
 [[nodiscard]] filter_expired filter_has_expired(std::string_view name);
 [[nodiscard]] parameter_error no_such_job(std::string_view filter, std::string_view job);
-/// @param what  an operation that is impossible while a filter has jobs, for example "be reset"
+/// @param subject  an operation that is impossible while a filter has jobs, for example "be reset"
 /// @throws parameter_error  the filter has jobs
-void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view what);
+void require_no_jobs(std::string_view filter, std::span<const std::string> jobs, std::string_view subject);
 /// Clients hash keys once for the old filter and the new one.
 /// @throws parameter_error  the new one has another hash, seed or window
 void require_rebuildable(const spec& old, const spec& next);

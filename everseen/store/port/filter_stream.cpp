@@ -10,8 +10,8 @@
 
 namespace everseen {
 
-void write_stream(const stored_filter& from, std::string_view name, const image::byte_sink& to) {
-  image::stream_writer stream(to, name, from.get_spec());
+void write_stream(const stored_filter& from, std::string_view name, const image::byte_sink& out) {
+  image::stream_writer stream(out, name, from.get_spec());
   for (std::uint32_t p = 0; p < from.get_spec().partitions; ++p)
     from.visit_segments(p, [&stream](const segment_id& id, const layer_state& layer,
                                      std::span<const std::byte> bits) { stream.segment(id, layer, bits); });

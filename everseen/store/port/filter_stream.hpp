@@ -12,7 +12,7 @@ namespace everseen {
 /// Writes a filter: its properties, its secret seed, and all bits, with checksums. It has every key added
 /// before the call; keys added meanwhile may be in it.
 /// @pre the filter hashes its keys as its spec says: it is not attached
-void write_stream(const stored_filter& from, std::string_view name, const image::byte_sink& to);
+void write_stream(const stored_filter& from, std::string_view name, const image::byte_sink& out);
 
 /// Creates a filter from such a stream, to its end. Nothing is visible under the name before the whole stream
 /// has been read and verified.

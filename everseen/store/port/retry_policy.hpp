@@ -23,7 +23,7 @@ class retry_policy {
   /// An attempt has failed, and the next may succeed. Called once per attempt: after the pause between
   /// attempts, or after the time limit of the store.
   /// @return whether to retry; if false, the call fails
-  virtual bool tries_again(const outage& now) = 0;
+  virtual bool tries_again(const outage& trouble) = 0;
 
   /// An attempt has had no answer for a second, and has not failed: a server that accepts connections and
   /// says nothing. For a note to the user.    @param why  names the server

@@ -60,7 +60,7 @@ class store : public filter_admin {
   /// @throws no_filter        no filter has this name; filter_expired: it has expired
   /// @throws format_error     it is damaged, or of another version    @throws backend_error
   /// @throws storage_error    another process is writing to it, or files cannot be read
-  virtual std::shared_ptr<stored_filter> open(std::string_view name, access how) = 0;
+  virtual std::shared_ptr<stored_filter> open(std::string_view name, access mode) = 0;
 
   /// Whether a filter has this name and has not expired.    @throws storage_error, backend_error
   [[nodiscard]] virtual bool exists(std::string_view name) const = 0;

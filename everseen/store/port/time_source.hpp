@@ -15,6 +15,6 @@ using time_source = std::function<event_time()>;
 
 /// The time at which a filter with this lifetime expires.
 /// @throws parameter_error  it is less than a second, or the end is too far to represent
-[[nodiscard]] event_time end_after(event_time now, std::chrono::milliseconds life);
+[[nodiscard]] event_time end_after(event_time current_time, std::chrono::milliseconds life);
 
 }  // namespace everseen

@@ -86,14 +86,14 @@ class counter {
   void write(output& out) const {
     std::string text;
     std::size_t chunk = 0;
-    std::size_t at = 0;
+    std::size_t position = 0;
     for (const entry& each : entries_) {
-      if (at == chunks_[chunk].size()) {
+      if (position == chunks_[chunk].size()) {
         ++chunk;
-        at = 0;
+        position = 0;
       }
-      const std::string_view record = std::string_view(chunks_[chunk]).substr(at, each.bytes);
-      at += each.bytes;
+      const std::string_view record = std::string_view(chunks_[chunk]).substr(position, each.bytes);
+      position += each.bytes;
       if (options_.wanted == verdict::seen && each.count < 2) continue;
       const std::string count = std::to_string(each.count);
       constexpr std::size_t width = 7;  // that of uniq -c

@@ -131,14 +131,14 @@ std::optional<std::size_t> keyed_block::first(verdict v) const noexcept {
 
 std::string_view keyed_block::keep_wanted() noexcept {
   char* const text = bytes_.data();
-  char* to = text;
+  char* target = text;
   std::size_t begin = 0;
   std::size_t run_begin = 0;  // wanted records from here on are not moved yet
   std::size_t next_keyed = 0, next_passed = 0;
   const bool all_keyed = every_record_is_key_;
   const auto move_run = [&](std::size_t end) {
-    if (to != text + run_begin) std::memmove(to, text + run_begin, end - run_begin);
-    to += end - run_begin;
+    if (target != text + run_begin) std::memmove(target, text + run_begin, end - run_begin);
+    target += end - run_begin;
   };
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     bool wanted;
@@ -158,7 +158,7 @@ std::string_view keyed_block::keep_wanted() noexcept {
     begin = end;
   }
   move_run(begin);
-  return {text, static_cast<std::size_t>(to - text)};
+  return {text, static_cast<std::size_t>(target - text)};
 }
 
 }  // namespace everseen

@@ -37,8 +37,8 @@ std::string whole(const std::filesystem::path& given) {
 
 }  // namespace
 
-file_sink::file_sink(const std::string& path, mark of, disk& on)
-    : path_(whole(path)), mark_(std::move(of)), disk_(on), unsettled_(path_, on) {
+file_sink::file_sink(const std::string& path, mark owner, disk& on)
+    : path_(whole(path)), mark_(std::move(owner)), disk_(on), unsettled_(path_, on) {
   if (std::filesystem::exists(path_)) open(0);
 }
 
@@ -57,9 +57,9 @@ void file_sink::open(int more_flags) {
         " is not a regular file, so nothing can be taken back from it; give - and pipe the output there");
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
     throw storage_error("another job writes to " + path_ + "; give each its own file", errno, path_);
-  struct stat now {};  // another process may have written before it released the lock
-  if (::fstat(file_.get(), &now) != 0) throw disk_error("read", path_, errno);
-  shown_ = static_cast<std::uint64_t>(now.st_size);
+  struct stat status {};  // another process may have written before it released the lock
+  if (::fstat(file_.get(), &status) != 0) throw disk_error("read", path_, errno);
+  shown_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 /// Makes an unwritable directory or too long a name fail before anything is claimed.
@@ -140,12 +140,12 @@ void file_sink::must_go_on_as_unsettled(std::uint64_t end) const {
 /// The first byte at which the file and the unsettled one differ; `end` if all before it is equal.
 /// @pre end is in both
 std::uint64_t file_sink::first_difference(std::uint64_t end) const {
-  for (std::uint64_t at = unsettled_.from(); at < end;) {
-    const std::size_t bytes = std::min<std::uint64_t>(end - at, copied_at_once);
-    const std::string shown = read(at, bytes), put = unsettled_.read(at, bytes);
+  for (std::uint64_t position = unsettled_.from(); position < end;) {
+    const std::size_t bytes = std::min<std::uint64_t>(end - position, copied_at_once);
+    const std::string shown = read(position, bytes), put = unsettled_.read(position, bytes);
     const auto differs = std::ranges::mismatch(shown, put).in1;
-    if (differs != shown.end()) return at + static_cast<std::uint64_t>(differs - shown.begin());
-    at += bytes;
+    if (differs != shown.end()) return position + static_cast<std::uint64_t>(differs - shown.begin());
+    position += bytes;
   }
   return end;
 }

@@ -38,11 +38,11 @@ class file_sink final : public sink {
   using mark = std::function<std::string()>;
 
   /// Creates no file: begin() does.
-  /// @param of  asked when a record is put, and by begin()    @param on  outlives the sink
+  /// @param owner  asked when a record is put, and by begin()    @param on  outlives the sink
   /// @throws parameter_error  it is not a regular file
   /// @throws storage_error  the file is not writable, another job writes to it, or its directory does not
   ///         exist
-  file_sink(const std::string& path, mark of, disk& on = disk::real());
+  file_sink(const std::string& path, mark owner, disk& on = disk::real());
   ~file_sink() override;
   file_sink(const file_sink&) = delete;
   file_sink& operator=(const file_sink&) = delete;

@@ -26,17 +26,17 @@ struct note_parts {
 };
 
 note_parts parts_of(std::string_view note) {
-  const std::size_t at = note.find(blank);
-  if (at == std::string_view::npos) return {note};
-  note_parts parts{note.substr(0, at)};
-  std::from_chars(note.data() + at + 1, note.data() + note.size(), parts.taken_to);
+  const std::size_t position = note.find(blank);
+  if (position == std::string_view::npos) return {note};
+  note_parts parts{note.substr(0, position)};
+  std::from_chars(note.data() + position + 1, note.data() + note.size(), parts.taken_to);
   return parts;
 }
 
 }  // namespace
 
-file_source::file_source(const std::string& path, options how)
-    : input_(path, how.format.decompress), how_(std::move(how)), lane_(how_.worker) {
+file_source::file_source(const std::string& path, options settings)
+    : input_(path, settings.format.decompress), how_(std::move(settings)), lane_(how_.worker) {
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
   if (how_.follow && input_.is_compressed())
@@ -176,10 +176,10 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
 
 /// Log rotation renames the file first; its writer switches to the new one later.
 void file_source::must_go_on() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto current = std::chrono::steady_clock::now();
   if (input_.has_its_name()) {
     quiet_since_.reset();
-  } else if (now - quiet_since_.value_or(now) >= how_.rotated_for && quiet_since_) {
+  } else if (current - quiet_since_.value_or(current) >= how_.rotated_for && quiet_since_) {
     throw storage_error(
         "another file has the name " + input_.name() + " now; all lines of the old one are settled" +
             (carry_.empty()
@@ -188,7 +188,7 @@ void file_source::must_go_on() {
             "; begin another --job, or another --worker, for the new one",
         0, input_.name());
   } else if (!quiet_since_) {
-    quiet_since_ = now;
+    quiet_since_ = current;
   }
 }
 

@@ -51,7 +51,7 @@ class file_source final : public source {
   /// If the first record names the fields, waits for it as long as it may still arrive.
   /// @param path  "-": standard input    @throws storage_error  it cannot be opened, or is a directory
   /// @throws format_error  the record that names the fields has no end
-  file_source(const std::string& path, options how);
+  file_source(const std::string& path, options settings);
   explicit file_source(const std::string& path) : file_source(path, options{}) {}
 
   /// @throws parameter_error  it is not the file that the job has read, or it is shorter

@@ -150,11 +150,11 @@ bool resumable_input::has_its_name() const {
 
 /// A file may have been truncated and then grown past the bytes that were read.
 bool resumable_input::begins_as_before() const {
-  std::array<char, max_fingerprinted> now;
+  std::array<char, max_fingerprinted> current;
   const std::scoped_lock alone(lock_);
-  const ssize_t got = ::pread(number_, now.data(), beginning_.size(), 0);
+  const ssize_t got = ::pread(number_, current.data(), beginning_.size(), 0);
   return got == static_cast<ssize_t>(beginning_.size()) &&
-         std::string_view(now.data(), beginning_.size()) == beginning_;
+         std::string_view(current.data(), beginning_.size()) == beginning_;
 }
 
 void resumable_input::must_be(std::string_view note) const {
@@ -169,12 +169,12 @@ std::optional<std::uint64_t> resumable_input::count_before(std::uint64_t positio
   if (!file_) return std::nullopt;
   std::vector<char> bytes(std::size_t{1} << 16);
   std::uint64_t count = 0;
-  for (std::uint64_t at = 0; at < position;) {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), position - at));
-    const ssize_t got = ::pread(number_, bytes.data(), wanted, static_cast<off_t>(at));
+  for (std::uint64_t offset = 0; offset < position;) {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), position - offset));
+    const ssize_t got = ::pread(number_, bytes.data(), wanted, static_cast<off_t>(offset));
     if (got <= 0) return std::nullopt;
     count += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.begin() + got, byte));
-    at += static_cast<std::uint64_t>(got);
+    offset += static_cast<std::uint64_t>(got);
   }
   return count;
 }

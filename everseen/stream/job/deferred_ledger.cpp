@@ -7,9 +7,9 @@
 
 namespace everseen {
 
-deferred_ledger::deferred_ledger(stored_filter& of, std::string job, std::string description,
+deferred_ledger::deferred_ledger(stored_filter& source, std::string job, std::string description,
                                  examination examine)
-    : of_(of), job_(std::move(job)), description_(std::move(description)), examine_(std::move(examine)) {
+    : of_(source), job_(std::move(job)), description_(std::move(description)), examine_(std::move(examine)) {
   validate_job_name(job_);
   static_cast<void>(is_begun());
 }

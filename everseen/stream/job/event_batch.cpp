@@ -47,27 +47,27 @@ event_time newest_in(const stored_filter& f) {
 
 }  // namespace
 
-event_reader::event_reader(event_shape shape, const filter& seen, options how)
-    : rule_(std::move(shape)), seen_(seen), how_(std::move(how)) {
+event_reader::event_reader(event_shape shape, const filter& seen, options settings)
+    : rule_(std::move(shape)), seen_(seen), how_(std::move(settings)) {
   if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
     throw parameter_error("the filter has a window; say where an event has its time");
   if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
 }
 
 event_reader::moment event_reader::now() {
-  moment at;
-  if (!how_.clock) return at;
-  at.now = how_.clock();
-  no_earlier_ = std::max(no_earlier_, at.now);
-  if (how_.max_ahead) at.latest = at.now + *how_.max_ahead;
-  return at;
+  moment time;
+  if (!how_.clock) return time;
+  time.read_at = how_.clock();
+  no_earlier_ = std::max(no_earlier_, time.read_at);
+  if (how_.max_ahead) time.latest = time.read_at + *how_.max_ahead;
+  return time;
 }
 
 event_batch event_reader::read(source_batch records) {
   event_batch batch;
   batch.read_at = std::chrono::steady_clock::now();
   batch.from = std::move(records);
-  const moment at = now();
+  const moment time = now();
   std::vector<source_record>& all = batch.from.records;
   const std::size_t count = all.size();
   batch.digests.reserve(count);
@@ -76,7 +76,7 @@ event_batch event_reader::read(source_batch records) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
     batch.bytes += all[i].bytes.size() + 1;
-    const auto fault = add(all[i], at, batch);
+    const auto fault = add(all[i], time, batch);
     if (!fault) {
       all[kept++] = all[i];
       continue;
@@ -95,13 +95,13 @@ event_batch event_reader::read(source_batch records) {
   return batch;
 }
 
-std::optional<record_fault> event_reader::add(const source_record& record, const moment& at,
+std::optional<record_fault> event_reader::add(const source_record& record, const moment& moment_,
                                               event_batch& into) {
   const auto event = rule_.read(record.bytes);
   if (const auto fault = fault_of_envelope(record)) return fault;
   if (!event) return event.error();
   const event_time time = rule_.shape().time ? event->time : no_earlier_;
-  if (rule_.shape().time && time > at.latest) return record_fault::time_ahead;
+  if (rule_.shape().time && time > moment_.latest) return record_fault::time_ahead;
   const std::optional<std::string_view> key = key_of(record, event->key);
   if (!key) {
     const std::string& header = rule_.shape().beside->header;

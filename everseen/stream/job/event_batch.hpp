@@ -63,17 +63,17 @@ class event_reader {
 
   /// @throws parameter_error  as event_rule; or the filter has a window, and there are neither times nor a
   ///         clock
-  event_reader(event_shape shape, const filter& seen, options how);
+  event_reader(event_shape shape, const filter& seen, options settings);
 
   [[nodiscard]] event_batch read(source_batch records);
 
  private:
   struct moment {
-    event_time now{};
+    event_time read_at{};
     event_time latest = event_time::max();  // the latest time that is accepted
   };
   /// @return why the record is not an event
-  [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& at,
+  [[nodiscard]] std::optional<record_fault> add(const source_record& record, const moment& time,
                                                 event_batch& into);
   [[nodiscard]] moment now();
   [[nodiscard]] std::optional<record_fault> fault_of_envelope(const source_record& record) const;

@@ -50,17 +50,17 @@ void job::begin() {
   const bool goes_on = mark != known.end() && mark->second.position == options_.sink_order;
   const std::string last = goes_on ? mark->second.note : std::string();
   std::erase_if(known, [](const auto& each) { return !job_marks::is_of_a_lane(each.first); });
-  for (const auto& [name, at] : known) lanes_[name].settled = at.position;
+  for (const auto& [name, position] : known) lanes_[name].settled = position.position;
   parts_.from.begin(known);
   sink_is_new_ = !goes_on && !options_.sink_name.empty();
-  if (parts_.to != nullptr) begin_sink(last);
+  if (parts_.target != nullptr) begin_sink(last);
   settled_at_ = std::chrono::steady_clock::now();
 }
 
 void job::begin_sink(const std::string& note) {
-  parts_.to->begin(note);
+  parts_.target->begin(note);
   if (!note.empty()) return;
-  sink_note_ = parts_.to->commit({});
+  sink_note_ = parts_.target->commit({});
   sink_is_new_ |= !sink_note_.empty();
 }
 

@@ -98,7 +98,7 @@ struct job_parts {
   filter& seen;
   ledger& book;
   source& from;
-  sink* to = nullptr;  ///< null: only counters are wanted
+  sink* target = nullptr;  ///< null: only counters are wanted
 };
 
 /// Runs once.    Threads: one; stop() any, also a signal handler.

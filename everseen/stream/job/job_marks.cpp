@@ -15,10 +15,10 @@ std::string sink(std::string_view worker, std::string_view target) {
 
 std::optional<sink_mark> last_sink(const checkpoints& known, std::string_view worker) {
   std::optional<sink_mark> last;
-  for (const auto& [name, at] : known)
+  for (const auto& [name, position] : known)
     for (const std::string& beginning : {sink(worker, ""), sink("", "")})
-      if (name.starts_with(beginning) && (!last || last->order <= at.position))
-        last = {name.substr(beginning.size()), at.position};
+      if (name.starts_with(beginning) && (!last || last->order <= position.position))
+        last = {name.substr(beginning.size()), position.position};
   return last;
 }
 

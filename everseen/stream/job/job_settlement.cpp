@@ -28,9 +28,9 @@ bool job::settle(if_unavailable then) {
     return false;
   }
   fault_point("settled");
-  if (parts_.to != nullptr) {
+  if (parts_.target != nullptr) {
     sink_is_whole_ = false;
-    parts_.to->settled();
+    parts_.target->settled();
     sink_is_whole_ = true;
   }
   account();
@@ -46,14 +46,15 @@ void job::leave_settled() {
   must_have_kept(known);
   const auto mark = known.find(options_.sink_name);
   sink_is_whole_ = false;
-  parts_.to->leave_settled(mark == known.end() ? std::string_view() : mark->second.note, known);
-  for (auto& [name, of] : lanes_)
+  parts_.target->leave_settled(mark == known.end() ? std::string_view() : mark->second.note, known);
+  for (auto& [name, lane] : lanes_)
     if (const auto found = known.find(name); found != known.end())
-      of.settled = std::max(of.settled, found->second.position);
+      lane.settled = std::max(lane.settled, found->second.position);
   std::erase_if(reached_, [this](const auto& each) {
-    const lane& of = lanes_.at(each.first);
+    const lane& entry = lanes_.at(each.first);
     // If the lane is settled up to here, the note that identifies its next batch must still be written.
-    if (each.second.position > of.settled || (each.second.position == of.settled && of.passed)) return false;
+    if (each.second.position > entry.settled || (each.second.position == entry.settled && entry.passed))
+      return false;
     parts_.from.settled({&each.second, 1});
     return true;
   });
@@ -62,7 +63,7 @@ void job::leave_settled() {
 /// A ledger that went back would refuse every settlement from the position that this job knows.
 /// @throws format_error
 void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const {
-  for (const auto& [name, at] : reached_) {
+  for (const auto& [name, position] : reached_) {
     const auto found = known.find(name);
     const std::uint64_t has = found == known.end() ? 0 : found->second.position;
     const std::uint64_t had = lanes_.at(name).settled;
@@ -76,12 +77,12 @@ void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& k
 }
 
 void job::commit() {
-  if (parts_.to != nullptr) {
+  if (parts_.target != nullptr) {
     sink_is_whole_ = false;
-    parts_.to->leave_lost(reached_);
-    for (auto& [name, of] : lanes_)
-      if (!reached_.contains(name)) of.put = of.settled;
-    sink_note_ = parts_.to->commit(all_reached());
+    parts_.target->leave_lost(reached_);
+    for (auto& [name, lane] : lanes_)
+      if (!reached_.contains(name)) lane.put = lane.settled;
+    sink_note_ = parts_.target->commit(all_reached());
     sink_is_whole_ = true;
   }
   fault_point("committed");
@@ -94,8 +95,9 @@ bool job::put_down(std::vector<checkpoint> reached) const {
     for (checkpoint& each : reached) each.from = lanes_.find(each.source)->second.settled;
   if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
   if (options_.reading.clock) {
-    const auto now = options_.reading.clock().time_since_epoch();
-    reached.push_back({std::string(job_marks::last_settled), static_cast<std::uint64_t>(now.count()), {}});
+    const auto current = options_.reading.clock().time_since_epoch();
+    reached.push_back(
+        {std::string(job_marks::last_settled), static_cast<std::uint64_t>(current.count()), {}});
   }
   return parts_.book.settle(reached);
 }
@@ -109,15 +111,15 @@ void job::account() {
     lanes_[each.source].passed = false;
   }
   reached_.clear();
-  const auto now = std::chrono::steady_clock::now();
+  const auto current = std::chrono::steady_clock::now();
   if (options_.settled)
-    for (const auto since : unsettled_since_) options_.settled(now - since);
+    for (const auto since : unsettled_since_) options_.settled(current - since);
   unsettled_since_.clear();
 }
 
 std::vector<checkpoint> job::all_reached() const {
   std::vector<checkpoint> all;
-  for (const auto& [name, at] : reached_) all.push_back(at);
+  for (const auto& [name, position] : reached_) all.push_back(position);
   return all;
 }
 

@@ -65,9 +65,9 @@ void job::take_part() {
 /// Records put in an earlier generation are settled, or taken back, before this generation puts any.
 void job::begin_turn(const source_batch& batch) {
   if (reached_.contains(batch.lane)) settle(if_unavailable::later);
-  lane& of = lanes_[batch.lane];
-  of.generation = batch.generation;
-  of.looked_up = false;
+  lane& entry = lanes_[batch.lane];
+  entry.generation = batch.generation;
+  entry.looked_up = false;
 }
 
 /// Skips what another worker has settled and what this one has already put out: a lane that begins again is
@@ -81,24 +81,24 @@ void job::pass_over_settled(event_batch& batch) {
 
 /// @return false  the store is unavailable, and the job continues without it
 bool job::look_up(const std::string& name) {
-  lane& of = lanes_[name];
-  if (of.looked_up) return true;
+  lane& entry = lanes_[name];
+  if (entry.looked_up) return true;
   try {
     const auto known = parts_.book.checkpoints();
     if (const auto found = known.find(name); found != known.end()) {
       parts_.from.must_be_of(found->second);
       // If records are already put, settling detects this, and the sink takes back the excess.
-      if (!reached_.contains(name)) of.settled = std::max(of.settled, found->second.position);
+      if (!reached_.contains(name)) entry.settled = std::max(entry.settled, found->second.position);
     } else {
       doubt(name);
     }
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
-    of.passed = true;
+    entry.passed = true;
     if (!result_.passed) result_.passed = batch_failure::from_current_exception();
     return false;
   }
-  return of.looked_up = true;
+  return entry.looked_up = true;
 }
 
 /// Once a job: the reason is the same for each lane.
@@ -139,26 +139,26 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
 /// otherwise a replay would get `seen` for them. The same holds for what the source must record of a batch
 /// before it is claimed.
 bool job::may_claim(const std::string& name) {
-  const lane& of = lanes_[name];
-  return (!of.passed || settle(if_unavailable::later)) && of.looked_up;
+  const lane& entry = lanes_[name];
+  return (!entry.passed || settle(if_unavailable::later)) && entry.looked_up;
 }
 
 /// Side outputs come first: they are at least once in any case, and if one fails, the sink has nothing yet
 /// to take back.
 void job::put(const event_batch& batch) {
   write_aside(batch);
-  if (parts_.to == nullptr) return;
+  if (parts_.target == nullptr) return;
   sink_is_whole_ = false;
-  parts_.to->put({batch.from, verdicts_, claimed_before_});
+  parts_.target->put({batch.from, verdicts_, claimed_before_});
 }
 
 void job::write_aside(const event_batch& batch) {
-  const auto write = [&](output* to, verdict wanted) {
-    if (to == nullptr) return;
+  const auto write = [&](output* target, verdict wanted) {
+    if (target == nullptr) return;
     std::string text;
     for (std::size_t i = 0; i < verdicts_.size(); ++i)
       if (verdicts_[i] == wanted) (text += batch.from.records[i].bytes) += options_.separator;
-    if (!text.empty()) to->write(text);
+    if (!text.empty()) target->write(text);
   };
   write(options_.seen_to, verdict::seen);
   write(options_.late_to, verdict::late);
@@ -184,17 +184,17 @@ void job::remember(const event_batch& batch) {
   if (!batch.absent.empty()) result_.absent = batch.absent;
   if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
   sink_is_whole_ = true;
-  lane& of = lanes_[batch.from.lane];
-  of.put = std::max(of.put, batch.from.next);
+  lane& entry = lanes_[batch.from.lane];
+  entry.put = std::max(entry.put, batch.from.next);
   has_ended_lane_ |= batch.from.ends;
   if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was claimed
-  checkpoint at = parts_.from.reached(batch.from);
-  if (at.position <= of.settled) {  // skipped: writing it would move the position back
-    parts_.from.settled({&at, 1});
+  checkpoint reached = parts_.from.reached(batch.from);
+  if (reached.position <= entry.settled) {  // skipped: writing it would move the position back
+    parts_.from.settled({&reached, 1});
     return;
   }
-  checkpoint& furthest = reached_[at.source];  // a batch that was read again may end before it
-  if (furthest.position <= at.position) furthest = std::move(at);
+  checkpoint& furthest = reached_[reached.source];  // a batch that was read again may end before it
+  if (furthest.position <= reached.position) furthest = std::move(reached);
   unsettled_since_.push_back(batch.read_at);
   unsettled_events_ += batch.positions.size();
 }

@@ -87,9 +87,9 @@ class kafka_source::impl {
       member_.serve();
       if (take_from_any(into)) return state::records;
       if (member_.is_at_end()) return state::ended;
-      const auto now = clock::now();
-      if (now >= end) return state::nothing_yet;
-      member_.wait(std::chrono::ceil<std::chrono::milliseconds>(end - now));
+      const auto current = clock::now();
+      if (current >= end) return state::nothing_yet;
+      member_.wait(std::chrono::ceil<std::chrono::milliseconds>(end - current));
     }
   }
 
@@ -97,9 +97,9 @@ class kafka_source::impl {
     for (const checkpoint& each : put_down) member_.lanes().settle(each.source, each.position);
     const bool ends = std::ranges::any_of(
         put_down, [this](const checkpoint& each) { return member_.ends_at(each.source, each.position); });
-    const auto now = clock::now();
-    if (now - committed_ < commit_interval && !ends) return;
-    committed_ = now;
+    const auto time = clock::now();
+    if (time - committed_ < commit_interval && !ends) return;
+    committed_ = time;
     member_.commit(rdkafka::member::commit_mode::soon);
   }
 

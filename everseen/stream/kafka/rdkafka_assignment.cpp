@@ -15,11 +15,11 @@ constexpr std::chrono::seconds hand_over_limit{10};
 
 }  // namespace
 
-void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
+void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t code,
                           rd_kafka_topic_partition_list_t* which, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
   try {  // no exception may pass through librdkafka
-    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
       self.was_assigned_ = true;
       self.gain(*which);
     } else {
@@ -28,7 +28,7 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t what,
   } catch (...) {
     if (!self.failure_) self.failure_ = std::current_exception();
   }
-  rd_kafka_error_t* const error = what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
+  rd_kafka_error_t* const error = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
                                       ? rd_kafka_incremental_assign(client, which)
                                       : rd_kafka_incremental_unassign(client, which);
   if (const failure owned_error{error}; owned_error && !self.leaving_)
@@ -63,10 +63,10 @@ void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) raise(error, {}, where_);
 }
 
-void member::open_queue(const rd_kafka_topic_partition_t& of, kafka_lanes::origin begun_at) {
-  assigned lane{lane_name(of.topic, of.partition), of.topic, of.partition,
-                static_cast<std::uint64_t>(of.offset)};
-  lane.messages.reset(rd_kafka_queue_get_partition(client_.get(), of.topic, of.partition));
+void member::open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::origin begun_at) {
+  assigned lane{lane_name(position.topic, position.partition), position.topic, position.partition,
+                static_cast<std::uint64_t>(position.offset)};
+  lane.messages.reset(rd_kafka_queue_get_partition(client_.get(), position.topic, position.partition));
   if (!lane.messages) return;
   rd_kafka_queue_forward(lane.messages.get(), nullptr);
   rd_kafka_queue_io_event_enable(lane.messages.get(), wakes_, "\1\0\0\0\0\0\0\0", 8);
@@ -93,22 +93,22 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 
 // ---- where to begin
 
-std::uint64_t member::start_of(const rd_kafka_topic_partition_t& of) {
-  const std::string lane = lane_name(of.topic, of.partition);
+std::uint64_t member::start_of(const rd_kafka_topic_partition_t& position) {
+  const std::string lane = lane_name(position.topic, position.partition);
   const auto known = reached_.find(lane);
   // The group's offset follows the ledger. If it is ahead, the ledger's server has forgotten events, with
   // their keys and counters. Exception: in a transaction the group's offset is ahead. After the first
   // assignment, the ledger's positions here are outdated.
   if (known != reached_.end() && commits_ && !has_gained_)
     return start_after_gap(client_.get(), where_, lane, known->second.position);
-  const std::uint64_t committed = of.offset >= 0 ? static_cast<std::uint64_t>(of.offset) : 0;
-  if (of.offset >= 0 || known != reached_.end())
+  const std::uint64_t committed = position.offset >= 0 ? static_cast<std::uint64_t>(position.offset) : 0;
+  if (position.offset >= 0 || known != reached_.end())
     return start_after_gap(client_.get(), where_, lane,
                            std::max(committed, known == reached_.end() ? 0 : known->second.position));
   const limits there = limits_of(client_.get(), where_, lane);
   // A partition that was created since then is read from its beginning.
-  const auto counted = partitions_.find(of.topic);
-  const bool is_young = counted != partitions_.end() && of.partition >= counted->second;
+  const auto counted = partitions_.find(position.topic);
+  const bool is_young = counted != partitions_.end() && position.partition >= counted->second;
   return where_.start == kafka_url::start_at::earliest || is_young ? there.low : there.high;
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 /// Never shows the value, which may be a secret, nor librdkafka's message, which contains it.
 void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
-  std::array<char, 256> said{};
-  switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), said.data(), said.size())) {
+  std::array<char, 256> message{};
+  switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), message.data(), message.size())) {
     case RD_KAFKA_CONF_OK:
       return;
     case RD_KAFKA_CONF_UNKNOWN:
@@ -63,10 +63,10 @@ std::string topics_of(const kafka_url& where) {
 
 /// Before 2.6.1, librdkafka repeats its nonce in the last message of SCRAM (its pull request 4895). Brokers
 /// take that no more since Kafka 3.8.1.
-std::string advice_to_log_in(std::string_view said) {
+std::string advice_to_log_in(std::string_view message) {
   constexpr int first_right_version = 0x020601ff;
   std::string text = "the credentials were refused; check sasl.mechanism, sasl.username, sasl.password";
-  if (rd_kafka_version() < first_right_version && said.find("SCRAM") != std::string_view::npos)
+  if (rd_kafka_version() < first_right_version && message.find("SCRAM") != std::string_view::npos)
     text += std::string("; Kafka 3.8.1 and later refuses SCRAM by librdkafka ") + rd_kafka_version_str() +
             " with any: that needs librdkafka 2.6.1, as in Debian 13, or another sasl.mechanism";
   return text;
@@ -80,7 +80,7 @@ bool is_by_tls(const kafka_url& where) {
 }
 
 /// What to do about an error; empty if librdkafka's own message must do.
-std::string advice(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
+std::string advice(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where) {
   switch (error) {
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
@@ -102,7 +102,7 @@ std::string advice(rd_kafka_resp_err_t error, std::string_view said, const kafka
              "--transactional-id grants it";
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-      return advice_to_log_in(said);
+      return advice_to_log_in(message);
     case RD_KAFKA_RESP_ERR__SSL:
       return "TLS failed; check security.protocol, ssl.ca.location and the port";
     case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
@@ -184,23 +184,23 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
   }
 }
 
-rd_kafka_resp_err_t ask_metadata(rd_kafka_t* with, rd_kafka_topic_t* of, int timeout_ms,
+rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
                                  const struct rd_kafka_metadata** answer) {
-  const auto error = rd_kafka_metadata(with, 0, of, answer, timeout_ms);
+  const auto error = rd_kafka_metadata(client, 0, topic, answer, timeout_ms);
   return error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? RD_KAFKA_RESP_ERR__TRANSPORT : error;
 }
 
 cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error) {
-  std::array<char, 512> said{};
-  const auto first = rd_kafka_fatal_error(client, said.data(), said.size());
+  std::array<char, 512> message{};
+  const auto first = rd_kafka_fatal_error(client, message.data(), message.size());
   if (first == RD_KAFKA_RESP_ERR_NO_ERROR) return {error, {}};
-  return {first, said.data()};
+  return {first, message.data()};
 }
 
-std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
-  const std::string what = advice(error, said, where);
-  const std::string words = said.empty() ? rd_kafka_err2str(error) : std::string(said);
-  return to_string(where) + ": " + (what.empty() ? words : what + " (" + words + ")");
+std::string explain(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where) {
+  const std::string known = advice(error, message, where);
+  const std::string words = message.empty() ? rd_kafka_err2str(error) : std::string(message);
+  return to_string(where) + ": " + (known.empty() ? words : known + " (" + words + ")");
 }
 
 namespace {
@@ -211,8 +211,8 @@ bool is_unknown_topic(rd_kafka_resp_err_t error) noexcept {
 
 }  // namespace
 
-void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where) {
-  const std::string message = explain(error, said, where);
+void raise(rd_kafka_resp_err_t error, std::string_view answer, const kafka_url& where) {
+  const std::string message = explain(error, answer, where);
   if (is_unknown_topic(error)) throw parameter_error(message);
   throw backend_error(message);
 }
@@ -233,22 +233,22 @@ configuration configure(const kafka_url& where, const settings& defaults, const 
   return conf;
 }
 
-client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& where) {
-  std::array<char, 512> said{};
-  client_handle made(rd_kafka_new(type, of.get(), said.data(), said.size()));
-  if (!made) throw parameter_error(to_string(where) + ": " + said.data());
-  (void)of.release();  // the client owns it now
+client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where) {
+  std::array<char, 512> message{};
+  client_handle made(rd_kafka_new(type, options.get(), message.data(), message.size()));
+  if (!made) throw parameter_error(to_string(where) + ": " + message.data());
+  (void)options.release();  // the client owns it now
   return made;
 }
 
 namespace {
 
 /// One attempt to get a topic's metadata.
-rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
+rd_kafka_resp_err_t look_for(rd_kafka_t* client, const std::string& name) {
   constexpr int timeout_ms = 500;
-  const topic_handle local(rd_kafka_topic_new(with, name.c_str(), nullptr));
+  const topic_handle local(rd_kafka_topic_new(client, name.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
-  const auto error = ask_metadata(with, local.get(), timeout_ms, &told);
+  const auto error = ask_metadata(client, local.get(), timeout_ms, &told);
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
   const auto found = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
   rd_kafka_metadata_destroy(told);
@@ -258,7 +258,7 @@ rd_kafka_resp_err_t look_for(rd_kafka_t* with, const std::string& name) {
 }  // namespace
 
 // Brokers learn of topics one after the other, so one that answers at last may not know a topic yet.
-void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard) {
+void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function<void()>& heard) {
   using std::chrono::steady_clock;
   const auto end = steady_clock::now() + where.retry_for;
   for (const std::string& name : where.topics) {
@@ -266,21 +266,22 @@ void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<v
     one.topics = {name};
     std::optional<steady_clock::time_point> end_of_unknown;
     for (;;) {
-      const auto error = look_for(with, name);
+      const auto error = look_for(client, name);
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       heard();
-      const auto now = steady_clock::now();
-      if (is_unknown_topic(error) && !end_of_unknown) end_of_unknown = std::min(end, now + longest_unknown);
-      const bool may_come = is_unknown_topic(error) && now < *end_of_unknown;
-      if (now >= end || (judge(error) == trouble::lasting && !may_come))
+      const auto current = steady_clock::now();
+      if (is_unknown_topic(error) && !end_of_unknown)
+        end_of_unknown = std::min(end, current + longest_unknown);
+      const bool may_come = is_unknown_topic(error) && current < *end_of_unknown;
+      if (current >= end || (judge(error) == trouble::lasting && !may_come))
         raise(error, {}, judge(error) == trouble::lasting ? one : where);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
 }
 
-std::string lane_name(std::string_view of, std::int32_t partition) {
-  return std::string(of) + '/' + std::to_string(partition);
+std::string lane_name(std::string_view topic, std::int32_t partition) {
+  return std::string(topic) + '/' + std::to_string(partition);
 }
 
 std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
@@ -288,8 +289,8 @@ std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
   std::int32_t partition = -1;
   if (slash == std::string_view::npos) return {std::string(lane), -1};
   const char* const end = lane.data() + lane.size();
-  const auto [at, error] = std::from_chars(lane.data() + slash + 1, end, partition);
-  return {std::string(lane.substr(0, slash)), error == std::errc() && at == end ? partition : -1};
+  const auto [position, error] = std::from_chars(lane.data() + slash + 1, end, partition);
+  return {std::string(lane.substr(0, slash)), error == std::errc() && position == end ? partition : -1};
 }
 
 }  // namespace everseen::rdkafka

@@ -54,23 +54,24 @@ enum class trouble : std::uint8_t {
 /// librdkafka says of each call and message since.
 struct cause {
   rd_kafka_resp_err_t error;
-  std::string said;  ///< librdkafka's own message; may be empty
+  std::string message;  ///< librdkafka's own message; may be empty
 };
 [[nodiscard]] cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error);
 
 /// rd_kafka_metadata. While a connection is new and its broker has not yet named its versions, librdkafka
 /// says that the broker does not support the question. Every broker does, so that is reported as a connection
 /// that failed.
-[[nodiscard]] rd_kafka_resp_err_t ask_metadata(rd_kafka_t* with, rd_kafka_topic_t* of, int timeout_ms,
+[[nodiscard]] rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
                                                const struct rd_kafka_metadata** answer);
 
 /// One line: what was wrong, where, what to do.
-/// @param said  librdkafka's own message; may be empty
-[[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where);
+/// @param message  librdkafka's own message; may be empty
+[[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view message,
+                                  const kafka_url& where);
 
 /// @throws parameter_error  the URL or the properties are the cause; else
 /// @throws backend_error
-[[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view said, const kafka_url& where);
+[[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where);
 
 /// The properties of the URL and of its file, then ours.
 /// @param defaults  apply if the URL does not set them    @param fixed  always apply
@@ -82,19 +83,19 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 
 /// Takes ownership of the configuration.
 /// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
-[[nodiscard]] client_handle make(rd_kafka_type_t type, configuration of, const kafka_url& where);
+[[nodiscard]] client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where);
 
 /// How long brokers that answer may say that they know no such topic.
-inline constexpr std::chrono::seconds longest_unknown{3};
+inline constexpr std::chrono::seconds longest_unknown{10};
 
 /// Waits until a broker knows all topics of the URL: for `retry_for` until one answers, and for
 /// longest_unknown from its first answer without the topic.
 /// @param heard  called between attempts; ends the waiting by throwing
 /// @throws parameter_error  there is no such topic    @throws backend_error  no broker answers
-void find_topics(rd_kafka_t* with, const kafka_url& where, const std::function<void()>& heard);
+void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function<void()>& heard);
 
 /// topic/partition
-[[nodiscard]] std::string lane_name(std::string_view of, std::int32_t partition);
+[[nodiscard]] std::string lane_name(std::string_view topic, std::int32_t partition);
 /// The parts of a lane_name(); partition -1 if it is not one.
 [[nodiscard]] std::pair<std::string, std::int32_t> lane_parts(std::string_view lane);
 

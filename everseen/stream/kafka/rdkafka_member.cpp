@@ -128,33 +128,33 @@ void member::wait(std::chrono::milliseconds limit) {
   while (::read(wakes_, &events, sizeof events) > 0) continue;
 }
 
-void member::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
+void member::on_error(rd_kafka_t* /*client*/, int error, const char* message, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
-  if (!self.leaving_) self.note(static_cast<rd_kafka_resp_err_t>(error), said);
+  if (!self.leaving_) self.note(static_cast<rd_kafka_resp_err_t>(error), message);
 }
 
 /// Handles an error that concerns no partition. Errors that librdkafka handles itself are ignored.
 ///
 /// It reports a fatal error twice, in either order: to its callback, and in place of a message.
-void member::note(rd_kafka_resp_err_t error, const char* said) {
-  if (said == nullptr) said = "";
+void member::note(rd_kafka_resp_err_t error, const char* message) {
+  if (message == nullptr) message = "";
   std::array<char, 512> why{};
   const bool is_fatal = error == RD_KAFKA_RESP_ERR__FATAL;
   if (is_fatal) {
     error = rd_kafka_fatal_error(client_.get(), why.data(), why.size());
-    said = why.data();
+    message = why.data();
   }
-  const trouble what = judge(error);
-  if (what == trouble::outage) {
-    if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) away_why_ = said;
+  const trouble problem = judge(error);
+  if (problem == trouble::outage) {
+    if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) away_why_ = message;
     if (!away_since_) away_since_ = clock::now();
   }
   // A server that never spoke TLS will not start to; one that did may be restarting.
   const bool hopeless =
-      is_fatal || what == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
+      is_fatal || problem == trouble::lasting || (error == RD_KAFKA_RESP_ERR__SSL && !greeted_);
   if (hopeless && !failure_) {
     try {
-      raise(error, said, where_);
+      raise(error, message, where_);
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -165,22 +165,22 @@ void member::note(rd_kafka_resp_err_t error, const char* said) {
 /// and not always that all are down: a coordinator without an address counts as a down broker, but not as a
 /// known one, so the last broker to fail can make the sum too large.
 void member::probe() {
-  const auto now = clock::now();
-  if (now - probed_ < probe_interval) return;
+  const auto current = clock::now();
+  if (current - probed_ < probe_interval) return;
   const struct rd_kafka_metadata* told = nullptr;
   const auto error = rd_kafka_metadata(client_.get(), 0, nullptr, &told, query_timeout_ms);
   probed_ = clock::now();
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_metadata_destroy(told);
     away_since_.reset();
-  } else if (now - *away_since_ > where_.retry_for) {
+  } else if (current - *away_since_ > where_.retry_for) {
     raise(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, away_why_, where_);
   }
 }
 
 /// Uncommitted events are read again and recognized by the ledger, so an error changes no count. The next
 /// commit retries: only acknowledged offsets count as committed.
-void member::commit(commit_mode how) {
+void member::commit(commit_mode mode) {
   const auto settled = lanes_.uncommitted();
   if (!commits_ || settled.empty()) return;
   const partition_list offsets = partition_list_of(static_cast<int>(settled.size()));
@@ -189,8 +189,8 @@ void member::commit(commit_mode how) {
     rd_kafka_topic_partition_list_add(offsets.get(), name.c_str(), partition)->offset =
         static_cast<std::int64_t>(position);
   }
-  const auto error = rd_kafka_commit(client_.get(), offsets.get(), how == commit_mode::soon ? 1 : 0);
-  if (how == commit_mode::now) take_commit(error, *offsets);
+  const auto error = rd_kafka_commit(client_.get(), offsets.get(), mode == commit_mode::soon ? 1 : 0);
+  if (mode == commit_mode::now) take_commit(error, *offsets);
 }
 
 void member::take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets) {

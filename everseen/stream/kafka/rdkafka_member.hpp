@@ -70,7 +70,7 @@ class member {
 
   /// Commits what is settled and not committed.
   enum class commit_mode : std::uint8_t { soon, now };
-  void commit(commit_mode how);
+  void commit(commit_mode mode);
   /// A transaction commits instead.
   void commit_nothing() noexcept { commits_ = false; }
   void leave();
@@ -101,11 +101,11 @@ class member {
 
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
-  void open_queue(const rd_kafka_topic_partition_t& of, kafka_lanes::origin begun_at);
-  [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& of);
+  void open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::origin begun_at);
+  [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
   void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void go_on_after_gap(assigned& lane);
-  void note(rd_kafka_resp_err_t error, const char* said);
+  void note(rd_kafka_resp_err_t error, const char* message);
   void probe();
 
   kafka_url where_;

@@ -60,15 +60,15 @@ void producer::on_delivery(rd_kafka_t* client, const rd_kafka_message_t* message
   if (self.transactional_ && judge(message->err) != trouble::lasting) return;
   // Not rd_kafka_message_errstr(): of a message that was produced, it returns the payload.
   const cause why = cause_of(client, message->err);
-  self.failure_ = std::make_exception_ptr(backend_error(explain(why.error, why.said, self.where_)));
+  self.failure_ = std::make_exception_ptr(backend_error(explain(why.error, why.message, self.where_)));
 }
 
-void producer::on_error(rd_kafka_t* /*client*/, int error, const char* said, void* opaque) {
+void producer::on_error(rd_kafka_t* /*client*/, int error, const char* message, void* opaque) {
   auto& self = *static_cast<producer*>(opaque);
   const auto code = static_cast<rd_kafka_resp_err_t>(error);
   // In a transaction the failing call reports it, with what to do.
   if (code == RD_KAFKA_RESP_ERR__FATAL || judge(code) != trouble::lasting || self.failure_) return;
-  self.failure_ = std::make_exception_ptr(backend_error(explain(code, said, self.where_)));
+  self.failure_ = std::make_exception_ptr(backend_error(explain(code, message, self.where_)));
 }
 
 void producer::check() const {
@@ -111,7 +111,7 @@ void producer::produce(const source_record& record) {
     if (!end) end = clock::now() + where_.retry_for;
     if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || clock::now() >= *end) {
       const cause why = cause_of(client_.get(), error);
-      raise(why.error, why.said, where_);
+      raise(why.error, why.message, where_);
     }
     rd_kafka_poll(client_.get(), 10);  // nothing wakes it when there is room
     check();
@@ -173,9 +173,10 @@ std::chrono::milliseconds producer::transaction_limit() const {
   return std::chrono::milliseconds(ms);
 }
 
-producer::result producer::commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of) {
+producer::result producer::commit(const rd_kafka_topic_partition_list_t& offsets,
+                                  const group_metadata& group) {
   const auto send = [&] {
-    return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, of.get(), transaction_timeout_ms);
+    return rd_kafka_send_offsets_to_transaction(client_.get(), &offsets, group.get(), transaction_timeout_ms);
   };
   outcome came = offsets.cnt > 0 ? try_step(send) : outcome::done;
   if (came == outcome::done) {

@@ -37,7 +37,7 @@ class producer {
   };
   /// Ends the transaction: its messages and these offsets of the group become visible atomically.
   /// @throws backend_error  a retry would not help
-  [[nodiscard]] result commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& of);
+  [[nodiscard]] result commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& group);
   void abort();
 
   /// How long a transaction may be open before Kafka ends it.

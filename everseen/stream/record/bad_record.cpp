@@ -37,9 +37,9 @@ std::string record_place(record_format format, const std::string& input, std::ui
 
 bad_record describe(const event_rule& rule, std::string_view record, std::uint64_t position,
                     record_fault why) {
-  const auto at = why == record_fault::time_ahead ? rule.time_place() : rule.at_fault();
-  bad_record bad{std::string(record), position, why, at.field, {}, {}};
-  if (at.value.data() != nullptr) bad.value.emplace(at.value);
+  const auto found = why == record_fault::time_ahead ? rule.time_place() : rule.at_fault();
+  bad_record bad{std::string(record), position, why, found.field, {}, {}};
+  if (found.value.data() != nullptr) bad.value.emplace(found.value);
   if (why == record_fault::unreadable_time && bad.value) bad.detail = rule.shape().times.advice(*bad.value);
   return bad;
 }

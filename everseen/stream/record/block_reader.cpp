@@ -20,8 +20,8 @@ namespace everseen {
 
 namespace {
 
-[[noreturn]] void cannot(const char* what, const std::string& path, int code) {
-  throw storage_error(std::string("cannot ") + what + " " + path + ": " + std::strerror(code), code, path);
+[[noreturn]] void cannot(const char* subject, const std::string& path, int code) {
+  throw storage_error(std::string("cannot ") + subject + " " + path + ": " + std::strerror(code), code, path);
 }
 
 std::optional<std::uint64_t> regular_size(int descriptor) {
@@ -276,12 +276,12 @@ void block_reader::refuse_open_quotes(std::string_view record) const {
                      quoted_text(record.substr(0, record.find(format_.separator))));
 }
 
-std::size_t block_reader::read_some(char* to, std::size_t room) {
+std::size_t block_reader::read_some(char* target, std::size_t room) {
   input& in = inputs_[current_];
   if (!in.is_examined) examine(in);
   for (;;) {
     while (while_waiting_ && !readable_within(100)) while_waiting_();
-    const ssize_t got = ::read(in.number(), to, room);
+    const ssize_t got = ::read(in.number(), target, room);
     if (got == 0 && in.decompressed) in.decompressed->must_be_whole(in.bytes_read);
     if (got >= 0) in.bytes_read += static_cast<std::uint64_t>(got);
     if (got >= 0) return static_cast<std::size_t>(got);

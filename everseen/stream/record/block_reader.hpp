@@ -125,7 +125,7 @@ class block_reader {
   bool read_next(block& into);
   void begin(block& into);
   [[nodiscard]] bool readable_within(int milliseconds) const noexcept;
-  std::size_t read_some(char* to, std::size_t room);
+  std::size_t read_some(char* target, std::size_t room);
   void end_of_input(block& into);
   void begin_next_input();
   void must_not_end_in_quotes(block& into);

@@ -15,7 +15,7 @@ namespace {
 constexpr char between_fields = '\x1f';
 
 bool same(const field_rule& a, const field_rule& b) noexcept {
-  return a.how == b.how && a.number == b.number && a.pointer == b.pointer;
+  return a.form == b.form && a.number == b.number && a.pointer == b.pointer;
 }
 
 void append_key_field(std::string_view value, std::string& key) {
@@ -89,7 +89,7 @@ event_rule::event_rule(event_shape shape) : shape_(std::move(shape)), reader_({}
   reader_ = field_reader(fields_);
   met_.resize(fields_.size());
   may_be_blank_ = std::ranges::any_of(
-      fields_, [](const field_rule& f) { return f.how == field_rule::kind::json || f.quoted; });
+      fields_, [](const field_rule& f) { return f.form == field_rule::kind::json || f.quoted; });
 }
 
 std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule>& fields) {
@@ -134,16 +134,16 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
   return result;
 }
 
-tl::expected<std::string_view, record_fault> event_rule::key_of(values of) {
+tl::expected<std::string_view, record_fault> event_rule::key_of(values source) {
   for (const std::size_t field : key_) {
-    if (of[field].data() == nullptr) return fault(record_fault::no_key, field);
-    if (!shape_.null_is_key && is_json_null(of[field])) return fault(record_fault::null_key, field);
+    if (source[field].data() == nullptr) return fault(record_fault::no_key, field);
+    if (!shape_.null_is_key && is_json_null(source[field])) return fault(record_fault::null_key, field);
   }
-  if (key_.size() == 1) return of[key_.front()];
+  if (key_.size() == 1) return source[key_.front()];
   key_text_.clear();
   for (std::size_t i = 0; i < key_.size(); ++i) {
     if (i > 0) key_text_ += between_fields;
-    append_key_field(of[key_[i]], key_text_);
+    append_key_field(source[key_[i]], key_text_);
   }
   return key_text_;
 }
@@ -168,7 +168,7 @@ tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::str
 
 event_rule::fault_place event_rule::place(std::size_t field) const {
   const field_rule& rule = fields_[field];
-  std::string name = rule.how == field_rule::kind::json ? rule.pointer : std::to_string(rule.number);
+  std::string name = rule.form == field_rule::kind::json ? rule.pointer : std::to_string(rule.number);
   return {std::move(name), field < found_.size() ? found_[field] : std::string_view{}};
 }
 

@@ -111,7 +111,7 @@ class event_rule {
   std::size_t place_of(const field_rule& field, std::vector<field_rule>& fields);
   /// Why a line is no record; nothing: it may be one.
   [[nodiscard]] std::optional<record_fault> no_record(std::string_view line) const noexcept;
-  [[nodiscard]] tl::expected<std::string_view, record_fault> key_of(values of);
+  [[nodiscard]] tl::expected<std::string_view, record_fault> key_of(values source);
   [[nodiscard]] tl::expected<void, record_fault> place(placed_dimension& d, std::string_view value);
 
   [[nodiscard]] fault_place place(std::size_t field) const;

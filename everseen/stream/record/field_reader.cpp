@@ -63,16 +63,16 @@ class field_reader::json {
   };
 
   void add(const std::string& pointer, std::size_t field) {
-    node* at = &root_;
+    node* branch = &root_;
     for (const std::string& step : steps_of(pointer)) {
       const auto same = [&](const node& n) { return n.name == step; };
-      auto found = std::find_if(at->below.begin(), at->below.end(), same);
-      if (found == at->below.end()) found = at->below.insert(found, child(step));
-      at = &*found;
-      if (at->field) refuse(pointer);
+      auto found = std::find_if(branch->below.begin(), branch->below.end(), same);
+      if (found == branch->below.end()) found = branch->below.insert(found, child(step));
+      branch = &*found;
+      if (branch->field) refuse(pointer);
     }
-    if (!at->below.empty()) refuse(pointer);
-    at->field = field;
+    if (!branch->below.empty()) refuse(pointer);
+    branch->field = field;
   }
 
   static node child(const std::string& step) {
@@ -104,21 +104,22 @@ class field_reader::json {
     return !bad && left_ > 0 && !is_json_end(document) ? simdjson::TAPE_ERROR : bad;
   }
 
-  simdjson::error_code walk(node& at, simdjson::ondemand::value value) {
+  simdjson::error_code walk(node& branch, simdjson::ondemand::value value) {
     simdjson::ondemand::json_type type;
     if (const auto bad = value.type().get(type)) return bad;
-    if (type == simdjson::ondemand::json_type::object) return walk_object(at, value.get_object());
-    if (type == simdjson::ondemand::json_type::array) return walk_array(at, value.get_array());
+    if (type == simdjson::ondemand::json_type::object) return walk_object(branch, value.get_object());
+    if (type == simdjson::ondemand::json_type::array) return walk_array(branch, value.get_array());
     return simdjson::SUCCESS;
   }
 
-  simdjson::error_code walk_object(node& at, simdjson::simdjson_result<simdjson::ondemand::object> found) {
+  simdjson::error_code walk_object(node& branch,
+                                   simdjson::simdjson_result<simdjson::ondemand::object> found) {
     simdjson::ondemand::object object;
     if (const auto bad = std::move(found).get(object)) return bad;
     for (auto each : object) {
       simdjson::ondemand::field field;
       if (const auto bad = std::move(each).get(field)) return bad;
-      if (node* const named = find(at, field))
+      if (node* const named = find(branch, field))
         if (const auto bad = take(*named, field.value())) return bad;
       if (left_ == 0) break;
     }
@@ -126,13 +127,13 @@ class field_reader::json {
   }
 
   /// The node below with the name of a field, unless an earlier field had the name.
-  [[gnu::always_inline]] node* find(node& at, simdjson::ondemand::field& field) {
+  [[gnu::always_inline]] node* find(node& branch, simdjson::ondemand::field& field) {
     const char* const written = field.key().raw();  // ends with a quotation mark
-    for (node& n : at.below) {
+    for (node& n : branch.below) {
       if (n.stamp == stamp_) continue;
       std::size_t same = 0;
       while (same < n.name.size() && written[same] == n.name[same] && !is_special(written[same])) ++same;
-      if (written[same] == '\\') return find_unescaped(at, field);
+      if (written[same] == '\\') return find_unescaped(branch, field);
       if (written[same] == '"' && same == n.name.size()) return &n;
     }
     return nullptr;
@@ -141,22 +142,22 @@ class field_reader::json {
   static bool is_special(char c) noexcept { return c == '"' || c == '\\'; }
 
   /// Called once a field: the parser has room to unescape each string of a document once.
-  [[gnu::noinline]] node* find_unescaped(node& at, simdjson::ondemand::field& field) {
+  [[gnu::noinline]] node* find_unescaped(node& branch, simdjson::ondemand::field& field) {
     std::string_view name;
     if (field.unescaped_key().get(name) != simdjson::SUCCESS) return nullptr;  // half of a surrogate pair
-    for (node& n : at.below)
+    for (node& n : branch.below)
       if (n.stamp != stamp_ && n.name == name) return &n;
     return nullptr;
   }
 
-  simdjson::error_code walk_array(node& at, simdjson::simdjson_result<simdjson::ondemand::array> found) {
+  simdjson::error_code walk_array(node& branch, simdjson::simdjson_result<simdjson::ondemand::array> found) {
     simdjson::ondemand::array array;
     if (const auto bad = std::move(found).get(array)) return bad;
     std::size_t index = 0;
     for (auto each : array) {
       simdjson::ondemand::value value;
       if (const auto bad = std::move(each).get(value)) return bad;
-      for (node& n : at.below)
+      for (node& n : branch.below)
         if (n.index == index)
           if (const auto bad = take(n, value)) return bad;
       ++index;
@@ -186,13 +187,13 @@ field_reader::field_reader(const std::vector<field_rule>& fields)
     : fields_(fields), by_number_(fields.size()), values_(fields.size()), unquoted_(fields.size()) {
   for (const field_rule& field : fields_) {
     validate(field);
-    if (field.how != fields_.front().how)
+    if (field.form != fields_.front().form)
       throw parameter_error("give fields either by JSON pointers or by numbers, not both");
   }
   std::iota(by_number_.begin(), by_number_.end(), std::size_t{0});
   std::sort(by_number_.begin(), by_number_.end(),
             [&](std::size_t a, std::size_t b) { return fields_[a].number < fields_[b].number; });
-  if (!fields_.empty() && fields_.front().how == field_rule::kind::json)
+  if (!fields_.empty() && fields_.front().form == field_rule::kind::json)
     json_ = std::make_unique<json>(fields_);
 }
 field_reader::~field_reader() = default;
@@ -215,21 +216,21 @@ tl::expected<std::span<const std::string_view>, record_fault> field_reader::read
 }
 
 void field_reader::read_delimited(std::string_view record) {
-  const char* at = record.data();
-  const char* const end = at + record.size();
+  const char* cursor = record.data();
+  const char* const end = cursor + record.size();
   const char delimiter = fields_.front().delimiter;
   const auto next = [&] {
-    return static_cast<const char*>(std::memchr(at, delimiter, static_cast<std::size_t>(end - at)));
+    return static_cast<const char*>(std::memchr(cursor, delimiter, static_cast<std::size_t>(end - cursor)));
   };
   unsigned number = 1;
   for (const std::size_t i : by_number_) {
     for (; number < fields_[i].number; ++number) {
       const char* const found = next();
       if (found == nullptr) return;
-      at = found + 1;
+      cursor = found + 1;
     }
     const char* const found = next();
-    values_[i] = {at, static_cast<std::size_t>((found == nullptr ? end : found) - at)};
+    values_[i] = {cursor, static_cast<std::size_t>((found == nullptr ? end : found) - cursor)};
   }
 }
 
@@ -244,11 +245,11 @@ struct quoted_field {
 
 std::optional<quoted_field> first_quoted_field(std::string_view record) {
   quoted_field field;
-  for (std::size_t at = 1;; at += 2) {
-    at = record.find('"', at);
-    if (at == std::string_view::npos) return std::nullopt;
-    field.between = record.substr(1, at - 1);
-    field.end = at + 1;
+  for (std::size_t position = 1;; position += 2) {
+    position = record.find('"', position);
+    if (position == std::string_view::npos) return std::nullopt;
+    field.between = record.substr(1, position - 1);
+    field.end = position + 1;
     if (!record.substr(field.end).starts_with('"')) return field;
     field.has_doubled = true;
   }

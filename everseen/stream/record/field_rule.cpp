@@ -8,13 +8,14 @@
 namespace everseen {
 
 void validate(const field_rule& rule) {
-  if (rule.how == field_rule::kind::delimited && rule.number == 0)
+  if (rule.form == field_rule::kind::delimited && rule.number == 0)
     throw parameter_error("there is no field 0; fields are counted from 1");
-  if (rule.how != field_rule::kind::json) return;
+  if (rule.form != field_rule::kind::json) return;
   bool good = rule.pointer.starts_with('/');
-  for (std::size_t at = 0; (at = rule.pointer.find('~', at)) != std::string::npos; ++at)
-    good =
-        good && at + 1 < rule.pointer.size() && (rule.pointer[at + 1] == '0' || rule.pointer[at + 1] == '1');
+  for (std::size_t position = 0; (position = rule.pointer.find('~', position)) != std::string::npos;
+       ++position)
+    good = good && position + 1 < rule.pointer.size() &&
+           (rule.pointer[position + 1] == '0' || rule.pointer[position + 1] == '1');
   if (!good)
     throw parameter_error(
         "'" + rule.pointer +

@@ -15,7 +15,7 @@ struct field_rule {
     delimited,  ///< field `number` (from 1) between `delimiter`s
     json,       ///< the value at `pointer` (RFC 6901) in the record, which is a JSON document
   };
-  kind how = kind::delimited;
+  kind form = kind::delimited;
   unsigned number = 0;
   char delimiter = '\t';
   std::string pointer{};

@@ -19,30 +19,30 @@ constexpr unsigned sequence_bits = 20;
 constexpr std::uint64_t max_sequence = (std::uint64_t{1} << sequence_bits) - 1;
 constexpr std::uint64_t max_milliseconds = (std::uint64_t{1} << 44) - 1;
 
-void append_string(std::string& to, std::string_view text) {
+void append_string(std::string& out, std::string_view text) {
   constexpr std::string_view hex = "0123456789abcdef";
-  to += '"';
+  out += '"';
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
-      to += {'\\', c};
+      out += {'\\', c};
     else if (byte < 0x20)
-      to.append("\\u00").append({hex[byte >> 4], hex[byte & 15]});
+      out.append("\\u00").append({hex[byte >> 4], hex[byte & 15]});
     else
-      to += c;
+      out += c;
   }
-  to += '"';
+  out += '"';
 }
 
 /// @return whether the entry has the field
-bool append_record(std::string& to, const redis::reply& fields, std::string_view field) {
+bool append_record(std::string& out, const redis::reply& fields, std::string_view field) {
   if (field.empty()) {
-    append_json(to, fields);
+    append_json(out, fields);
     return true;
   }
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
     if (fields[i].text() == field) {
-      to += fields[i + 1].text();
+      out += fields[i + 1].text();
       return true;
     }
   return false;
@@ -71,15 +71,15 @@ std::string id_of(std::uint64_t position) {
   return std::to_string(position >> sequence_bits) + '-' + std::to_string(position & max_sequence);
 }
 
-void append_json(std::string& to, const redis::reply& fields) {
+void append_json(std::string& out, const redis::reply& fields) {
   char before = '{';
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-    to += std::exchange(before, ',');
-    append_string(to, fields[i].text());
-    to += ':';
-    append_string(to, fields[i + 1].text());
+    out += std::exchange(before, ',');
+    append_string(out, fields[i].text());
+    out += ':';
+    append_string(out, fields[i + 1].text());
   }
-  to += before == '{' ? "{}" : "}";
+  out += before == '{' ? "{}" : "}";
 }
 
 std::size_t read_entries(const redis::reply& entries, std::string_view field, source_batch& into) {

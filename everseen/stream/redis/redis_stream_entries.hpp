@@ -18,7 +18,7 @@ namespace everseen::redis_stream {
 
 /// Appends an entry as a JSON object of its fields, all strings, in their order.
 /// @param fields  name, value, ...
-void append_json(std::string& to, const redis::reply& fields);
+void append_json(std::string& out, const redis::reply& fields);
 
 /// Converts entries as XREADGROUP returns them into records, with their fields and the times of their ids.
 /// Deleted entries are left out.

@@ -79,7 +79,7 @@ group::view group::look() {
   return seen;
 }
 
-void group::acknowledge_by(redis::session& with, const std::vector<std::uint64_t>& positions) {
+void group::acknowledge_by(redis::session& connections, const std::vector<std::uint64_t>& positions) {
   for (std::size_t from = 0; from < positions.size(); from += acknowledged_at_once) {
     const std::size_t end = std::min(positions.size(), from + acknowledged_at_once);
     std::vector<std::string> ids;
@@ -87,7 +87,7 @@ void group::acknowledge_by(redis::session& with, const std::vector<std::uint64_t
     std::vector<std::string_view> words = {"XACK", url_.stream, url_.group};
     words.insert(words.end(), ids.begin(), ids.end());
     const redis::request r{where_, redis::encode(words), 1, true};
-    const auto answered = with.exchange(std::span(&r, 1));
+    const auto answered = connections.exchange(std::span(&r, 1));
     if (!answered.front()) throw backend_error(answered.front().error().message);
   }
 }

@@ -77,7 +77,7 @@ class group {
     return reading_.ask(where_, words, true);
   }
 
-  void acknowledge_by(redis::session& with, const std::vector<std::uint64_t>& positions);
+  void acknowledge_by(redis::session& connections, const std::vector<std::uint64_t>& positions);
 
   redis_stream_url url_;
   redis::route where_;

@@ -35,20 +35,20 @@ bool lanes::contains(const std::string& name) const {
 
 lanes::place lanes::place_of(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  const state& of = all_.at(name);
-  return {of.as, of.after};
+  const state& entry = all_.at(name);
+  return {entry.as, entry.after};
 }
 
 bool lanes::note(const std::string& name, bool begins, bool nothing) {
   const std::lock_guard lock(mutex_);
-  state& of = all_.at(name);
-  if (begins || of.generation == 0) {
-    of.generation = ++generations_;
-    of.begins = true;
-    of.given.clear();
+  state& entry = all_.at(name);
+  if (begins || entry.generation == 0) {
+    entry.generation = ++generations_;
+    entry.begins = true;
+    entry.given.clear();
   }
-  of.read = nothing;
-  return of.read && of.given.empty();
+  entry.read = nothing;
+  return entry.read && entry.given.empty();
 }
 
 bool lanes::is_read(const std::string& name) const {

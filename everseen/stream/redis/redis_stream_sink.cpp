@@ -38,10 +38,10 @@ std::string padded(std::uint64_t position) {
 
 class redis_stream_sink::impl {
  public:
-  impl(const redis_stream_url& url, const redis::redis_url& server, mark of)
+  impl(const redis_stream_url& url, const redis::redis_url& server, mark owner)
       : url_(checked(url, server)),
         session_(server),
-        mark_(std::move(of)),
+        mark_(std::move(owner)),
         max_length_(url_.max_length ? std::to_string(*url_.max_length) : std::string()) {}
 
   void wait_with(const std::shared_ptr<retry_policy>& p) { session_.wait_with(p); }
@@ -135,8 +135,8 @@ class redis_stream_sink::impl {
   std::string max_length_;
 };
 
-redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of)
-    : impl_(std::make_unique<impl>(url, server, std::move(of))) {}
+redis_stream_sink::redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark source)
+    : impl_(std::make_unique<impl>(url, server, std::move(source))) {}
 redis_stream_sink::~redis_stream_sink() = default;
 
 void redis_stream_sink::begin(std::string_view /*note*/) {

@@ -29,9 +29,9 @@ class redis_stream_sink : public sink {
   using mark = std::function<std::string()>;
 
   /// Opens no connection.
-  /// @param of  asked when the first record is put
+  /// @param owner  asked when the first record is put
   /// @throws parameter_error  options of a source; or independent servers, of which only one has the stream
-  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark of);
+  redis_stream_sink(const redis_stream_url& url, const redis::redis_url& server, mark owner);
   ~redis_stream_sink() override;
 
   void begin(std::string_view note) override;

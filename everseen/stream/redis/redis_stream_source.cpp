@@ -38,7 +38,7 @@ class redis_stream_source::impl {
       : url_(completed(url)), group_(url_, server), own_(group_.named(url_.consumer)) {}
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
-    for (const auto& [name, at] : reached) settled_before_[name] = at.position;
+    for (const auto& [name, position] : reached) settled_before_[name] = position.position;
     group_.make();
     const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have just crashed
     while (!group_.read(own_, 0, "1", false).held) {

@@ -32,10 +32,10 @@ std::chrono::milliseconds to_silence(text value) {
 }
 
 /// Lanes are named STREAM/GROUP/CONSUMER. Only the first part may have slashes, so the names are unique.
-std::string filled_without_slash(text what, text value) {
-  std::string name = filled(what, value);
+std::string filled_without_slash(text subject, text value) {
+  std::string name = filled(subject, value);
   if (name.find('/') != text::npos)
-    throw parameter_error(std::string(what) + " has a slash, which separates names; leave it out");
+    throw parameter_error(std::string(subject) + " has a slash, which separates names; leave it out");
   return name;
 }
 
@@ -87,9 +87,9 @@ redis_stream_url parse_redis_stream_url(std::string_view written) {
     throw parameter_error("a Redis stream is written as redis-stream:NAME?group=GROUP");
   redis_stream_url url;
   text rest = written.substr(redis_stream_scheme.size());
-  if (const std::size_t at = rest.find('@'); at != text::npos) {
-    url.server = redis::parse_redis_url(rest.substr(at + 1));
-    rest = rest.substr(0, at);
+  if (const std::size_t position = rest.find('@'); position != text::npos) {
+    url.server = redis::parse_redis_url(rest.substr(position + 1));
+    rest = rest.substr(0, position);
   }
   const std::size_t question = std::min(rest.find('?'), rest.size());
   url.stream = filled("the name of the stream", rest.substr(0, question));
@@ -98,7 +98,7 @@ redis_stream_url parse_redis_stream_url(std::string_view written) {
   return url;
 }
 
-std::string key_beside(std::string_view stream, std::string_view what) {
+std::string key_beside(std::string_view stream, std::string_view subject) {
   std::string key(stream);
   const std::size_t open = stream.find('{');
   const std::size_t close = open == text::npos ? text::npos : stream.find('}', open);
@@ -108,7 +108,7 @@ std::string key_beside(std::string_view stream, std::string_view what) {
         "the name of the stream has braces that are not a hash tag, so no other key can share its slot in a "
         "cluster; name it without braces, or as in {clicks}:raw");
   if (!tagged) key = '{' + key + '}';
-  return key.append(":everseen:").append(what);
+  return key.append(":everseen:").append(subject);
 }
 
 }  // namespace everseen

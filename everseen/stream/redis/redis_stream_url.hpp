@@ -44,6 +44,6 @@ struct redis_stream_url {
 
 /// The key that belongs to a stream, in the same slot of a cluster.
 /// @throws parameter_error  impossible: the name has braces that are not a hash tag
-[[nodiscard]] std::string key_beside(std::string_view stream, std::string_view what);
+[[nodiscard]] std::string key_beside(std::string_view stream, std::string_view subject);
 
 }  // namespace everseen

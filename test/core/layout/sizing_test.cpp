@@ -217,7 +217,7 @@ TEST(Sizing, ExpectedFalsePositivesAreTheSumOfTheRatesWhileASegmentFills) {
     const geometry shape = sizing::smallest(layout, 0, {1'500, 1e-3});
     for (const sizing::key_range range : {sizing::key_range{0, 1'500}, {600, 1'500}, {0, 15'000}, {0, 0}}) {
       double sum = 0;  // by the trapezoidal rule, one key a step
-      for (double n = range.from; n < range.to; ++n)
+      for (double n = range.from; n < range.until; ++n)
         sum += (sizing::error_rate(shape, n) + sizing::error_rate(shape, n + 1)) / 2;
       EXPECT_NEAR(sizing::expected_false_positives(shape, range), sum, 1e-5 * sum) << to_string(layout);
     }

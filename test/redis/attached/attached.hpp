@@ -129,7 +129,7 @@ class naive_bits {
 /// current bitmap are set. A key that an older bitmap has is not inserted.
 class naive_chain {
  public:
-  explicit naive_chain(const attachment& a) : how_(a.how) {}
+  explicit naive_chain(const attachment& a) : how_(a.hashing) {}
 
   verdict add(std::string_view key) {
     if (2 * chain_.back().size() > how_.bits) chain_.emplace_back();
@@ -151,15 +151,15 @@ class naive_chain {
 
 /// Another program on the same key: one SETBIT for each bit.
 inline void add_as_original(const test::redis_server& server, const attachment& a, std::string_view key) {
-  std::vector<std::uint64_t> positions(a.how.probes);
-  compat::positions(a.how, key, positions);
+  std::vector<std::uint64_t> positions(a.hashing.probes);
+  compat::positions(a.hashing, key, positions);
   for (const std::uint64_t p : positions) server.run({"SETBIT", a.key, std::to_string(p), "1"});
 }
 
 inline bool is_known_to_original(const test::redis_server& server, const attachment& a,
                                  std::string_view key) {
-  std::vector<std::uint64_t> positions(a.how.probes);
-  compat::positions(a.how, key, positions);
+  std::vector<std::uint64_t> positions(a.hashing.probes);
+  compat::positions(a.hashing, key, positions);
   return std::ranges::all_of(positions, [&](std::uint64_t p) {
     return server.run({"GETBIT", a.key, std::to_string(p)}) == "1";
   });

@@ -154,7 +154,7 @@ TEST_P(AttachedModel, JudgesAsABitArrayInMemoryAndSetsTheSameBits) {
   const command_case& c = GetParam();
   const attachment a = attachment_to("shared", c.which, 30'011, c.probes);
   filter f = attached(*store("?commands=" + c.commands), "a", a);
-  naive_bits model(a.how);
+  naive_bits model(a.hashing);
   std::mt19937_64 random(3);
   std::vector<std::string> known = random_keys(1, 99);
   for (int batch = 0; batch < 6; ++batch) {
@@ -250,7 +250,7 @@ TEST_F(Attached, RefusedKeyDoesNotAffectTheVerdictsOfOthers) {
   std::vector<verdict> expected;
   for (const std::string& key : keys) {
     std::uint64_t position = 0;
-    compat::positions(a.how, key, {&position, 1});
+    compat::positions(a.hashing, key, {&position, 1});
     expected.push_back(position < bits / 2 ? verdict::fresh : verdict::unknown);
   }
   const auto first_refused = std::ranges::find(expected, verdict::unknown);
@@ -627,7 +627,7 @@ TEST_F(Attached, BitsOfAKeyAreShownUnchanged) {
   EXPECT_EQ(known[0].string, "shared");
   EXPECT_THAT(known[0].set, Each(true));
   std::vector<std::uint64_t> expected(14);
-  compat::positions(a.how, "one", expected);
+  compat::positions(a.hashing, "one", expected);
   EXPECT_EQ(known[0].positions, expected);
   EXPECT_THAT(behind(f).bits_of("two").at(0).set, Not(Each(true)));
 }

@@ -74,7 +74,7 @@ class FilledFormOfOneString : public ::testing::TestWithParam<filled_form> {
   void fill(const attachment& a, const std::string& bits, std::size_t keys_a_batch) {
     if (!bits.empty()) server_.run({"SETRANGE", a.key, "0", bits});
     filter f = attached(*store_at(server_.url("?commands=" + GetParam().commands)), "a", a);
-    naive_bits model(behind(f).what().how, bits);
+    naive_bits model(behind(f).what().hashing, bits);
     for (std::uint64_t batch = 0; batch < 12; ++batch) {
       const std::vector<std::string> keys = next_batch(keys_a_batch, batch);
       const auto got = add_to(f, keys);
@@ -93,13 +93,13 @@ class FilledFormOfOneString : public ::testing::TestWithParam<filled_form> {
 // filters).
 TEST_P(FilledFormOfOneString, AnswersAsItsOriginal) {
   attachment a = attachment_to("bits", GetParam().which, few_bits);
-  if (a.how.which == family::redisson)
+  if (a.hashing.which == family::redisson)
     server_.run({"HSET", "{bits}:config", "size", std::to_string(few_bits), "hashIterations", "7"});
-  if (compat::facts(a.how.which).fixed_bits != 0) {
-    fill(a, std::string(a.how.bits / 8, '\x77'), 300);
+  if (compat::facts(a.hashing.which).fixed_bits != 0) {
+    fill(a, std::string(a.hashing.bits / 8, '\x77'), 300);
     return;
   }
-  fill(a, "", 3 * few_bits / a.how.probes / 12);
+  fill(a, "", 3 * few_bits / a.hashing.probes / 12);
   EXPECT_GT(std::stoull(server_.run({"BITCOUNT", "bits"})), few_bits * 6 / 10) << "it was not filled";
 }
 
@@ -130,7 +130,8 @@ TEST(FilledForm, GrowingAnswersAsItsOriginal) {
 /// Each key in the string that its hash names.
 class naive_shards {
  public:
-  naive_shards(const attachment& a, std::uint32_t instances) : how_(a.how), places_(a.how.bits, instances) {}
+  naive_shards(const attachment& a, std::uint32_t instances)
+      : how_(a.hashing), places_(a.hashing.bits, instances) {}
 
   verdict add(std::string_view key) {
     const auto place = places_.of(key);

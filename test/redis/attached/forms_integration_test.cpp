@@ -259,7 +259,7 @@ TEST_F(Sharded, EachKeyIsWhereItsCrcPutsIt) {
   const std::vector<std::string> keys = {"a", "z", "hello", "13800138000", "布隆过滤器"};
   EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::fresh));
   EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::seen));
-  const compat::bkdr_php::shards places(a.how.bits, 2);
+  const compat::bkdr_php::shards places(a.hashing.bits, 2);
   ASSERT_EQ(places.partitions(), 5u);
   for (const std::string& key : keys) {
     const auto place = places.of(key);

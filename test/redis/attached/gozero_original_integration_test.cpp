@@ -28,7 +28,7 @@ class BesideGoZero : public ::testing::Test {
 TEST_F(BesideGoZero, BothSidesAddToOneFilter) {
   const attachment a = attachment_to("clicks", family::gozero, 80'021);
   test::original gozero(
-      {(test::peer("gozero") / "peer").string(), server_.address(), a.key, std::to_string(a.how.bits)});
+      {(test::peer("gozero") / "peer").string(), server_.address(), a.key, std::to_string(a.hashing.bits)});
   filter f = attached(*store_at(server_.url()), "a", a);
 
   // The sides add in turns, and each some keys of the other; the last third of the keys is added by neither.
@@ -37,7 +37,7 @@ TEST_F(BesideGoZero, BothSidesAddToOneFilter) {
   const auto part = [&](int from, int to) {
     return std::vector<std::string>(keys.begin() + from, keys.begin() + to);
   };
-  naive_bits expected(a.how);
+  naive_bits expected(a.hashing);
   const auto fresh = [&](const std::vector<std::string>& added) {
     return std::ranges::count_if(added,
                                  [&](const std::string& key) { return expected.add(key) == verdict::fresh; });
@@ -58,7 +58,7 @@ TEST_F(BesideGoZero, BothSidesAddToOneFilter) {
 TEST_F(BesideGoZero, TimeToLiveStays) {
   const attachment a = attachment_to("clicks", family::gozero);
   test::original gozero(
-      {(test::peer("gozero") / "peer").string(), server_.address(), a.key, std::to_string(a.how.bits)});
+      {(test::peer("gozero") / "peer").string(), server_.address(), a.key, std::to_string(a.hashing.bits)});
   filter f = attached(*store_at(server_.url()), "a", a);
   EXPECT_EQ(gozero.ask("add", {"one"}), "1");
   server_.run({"EXPIRE", a.key, "3600"});

@@ -45,8 +45,8 @@ class BesidePhp : public ::testing::Test {
                                         peers + "shared_peer.php",
                                         kind,
                                         a.key,
-                                        std::to_string(a.how.bits),
-                                        std::to_string(a.how.probes),
+                                        std::to_string(a.hashing.bits),
+                                        std::to_string(a.hashing.probes),
                                         files_.make(lines)};
     command.insert(command.end(), sockets.begin(), sockets.end());
     const test::program_result result = test::run_program(command);
@@ -108,9 +108,9 @@ TEST_F(BesidePhp, UserIdsAreShared) {
 /// The Java version moves the cursor and then clears the last bit of the new string, in two steps: keys added
 /// between them may lose it.
 bool sets_last_bit(const attachment& a, std::string_view key) {
-  std::vector<std::uint64_t> positions(a.how.probes);
-  compat::positions(a.how, key, positions);
-  return std::ranges::find(positions, a.how.bits - 1) != positions.end();
+  std::vector<std::uint64_t> positions(a.hashing.probes);
+  compat::positions(a.hashing, key, positions);
+  return std::ranges::find(positions, a.hashing.bits - 1) != positions.end();
 }
 
 // Promise: the bits are those of the other program (foreign-filters, Attached filters).

@@ -50,7 +50,7 @@ class Redisson : public ::testing::TestWithParam<std::string> {
 TEST_P(Redisson, SizesAreThoseOfItsHash) {
   try_init(server_, "{mails}:config", "9585", "7");
   filter f = attached(*store(), "a", redisson_at("mails"), missing_key::refuse);
-  EXPECT_EQ(behind(f).what().how, (compat::scheme{family::redisson, 9585, 7}));
+  EXPECT_EQ(behind(f).what().hashing, (compat::scheme{family::redisson, 9585, 7}));
   EXPECT_EQ(f.add("one"), verdict::fresh);
   EXPECT_EQ(f.add("one"), verdict::seen);
   EXPECT_TRUE(is_known_to_original(server_, behind(f).what(), "one"));
@@ -155,9 +155,9 @@ TEST_F(RedissonAttaching, ForeignHashIsRefused) {
 TEST_F(RedissonAttaching, SizesThatTheUserGivesAreComparedWithTheHash) {
   try_init(server_, "{mails}:config", "9585", "7");
   attachment a = redisson_at("mails");
-  a.how = {family::redisson, 9586, 7};
+  a.hashing = {family::redisson, 9586, 7};
   EXPECT_THAT(refusal(a), HasSubstr("says 9585 7 bits and probes and not 9586 7"));
-  a.how = {family::redisson, 9585, 7};
+  a.hashing = {family::redisson, 9585, 7};
   EXPECT_EQ(refusal(a), "");
 }
 

@@ -56,8 +56,8 @@ TEST_F(BesideRedisson, BothSidesAddToOneFilter) {
     const std::string name = " " + codec + " " + codec;
     ASSERT_EQ(redisson.ask("init" + name + " 60000 0.001"), "true");
     filter f = attach(codec);
-    EXPECT_EQ(redisson.ask("size" + name), std::to_string(behind(f).what().how.bits));
-    EXPECT_EQ(redisson.ask("probes" + name), std::to_string(behind(f).what().how.probes));
+    EXPECT_EQ(redisson.ask("size" + name), std::to_string(behind(f).what().hashing.bits));
+    EXPECT_EQ(redisson.ask("probes" + name), std::to_string(behind(f).what().hashing.probes));
 
     // The sides add in turns, and each some keys of the other; the last fifth of the keys is added by
     // neither.
@@ -65,7 +65,7 @@ TEST_F(BesideRedisson, BothSidesAddToOneFilter) {
     const auto part = [&](int from, int to) {
       return std::vector<std::string>(keys.begin() + from, keys.begin() + to);
     };
-    naive_bits expected(behind(f).what().how);
+    naive_bits expected(behind(f).what().hashing);
     const auto fresh = [&](const std::vector<std::string>& added) {
       return std::ranges::count_if(
           added, [&](const std::string& key) { return expected.add(key) == verdict::fresh; });

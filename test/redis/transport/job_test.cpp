@@ -30,9 +30,10 @@ TEST(Command, SplitsAWireIntoItsCommands) {
 }
 
 TEST(Refusal, KnowsRedirections) {
-  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 127.0.0.1:6381\r\n"), from)->to, (endpoint{"127.0.0.1", 6381}));
-  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 :6381\r\n"), from)->to, (endpoint{"h", 6381}));
-  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 ::1:6381\r\n"), from)->to, (endpoint{"::1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 127.0.0.1:6381\r\n"), from)->target,
+            (endpoint{"127.0.0.1", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-MOVED 3999 :6381\r\n"), from)->target, (endpoint{"h", 6381}));
+  EXPECT_EQ(refusal_of(reply_of("-ASK 3999 ::1:6381\r\n"), from)->target, (endpoint{"::1", 6381}));
   EXPECT_EQ(refusal_of(reply_of("-ASK 3999 a:1\r\n"), from)->why, refusal::kind::ask);
   for (const char* broken :
        {"-MOVED\r\n", "-MOVED 1\r\n", "-MOVED 16384 a:1\r\n", "-MOVED 1 a:0\r\n", "-MOVED 1 a\r\n"})
@@ -84,7 +85,7 @@ TEST(Job, SendsTheTextOfAScriptToAServerWithoutIt) {
   const std::string by_name = encode_call(s, std::vector<std::string>{"{t}a"}, {});
   const std::string by_text = encode({"EVAL", "return 1", "1", "{t}a"});
   request r{{}, set_a + by_name + by_name, 3, true};
-  r.what = &s;
+  r.called = &s;
   job j(r);
   EXPECT_EQ(j.take(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
             refusal::kind::no_script);

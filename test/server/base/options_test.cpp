@@ -33,7 +33,6 @@ TEST(Options, LeaveRoomForTheWordsOfTheLongestRequest) {
   EXPECT_THROW(must_be_safe(o), parameter_error);
 }
 
-
 TEST(ListenAddress, IsWrittenAsItIsRead) {
   for (const char* text : {"127.0.0.1:6380", "[::1]:6380", "tls:0.0.0.0:0", "unix:/run/everseen.sock"})
     EXPECT_EQ(parse_listen_address(text).text(), text);
