@@ -7,7 +7,7 @@
 
 namespace everseen::cli {
 
-/// Makes a remote store and its filters wait by `by` during this object's lifetime. A local store has no
+/// Makes a remote store and its filters wait by `policy` during this object's lifetime. A local store has no
 /// outages: how long to wait for another writer of its files is said by --wait.
 class watched_store {
  public:

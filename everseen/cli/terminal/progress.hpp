@@ -21,7 +21,7 @@ namespace everseen::cli {
 class progress_line {
  public:
   /// @param total_bytes  of the input, if known: then the fraction done and the remaining time are shown
-  /// @param way          how the filter is reached, shown at the end of the line unless empty
+  /// @param access_path  how the filter is reached, shown at the end of the line unless empty
   /// @param shares_terminal  the run prints lines to standard output
   progress_line(std::optional<std::uint64_t> total_bytes, std::string access_path,
                 bool shares_terminal = true);

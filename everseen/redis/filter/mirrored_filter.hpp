@@ -44,8 +44,8 @@ class mirrored_filter final : public sealable_filter {
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
   void require_life(session& connections) const override { mirrors_.require_life(connections); }
-  /// @param now  the fields end and successor, as just read from the server
   [[nodiscard]] std::optional<tally> check_unasked(const partition_batch& batch) const;
+  /// @param answer  the fields end and successor, as just read from the server
   [[nodiscard]] tally check_in(session& connections, const partition_batch& batch, const reply& answer,
                                std::chrono::steady_clock::time_point asked) const;
 

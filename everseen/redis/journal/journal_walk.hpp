@@ -66,7 +66,7 @@ class journal_walk {
   journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
                const journal_position& from, const journal_position& end, std::vector<piece> known);
 
-  /// @return the next record; nothing: `to` is reached, or the journal does not lead from here to there
+  /// @return the next record; nothing: `end` is reached, or the journal does not lead from here to there
   /// @throws backend_error  no answer    @throws format_error  a chunk has another type
   [[nodiscard]] std::optional<journal_record> next();
   /// The end of the record last returned by next(); at first, the start of the walk.

@@ -35,10 +35,10 @@ class file_job final : public job_memory {
                                           const image::filter_id& filter, std::string_view name,
                                           std::string_view description, sync_policy policy);
 
+  using add_keys = std::function<void(std::span<const job_journal::content::key>)>;
   /// Reads an existing journal.
   /// @param add  receives keys that may not have been added, before the journal drops them
   /// @throws format_error  it is damaged or missing    @throws storage_error
-  using add_keys = std::function<void(std::span<const job_journal::content::key>)>;
   static std::shared_ptr<file_job> open(disk& on, const std::filesystem::path& filter_directory,
                                         std::string_view name, sync_policy policy,
                                         const job_journal::circumstances& current, const add_keys& add);

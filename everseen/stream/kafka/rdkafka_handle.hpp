@@ -73,11 +73,11 @@ struct cause {
 /// @throws backend_error
 [[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where);
 
+using settings = std::vector<std::pair<const char*, std::string>>;
 /// The properties of the URL and of its file, then ours.
 /// @param defaults  apply if the URL does not set them    @param fixed  always apply
 /// @throws parameter_error  librdkafka does not know a property, or does not accept its value
 /// @throws storage_error  the file cannot be read
-using settings = std::vector<std::pair<const char*, std::string>>;
 [[nodiscard]] configuration configure(const kafka_url& where, const settings& defaults,
                                       const settings& fixed);
 
