@@ -278,6 +278,7 @@ void kafka_client::set_offset(const std::string& group, const std::string& topic
 
 void kafka_handle::produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
                                const std::vector<kafka_client::message>& what) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (const kafka_client::message& each : what) {
     for (;;) {
       void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
@@ -291,6 +292,14 @@ void kafka_handle::produce_all(rd_kafka_t* to, const std::string& topic, std::in
       if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
       if (failure == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         rd_kafka_poll(to, 10);
+        continue;
+      }
+      // Of several brokers, some know a new topic before others; the client believes the first for minutes.
+      if (failure == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC && std::chrono::steady_clock::now() < end) {
+        const struct rd_kafka_metadata* told = nullptr;
+        ask([&] { return rd_kafka_metadata(to, 0, nullptr, &told, timeout_ms); }, "metadata");
+        rd_kafka_metadata_destroy(told);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
         continue;
       }
       check(failure, "produce");
