@@ -98,7 +98,7 @@ class journal_ledger::claiming final : public mirror_task {
     const std::size_t each = left_.counts.per_event;
     for (std::size_t i = 0; i < reach_.judged; ++i) {
       // Increments by 0 if an event is not fresh: in a torn log it may have been fresh, and its counter must
-      // then be written as it is now (doc/operations.md, "A torn AOF").
+      // then be written as it is now (doc/redis.md, "A torn AOF").
       const bool is_fresh = left_.keys.out[i] == verdict::fresh;
       if (is_fresh) append_position(fresh, left_.positions[i]);
       for (const std::uint32_t name : left_.counts.of_event.subspan(i * each, each)) raised[name] += is_fresh;

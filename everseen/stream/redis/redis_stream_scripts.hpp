@@ -84,7 +84,7 @@ return told
 )";
 
 // How appending survives a crash: if the server is killed while a script writes, part of the script may be
-// replayed later, and then the client's retry as a whole (doc/operations.md, "A torn AOF"). An entry cannot
+// replayed later, and then the client's retry as a whole (doc/redis.md, "A torn AOF"). An entry cannot
 // be distinguished from its repetition, so an earlier call writes the plan: which entries there will be. A
 // caller that finds a plan that was not carried out removes these entries, wherever they are, and makes a
 // new plan. A plan is two commands, and so a block of its own in the AOF: a single command may be lost

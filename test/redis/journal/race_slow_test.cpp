@@ -97,7 +97,7 @@ class JournalCrash : public JudgedByClients {
       std::this_thread::sleep_for(std::chrono::milliseconds(30 + random.word() % 200));
       server_.kill();
       server_.start();
-      // Repairs a possible half block (doc/operations.md, "A torn AOF").
+      // Repairs a possible half block (doc/redis.md, "A torn AOF").
       (void)server_.run({"BGREWRITEAOF"});
     }
     is_over_ = true;
