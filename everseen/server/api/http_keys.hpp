@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "everseen/server/http/http_routes.hpp"
-#include "everseen/server/registry/filter_registry.hpp"
 #include "everseen/server/registry/shared_filter.hpp"
 
 namespace everseen::server {
@@ -34,14 +33,5 @@ void add_keys(http_call& c, const answer_taker& answer);
 void check_keys(http_call& c, const answer_taker& answer);
 /// The key in the path. Schema `key_verdict`.
 void check_key(http_call& c, const answer_taker& answer);
-
-/// A filter that a client wants to create: schema `new_filter` of openapi.json.
-struct new_filter {
-  std::string key{};  ///< its name
-  filter_registry::request request{};
-};
-
-/// @throws http_problem, parameter_error  says what is invalid
-[[nodiscard]] new_filter parse_new_filter(std::string_view body);
 
 }  // namespace everseen::server
