@@ -150,17 +150,17 @@ struct planner {
         {d.client.bytes > client_bytes, "each client would keep the whole filter, and lacks the memory"},
         {by_client && static_cast<double>(d.filter_bytes) / d.partitions > 512 << 20,
          "a partition would be longer than a string of Redis"},
-        {clients < needed_clients, "the clients cannot read so many events a second"},
+        {clients < needed_clients, "the clients cannot read this many events per second"},
         {d.client.cores > at("client_cores"), "each client would need more cores than it has"},
         {std::max(d.client.in_bytes, d.client.out_bytes) > network(),
          "each client would move more than its network is planned for"},
         {by_client && 1e-6 * records * at("round_trip_us") > at("most_share"),
          "a partition's journal takes one record a round trip, and more would arrive; send larger batches"},
-        {alone && (clients != 1 || asked.judge), "only where one process sees all keys: --clients 1"},
+        {alone && (clients != 1 || asked.judge), "it needs one process that sees all keys (--clients 1)"},
         {!alone && asked.judge.value_or(judge) != judge, "another judge was asked for"},
-        {d.name == "module" && !asked.module, "only where servers may load the module: --module"}};
-    for (const auto& [is_passed, option] : limits)
-      if (is_passed) return option;
+        {d.name == "module" && !asked.module, "it needs servers that load the module (--module)"}};
+    for (const auto& [is_passed, reason] : limits)
+      if (is_passed) return reason;
     return {};
   }
 };

@@ -67,7 +67,7 @@ void print_table(const fleet_plan& plan, const std::string& command, printer& ou
   }
   out.write("\n");
   for (const fleet_design& d : plan.designs)
-    if (!d.why_not.empty()) out.print("{} is not taken: {}.\n", d.name, d.why_not);
+    if (!d.why_not.empty()) out.print("{} is not possible: {}.\n", d.name, d.why_not);
   if (!plan.picked) return;
   const fleet_design& best = plan.designs[*plan.picked];
   if (best.servers > 0) out.print("The number of servers is decided by {}.\n", best.decided_by);

@@ -54,7 +54,7 @@ TEST_F(Plan, OfServersCreatesAFilterOfTheReportedSize) {
 TEST_F(Plan, OfServersExitsWithOneWhereNoDesignIsPossible) {
   const program_result done = sh("everseen plan --store redis --keys 1e12 --per-second 1e5 --judge client");
   EXPECT_EQ(done.exit_code, 1);
-  EXPECT_THAT(done.out, AllOf(HasSubstr("client is not taken: each client would keep the whole filter"),
+  EXPECT_THAT(done.out, AllOf(HasSubstr("client is not possible: each client would keep the whole filter"),
                               Not(HasSubstr("<- picked")), Not(HasSubstr("everseen create"))));
 }
 
