@@ -59,7 +59,7 @@ class random_calls {
                       .window = window_spec{60min, 20},
                       .partitions = 3},
                      1);
-    for (const std::string& key : {"v0", "v1", "v2"}) server_.run({"HSET", key + ":ljob", "", "1"});
+    for (const std::string key : {"v0", "v1", "v2"}) server_.run({"HSET", key + ":ljob", "", "1"});
   }
   std::string digests(std::size_t count) {
     std::string bytes;

@@ -117,7 +117,9 @@ TEST(Quantity, OfEachKindIsReadFromOneGrammar) {
     const auto expect = [&](quantity kind, const auto& wanted, const char* name) {
       const auto [value, fault] = read_quantity(kind, each.text);
       EXPECT_EQ(fault, wanted.fault) << name << " '" << each.text << "'";
-      if (wanted.fault == none) EXPECT_EQ(value, wanted.value) << name << " '" << each.text << "'";
+      if (wanted.fault == none) {
+        EXPECT_EQ(value, wanted.value) << name << " '" << each.text << "'";
+      }
     };
     expect(quantity::count, each.count, "count");
     expect(quantity::redis_bytes, each.redis_bytes, "bytes of Redis");

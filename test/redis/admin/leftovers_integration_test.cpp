@@ -95,7 +95,9 @@ TEST_P(Leftovers, OfAnUnlistedJobBlockNoResetAndGoWithTheFilter) {
   store_->drop("a");
   for (const std::string& key : keys_like(server_, "everseen:*:l*"))
     EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key;
-  if (GetParam() == judge_kind::client) EXPECT_THAT(keys_like(server_, "everseen:*:l*"), IsEmpty());
+  if (GetParam() == judge_kind::client) {
+    EXPECT_THAT(keys_like(server_, "everseen:*:l*"), IsEmpty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Judges, Leftovers, testing::Values(judge_kind::client, judge_kind::server),
