@@ -11,9 +11,12 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-NAMES = "with|by|at|said|now|to|how|of|what"
+NAMES = "(?:with|by|at|said|now|to|how|of|what)_?"
 # A type ends in a word, `>`, or an attached `&` or `*`; operators have blanks on both sides.
 DECLARATION = re.compile(rf"(\w+|[\w>][&*]{{1,2}}|\w>+) ({NAMES})(?= ?[,)=;{{]| :|\[|$)")
+# Further names of one declaration, and variables that are constructed by parentheses.
+ANOTHER = re.compile(rf"^\s*(?:const )?[\w:<>]+[&*]? \w+(?: = [^,]+)?, ({NAMES})(?= =|[,;])")
+CONSTRUCTED = re.compile(rf"^\s+(?!return)(?:const )?[\w:<>]+ ({NAMES})\(.*\);$")
 BINDING = re.compile(rf"\bauto&{{0,2}} \[(?:[^\]]*\W)?({NAMES})(?=[,\]])")
 NO_TYPE = {"return", "throw", "case", "new", "delete", "else", "goto", "co_return", "operator", "typename", "not", "and", "or"}
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -29,7 +32,8 @@ def faults(path):
         if line.lstrip().startswith("#"):
             continue
         named = [found[2] for found in DECLARATION.finditer(line) if found[1] not in NO_TYPE]
-        for name in named + BINDING.findall(line):
+        constructed = CONSTRUCTED.findall(line) if path.suffix == ".cpp" else []
+        for name in named + ANOTHER.findall(line) + constructed + BINDING.findall(line):
             yield f"{path.relative_to(ROOT)}:{number}: call it after what it is, not `{name}`"
 
 

@@ -20,8 +20,8 @@ batch_sender::batch_sender(const server_link& link, const key_question& q, const
       question_(q),
       batch_(batch),
       parts_(parts_of(batch.keys)),
-      with_(link.take()),
-      numbering_(q.adds ? &link.numbering_of(*with_) : nullptr) {}
+      connections_(link.take()),
+      numbering_(q.adds ? &link.numbering_of(*connections_) : nullptr) {}
 
 std::optional<batch_failure> batch_sender::send() {
   if (std::ranges::any_of(batch_.keys, is_too_long))
@@ -41,13 +41,13 @@ std::optional<batch_failure> batch_sender::send() {
 void batch_sender::begin_session() {
   for (;;) {
     const std::string id = redis::random_name();
-    const std::uint64_t lost_before = with_->lost_answers();
+    const std::uint64_t lost_before = connections_->lost_answers();
     const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
-    const auto answers = with_->exchange(std::span(&asked, 1));
+    const auto answers = connections_->exchange(std::span(&asked, 1));
     if (!answers.front()) return note({batch_failure::cause::backend, answers.front().error().message, {}});
     const redis::reply& answer = answers.front()->front();
     if (!answer.is_error()) return void(*numbering_ = {id, 1});
-    if (with_->lost_answers() == lost_before)
+    if (connections_->lost_answers() == lost_before)
       return note({batch_failure::cause::backend, link_.server() + ": " + std::string(answer.text()), {}});
   }
 }
@@ -61,7 +61,7 @@ void batch_sender::send_some(std::size_t count) {
   requests.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     requests.push_back(request_for(question_, batch_, parts_[done_ + i], in != nullptr ? &used : nullptr));
-  const std::vector<redis::answer> answers = with_->exchange(requests);
+  const std::vector<redis::answer> answers = connections_->exchange(requests);
   if (in != nullptr) *in = std::move(used);
   for (const redis::answer& answer : answers) {
     const next then = take(answer);

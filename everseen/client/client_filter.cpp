@@ -22,10 +22,10 @@ client_filter::client_filter(std::shared_ptr<const server_link> link, std::strin
       name_(std::move(name)),
       spec_(std::move(s)),
       fingerprint_(std::move(fingerprint)),
-      how_(mode) {}
+      mode_(mode) {}
 
 batch_result client_filter::add(std::span<const partition_batch> batches) {
-  if (how_ == access::read)
+  if (mode_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
   return judge(batches, true);

@@ -57,7 +57,7 @@ class client_filter final : public stored_filter {
   const std::string name_;
   const spec spec_;
   const std::string fingerprint_;
-  const access how_;
+  const access mode_;
 };
 
 }  // namespace everseen::client

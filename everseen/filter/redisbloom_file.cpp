@@ -117,7 +117,7 @@ void write_text(const image::byte_sink& out, std::string_view text) {
 class layer_writer {
  public:
   layer_writer(std::string_view key, const image::byte_sink& out)
-      : key_(key), to_(out), chunk_(foreign_buffer_bytes) {}
+      : key_(key), out_(out), chunk_(foreign_buffer_bytes) {}
 
   void write(std::span<const std::byte> bits) {
     write_pairs(bits.size(), [&bits](std::span<std::byte> into) {
@@ -137,20 +137,20 @@ class layer_writer {
     while (bytes > 0) {
       const std::uint64_t pair = std::min<std::uint64_t>(bytes, redisbloom::max_chunk_bytes);
       iterator_ += static_cast<std::int64_t>(pair);
-      write_text(to_, redisbloom::command_before(key_, {iterator_, pair}));
+      write_text(out_, redisbloom::command_before(key_, {iterator_, pair}));
       for (std::uint64_t left = pair; left > 0;) {
         const auto part = std::span(chunk_).first(std::min<std::uint64_t>(left, foreign_buffer_bytes));
         fill(part);
-        to_(part);
+        out_(part);
         left -= part.size();
       }
-      write_text(to_, redisbloom::command_after);
+      write_text(out_, redisbloom::command_after);
       bytes -= pair;
     }
   }
 
   std::string_view key_;
-  const image::byte_sink& to_;
+  const image::byte_sink& out_;
   std::vector<std::byte> chunk_;
   std::int64_t iterator_ = 1;
 };

@@ -163,30 +163,30 @@ class splitter {
   splitter(std::string_view line, std::string& text) : line_(line), text_(text) {}
 
   [[nodiscard]] bool skip_blanks() noexcept {
-    while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
-    return at_ < line_.size();
+    while (place_ < line_.size() && is_blank(line_[place_])) ++place_;
+    return place_ < line_.size();
   }
 
   /// @return false  a quote is not closed, or is followed by other text
   [[nodiscard]] bool read_word() {
-    while (at_ < line_.size() && !is_blank(line_[at_])) {
-      const char c = line_[at_++];
+    while (place_ < line_.size() && !is_blank(line_[place_])) {
+      const char c = line_[place_++];
       if (c != '"' && c != '\'') {
         text_ += c;
         continue;
       }
       if (!(c == '"' ? read_double_quoted() : read_single_quoted())) return false;
-      if (at_ < line_.size() && !is_blank(line_[at_])) return false;
+      if (place_ < line_.size() && !is_blank(line_[place_])) return false;
     }
     return true;
   }
 
  private:
   bool read_double_quoted() {
-    while (at_ < line_.size()) {
-      const char c = line_[at_++];
+    while (place_ < line_.size()) {
+      const char c = line_[place_++];
       if (c == '"') return true;
-      if (c == '\\' && at_ < line_.size())
+      if (c == '\\' && place_ < line_.size())
         read_escape();
       else
         text_ += c;
@@ -195,31 +195,31 @@ class splitter {
   }
 
   void read_escape() {
-    if (line_[at_] == 'x' && at_ + 2 < line_.size()) {
-      const auto high = hex_digit(line_[at_ + 1]);
-      const auto low = hex_digit(line_[at_ + 2]);
+    if (line_[place_] == 'x' && place_ + 2 < line_.size()) {
+      const auto high = hex_digit(line_[place_ + 1]);
+      const auto low = hex_digit(line_[place_ + 2]);
       if (high && low) {
         text_ += static_cast<char>(*high * 16 + *low);
-        at_ += 3;
+        place_ += 3;
         return;
       }
     }
-    text_ += control(line_[at_++]);
+    text_ += control(line_[place_++]);
   }
 
   bool read_single_quoted() {
-    while (at_ < line_.size()) {
-      const char c = line_[at_++];
+    while (place_ < line_.size()) {
+      const char c = line_[place_++];
       if (c == '\'') return true;
-      const bool escaped = c == '\\' && at_ < line_.size() && line_[at_] == '\'';
-      text_ += escaped ? line_[at_++] : c;
+      const bool escaped = c == '\\' && place_ < line_.size() && line_[place_] == '\'';
+      text_ += escaped ? line_[place_++] : c;
     }
     return false;
   }
 
   std::string_view line_;
   std::string& text_;
-  std::size_t at_ = 0;
+  std::size_t place_ = 0;
 };
 
 }  // namespace

@@ -110,8 +110,8 @@ exit_code run_export(const export_arguments& o, printer& out) {
     return exit_code::done;
   }
   new_file file(*o.file);
-  printer to(file.number(), file.path());
-  write_file(o, f, to);
+  printer target(file.number(), file.path());
+  write_file(o, f, target);
   file.keep();
   return exit_code::done;
 }

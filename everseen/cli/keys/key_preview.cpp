@@ -44,18 +44,18 @@ std::uint64_t key_preview::count(std::uint64_t enough) {
 
 std::uint64_t key_preview::keep(std::uint64_t enough) {
   kept_ = temporary_file();
-  printer to(kept_.get(), "a temporary file");
+  printer copy(kept_.get(), "a temporary file");
   std::uint64_t counted = 0;
   std::vector<std::string_view> keys;
   while (counted < enough && !ended_) {
     ended_ = !source_.next(keys);
     counted += keys.size();
     for (const std::string_view key : keys) {
-      to.write(key);
-      to.write({&separator_, 1});
+      copy.write(key);
+      copy.write({&separator_, 1});
     }
   }
-  to.flush();
+  copy.flush();
   again_.emplace("/proc/self/fd/" + std::to_string(kept_.get()), record_options{.zero = separator_ == '\0'});
   return counted;
 }

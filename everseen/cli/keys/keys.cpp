@@ -23,7 +23,7 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10;
 }  // namespace
 
 key_source::key_source(const std::vector<std::string>& arguments, const record_options& options)
-    : arguments_(arguments), how_(options) {
+    : arguments_(arguments), options_(options) {
   if (arguments.empty())
     read_lines({});
   else if (!options.key.empty() || options.csv || options.header || options.delimiter)
@@ -31,16 +31,16 @@ key_source::key_source(const std::vector<std::string>& arguments, const record_o
         "--key, --csv, --header and --delimiter are about lines of the input; leave them out, or the keys");
 }
 
-key_source::key_source(const std::string& path, const record_options& options) : how_(options) {
+key_source::key_source(const std::string& path, const record_options& options) : options_(options) {
   read_lines({path});
 }
 
 void key_source::read_lines(std::vector<std::string> paths) {
-  must_have_effect(how_, false);
-  lines_.emplace(std::move(paths), how_.format(), block_bytes);
+  must_have_effect(options_, false);
+  lines_.emplace(std::move(paths), options_.format(), block_bytes);
   lines_->while_waiting(stop_if_signalled);
-  watch_input(*lines_, how_);
-  event_shape shape = shape_of(how_, how_.header ? lines_->header() : std::nullopt);
+  watch_input(*lines_, options_);
+  event_shape shape = shape_of(options_, options_.header ? lines_->header() : std::nullopt);
   shape.null_is_key = true;
   if (!shape.key.empty() || !shape.header.empty()) rule_.emplace(std::move(shape));
 }
@@ -71,7 +71,7 @@ bool key_source::next(std::vector<std::string_view>& keys) {
     stop_if_signalled();
     if (!lines_->next(block_)) return false;
     ends_.clear();
-    find_record_ends(block_.text(), how_.format(), ends_);
+    find_record_ends(block_.text(), options_.format(), ends_);
     read_keys(keys);
   } while (keys.empty());
   return true;
@@ -99,7 +99,7 @@ void key_source::read_keys(std::vector<std::string_view>& keys) {
 
 void key_source::pass_over(std::string_view line, std::uint64_t number, record_fault why) {
   const auto place = [&] { return place_at(number) + ' ' + to_string(describe(*rule_, line, 0, why)); };
-  if (!how_.drop_without_key.value_or(is_no_record(why)))
+  if (!options_.drop_without_key.value_or(is_no_record(why)))
     fault_ = place() + "; --missing-key drop skips such lines";
   else if (dropped_++ == 0)
     first_dropped_ = place();
@@ -111,7 +111,7 @@ std::string key_source::place_of(std::size_t index) const {
 
 std::string key_source::place_at(std::uint64_t number) const {
   if (!lines_) return fmt::format("key {} of those given", number + 1);
-  return record_place(how_.format(), lines_->name_of(0), number);
+  return record_place(options_.format(), lines_->name_of(0), number);
 }
 
 void key_source::note_dropped() const {

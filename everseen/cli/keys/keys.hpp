@@ -60,7 +60,7 @@ class key_source {
   [[noreturn]] void refuse_line() const;
 
   std::vector<std::string> arguments_;
-  record_options how_;
+  record_options options_;
   bool begun_ = false;
   std::optional<block_reader> lines_;
   block block_;

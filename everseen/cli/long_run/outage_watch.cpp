@@ -20,7 +20,7 @@ bool outage_watch::tries_again(const outage& trouble) {
   given_up_ = given_up_ || !again;
   const note message = due(trouble, again);
   if (message == note::none) return again;
-  if (said_ == note::none) since_ = clock::now() - trouble.lasted;
+  if (shown_ == note::none) since_ = clock::now() - trouble.lasted;
   say(message, trouble.why);
   return again;
 }
@@ -34,11 +34,11 @@ outage_watch::note outage_watch::due(const outage& trouble, bool again) const {
   if (again && trouble.lasted < short_outage) return note::none;
   if (!again && policy_ == policy::fail) return note::none;  // the run ends and reports the reason
   const note message = again ? note::waiting : note::passing;
-  return message == said_ && clock::now() < said_at_ + between_notes ? note::none : message;
+  return message == shown_ && clock::now() < said_at_ + between_notes ? note::none : message;
 }
 
 void outage_watch::say(note message, const std::string& why) {
-  said_ = message;
+  shown_ = message;
   said_at_ = clock::now();
   if (message == note::passing)
     say_("the store gives no verdicts; lines are printed without a verdict: " + why);
@@ -51,8 +51,8 @@ void outage_watch::say(note message, const std::string& why) {
 void outage_watch::on_recovered() {
   const std::scoped_lock alone(lock_);
   given_up_ = false;
-  if (said_ == note::none) return;
-  said_ = note::none;
+  if (shown_ == note::none) return;
+  shown_ = note::none;
   const std::chrono::duration<double> lasted = clock::now() - since_;
   say_(fmt::format("the store is back after {:.1f} s", lasted.count()));
 }

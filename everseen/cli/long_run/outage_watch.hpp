@@ -43,7 +43,7 @@ class outage_watch final : public retry_policy {
   const std::function<bool()> ends_;
   std::mutex lock_;  // guards the members below
   bool given_up_ = false;
-  note said_ = note::none;  // in this outage
+  note shown_ = note::none;  // in this outage
   clock::time_point said_at_{};
   clock::time_point since_{};
 };

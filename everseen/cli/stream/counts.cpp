@@ -27,7 +27,7 @@ enum class count_format : std::uint8_t { table, json, csv };
 struct counts_arguments {
   store_choice store;
   std::string name;
-  std::optional<std::string> job, by;
+  std::optional<std::string> job, dimensions;
   std::vector<std::string> where;
   std::optional<count_format> format;
   bool json = false;
@@ -50,7 +50,7 @@ words dimensions_of(const std::string& list) {
 
 count_query query_of(const counts_arguments& o) {
   count_query query;
-  if (o.by) query.names = dimensions_of(*o.by);
+  if (o.dimensions) query.names = dimensions_of(*o.dimensions);
   for (const std::string& text : o.where) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -102,7 +102,7 @@ action declare_counts(option_set& known) {
   auto o = std::make_shared<counts_arguments>();
   add_name(known, o->name, {"NAME", "the filter"});
   add_name(known, "--job", o->job, {"JOB", "the job whose counts are wanted", "the only one"});
-  add_text(known, "--by", o->by,
+  add_text(known, "--by", o->dimensions,
            {"DIMENSION,...", "the dimensions to show; counters are summed over the others, with '' over all",
             "those of the first --count"});
   add_texts(known, "--where", o->where,

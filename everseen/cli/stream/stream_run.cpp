@@ -78,17 +78,17 @@ class watched_ends {
 class notifying_policy final : public retry_policy {
  public:
   notifying_policy(std::shared_ptr<retry_policy> watch, sink* target)
-      : watch_(std::move(watch)), to_(target) {}
+      : watch_(std::move(watch)), target_(target) {}
   bool tries_again(const outage& trouble) override {
     const bool again = watch_->tries_again(trouble);
-    if (again && to_ != nullptr) to_->store_is_unavailable(trouble.lasted);
+    if (again && target_ != nullptr) target_->store_is_unavailable(trouble.lasted);
     return again;
   }
   void on_recovered() override { watch_->on_recovered(); }
 
  private:
   std::shared_ptr<retry_policy> watch_;
-  sink* to_;
+  sink* target_;
 };
 
 }  // namespace

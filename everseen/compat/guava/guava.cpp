@@ -61,14 +61,14 @@ filter::filter(const shape& s, std::vector<std::byte> bits) : shape_(s), bits_(s
 
 bool filter::add(std::string_view element) {
   bool changed = false;
-  const key_positions of(shape_, element);
-  for (const std::uint64_t each : of.all()) changed |= set_bit(bits_, each);
+  const key_positions positions(shape_, element);
+  for (const std::uint64_t each : positions.all()) changed |= set_bit(bits_, each);
   return changed;
 }
 
 bool filter::may_contain(std::string_view element) const {
-  const key_positions of(shape_, element);
-  return std::ranges::all_of(of.all(), [this](std::uint64_t each) { return test_bit(bits_, each); });
+  const key_positions positions(shape_, element);
+  return std::ranges::all_of(positions.all(), [this](std::uint64_t each) { return test_bit(bits_, each); });
 }
 
 std::string redis_strings::key(std::string_view base, std::uint64_t number) {

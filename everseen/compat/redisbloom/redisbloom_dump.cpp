@@ -26,15 +26,15 @@ constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
 /// Writes consecutive fields.
 class field_writer {
  public:
-  explicit field_writer(std::byte* out) noexcept : to_(out) {}
+  explicit field_writer(std::byte* out) noexcept : out_(out) {}
   template <typename Number>
   void put(Number value) noexcept {
-    store_le(to_, value);
-    to_ += sizeof value;
+    store_le(out_, value);
+    out_ += sizeof value;
   }
 
  private:
-  std::byte* to_;
+  std::byte* out_;
 };
 
 /// Reads consecutive fields.    @pre the bytes are there
@@ -211,12 +211,12 @@ std::optional<chunk> dumper::next() {
   if (!std::exchange(begun_, true)) return chunk{1, header_};
   if (layer_ == from_.layers.size()) return std::nullopt;
   const std::span<const std::byte> bits = from_.layers[layer_].bits;
-  const auto data = bits.subspan(at_, std::min(chunk_bytes_, bits.size() - at_));
-  at_ += data.size();
+  const auto data = bits.subspan(in_layer_, std::min(chunk_bytes_, bits.size() - in_layer_));
+  in_layer_ += data.size();
   iterator_ += static_cast<std::int64_t>(data.size());
-  if (at_ == bits.size()) {
+  if (in_layer_ == bits.size()) {
     ++layer_;
-    at_ = 0;
+    in_layer_ = 0;
   }
   return chunk{iterator_, data};
 }

@@ -84,7 +84,7 @@ class dumper {
   std::vector<std::byte> header_;
   bool begun_ = false;
   std::size_t layer_ = 0;
-  std::size_t at_ = 0;  // in the layer
+  std::size_t in_layer_ = 0;  // in the layer
   std::int64_t iterator_ = 1;
 };
 

@@ -27,7 +27,7 @@ file_reader::file_reader(image::byte_source from) : from_(std::move(from)), buff
 
 std::optional<file_reader::pair> file_reader::next() {
   if (in_pair_) end_pair();
-  if (at_ == end_ && !fill()) return std::nullopt;
+  if (offset_ == end_ && !fill()) return std::nullopt;
   expect(begins);
   std::string key = word(max_key_bytes);
   if (key_ && *key_ != key) refuse_file("its commands are for the keys " + *key_ + " and " + key);
@@ -55,7 +55,7 @@ void file_reader::end_pair() {
 }
 
 bool file_reader::fill() {
-  at_ = 0;
+  offset_ = 0;
   end_ = from_(buffer_);
   return end_ > 0;
 }
@@ -64,12 +64,12 @@ bool file_reader::fill() {
 void file_reader::take(std::span<std::byte> into) {
   while (!into.empty()) {
     std::size_t got = 0;
-    if (at_ == end_ && into.size() >= buffer_bytes) {
+    if (offset_ == end_ && into.size() >= buffer_bytes) {
       got = from_(into);
-    } else if (at_ < end_ || fill()) {
-      got = std::min(into.size(), end_ - at_);
-      std::memcpy(into.data(), buffer_.data() + at_, got);
-      at_ += got;
+    } else if (offset_ < end_ || fill()) {
+      got = std::min(into.size(), end_ - offset_);
+      std::memcpy(into.data(), buffer_.data() + offset_, got);
+      offset_ += got;
     }
     if (got == 0) refuse_file("it is cut off");
     into = into.subspan(got);

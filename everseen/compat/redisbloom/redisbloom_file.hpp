@@ -49,8 +49,8 @@ class file_reader {
 
   image::byte_source from_;
   std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;   // in buffer_
-  std::size_t end_ = 0;  // of the data in buffer_
+  std::size_t offset_ = 0;  // in buffer_
+  std::size_t end_ = 0;     // of the data in buffer_
   std::optional<std::string> key_;
   std::uint64_t left_ = 0;  // of the current pair
   bool in_pair_ = false;

@@ -15,18 +15,18 @@ constexpr std::string_view advice = "; restore it from an export or drop it";
 
 void reader::begin(std::string_view magic, std::uint32_t version) {
   if (std::memcmp(take(magic_bytes).data(), magic.data(), magic_bytes) != 0)
-    throw format_error("this is not an everseen " + std::string(what_) +
+    throw format_error("this is not an everseen " + std::string(subject_) +
                        ": it does not begin with its magic number" + std::string(advice));
   const auto found = get<std::uint32_t>();
   if (found != version)
-    throw format_error("the " + std::string(what_) + " has format version " + std::to_string(found) +
+    throw format_error("the " + std::string(subject_) + " has format version " + std::to_string(found) +
                        " and this everseen reads version " + std::to_string(version) +
                        "; use the everseen that wrote it, or export it there and import it here");
 }
 
 void reader::check_seal(std::size_t offset, std::size_t covered) const {
   if (load_le64(from_.data() + offset) != checksum(from_.first(covered)))
-    throw format_error("the " + std::string(what_) + " is damaged: its checksum does not fit" +
+    throw format_error("the " + std::string(subject_) + " is damaged: its checksum does not fit" +
                        std::string(advice));
 }
 
@@ -36,7 +36,7 @@ void reader::reserved(std::size_t bytes) {
 }
 
 void reader::refuse(const std::string& field) const {
-  throw format_error("the " + std::string(what_) + " makes no sense: " + field + std::string(advice));
+  throw format_error("the " + std::string(subject_) + " makes no sense: " + field + std::string(advice));
 }
 
 void check_shape(const reader& in, const geometry& shape) {

@@ -36,51 +36,52 @@ inline constexpr std::uint32_t manifest_version = 2;
 /// Writes consecutive fields into zeroed bytes.
 class writer {
  public:
-  explicit writer(std::span<std::byte> out) noexcept : to_(out) {}
+  explicit writer(std::span<std::byte> out) noexcept : out_(out) {}
 
   template <std::integral Integer>
   void put(Integer value) noexcept {
-    store_le(to_.data() + at_, value);
-    at_ += sizeof value;
+    store_le(out_.data() + offset_, value);
+    offset_ += sizeof value;
   }
   void put(std::span<const std::byte> bytes) noexcept {
-    std::memcpy(to_.data() + at_, bytes.data(), bytes.size());
-    at_ += bytes.size();
+    std::memcpy(out_.data() + offset_, bytes.data(), bytes.size());
+    offset_ += bytes.size();
   }
   void begin(std::string_view magic, std::uint32_t version = first_version) noexcept {
     put(std::as_bytes(std::span(magic)));
     put(version);
   }
-  void skip(std::size_t bytes) noexcept { at_ += bytes; }
+  void skip(std::size_t bytes) noexcept { offset_ += bytes; }
   /// Writes the checksum of the first `covered` bytes.
-  void seal(std::size_t covered) noexcept { put(checksum(to_.first(covered))); }
-  void seal() noexcept { seal(at_); }
+  void seal(std::size_t covered) noexcept { put(checksum(out_.first(covered))); }
+  void seal() noexcept { seal(offset_); }
 
  private:
-  std::span<std::byte> to_;
-  std::size_t at_ = 0;
+  std::span<std::byte> out_;
+  std::size_t offset_ = 0;
 };
 
 /// Reads consecutive fields. The caller has checked that there are enough bytes.
 class reader {
  public:
   /// @param subject  the kind of image, for messages: "segment header"
-  reader(std::string_view subject, std::span<const std::byte> from) noexcept : what_(subject), from_(from) {}
+  reader(std::string_view subject, std::span<const std::byte> from) noexcept
+      : subject_(subject), from_(from) {}
 
   template <std::integral Integer>
   [[nodiscard]] Integer get() noexcept {
-    const auto value = load_le<Integer>(from_.data() + at_);
-    at_ += sizeof value;
+    const auto value = load_le<Integer>(from_.data() + offset_);
+    offset_ += sizeof value;
     return value;
   }
   template <std::size_t N>
   void get(std::array<std::uint8_t, N>& out) noexcept {
-    std::memcpy(out.data(), from_.data() + at_, N);
-    at_ += N;
+    std::memcpy(out.data(), from_.data() + offset_, N);
+    offset_ += N;
   }
   [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) noexcept {
-    at_ += bytes;
-    return from_.subspan(at_ - bytes, bytes);
+    offset_ += bytes;
+    return from_.subspan(offset_ - bytes, bytes);
   }
 
   /// Checks magic and version. Comes first, so that a newer image is reported as newer, not as damaged.
@@ -90,14 +91,14 @@ class reader {
   /// Skips bytes that this version leaves zero for later versions.
   void reserved(std::size_t bytes);
   /// Offset of the next field.
-  [[nodiscard]] std::size_t position() const noexcept { return at_; }
+  [[nodiscard]] std::size_t position() const noexcept { return offset_; }
   /// Throws a format_error that names the image and the field.
   [[noreturn]] void refuse(const std::string& field) const;
 
  private:
-  std::string_view what_;
+  std::string_view subject_;
   std::span<const std::byte> from_;
-  std::size_t at_ = 0;
+  std::size_t offset_ = 0;
 };
 
 /// Checks layout, probes and length of a segment.

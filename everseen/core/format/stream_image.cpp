@@ -19,7 +19,7 @@ constexpr std::size_t stream_end_bytes = 32;
 }  // namespace
 
 stream_writer::stream_writer(byte_sink output, std::string_view name, const spec& s, const filter_id& id)
-    : to_(std::move(output)), id_(id), chunk_(chunk_bytes) {
+    : out_(std::move(output)), id_(id), chunk_(chunk_bytes) {
   validate_filter_name(name);
   const std::size_t length = stream_head_bytes + name.size() + fields::checksum_bytes;
   fields::writer out{std::span(chunk_).first(length)};
@@ -58,12 +58,12 @@ void stream_writer::finish() {
   out.put(bit_bytes_);
   whole_.update(std::span(bytes).first(stream_end_bytes - fields::checksum_bytes));
   out.put(whole_.value());
-  to_(bytes);
+  out_(bytes);
 }
 
 void stream_writer::write(std::span<const std::byte> bytes) {
   whole_.update(bytes);
-  to_(bytes);
+  out_(bytes);
 }
 
 stream_reader::stream_reader(byte_source from, const stream_limits& limits)

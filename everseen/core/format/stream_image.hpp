@@ -39,7 +39,7 @@ class stream_writer {
  private:
   void write(std::span<const std::byte> bytes);
 
-  byte_sink to_;
+  byte_sink out_;
   filter_id id_;
   running_checksum whole_;
   running_checksum one_;

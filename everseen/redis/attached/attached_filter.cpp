@@ -49,10 +49,10 @@ attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment 
     : pool_(std::move(pool)),
       names_{std::move(a), std::move(own)},
       spec_(spec_of(names_.target)),
-      how_(mode) {}
+      mode_(mode) {}
 
 batch_result attached_filter::add(std::span<const partition_batch> batches) {
-  if (how_ == access::read)
+  if (mode_ == access::read)
     return unanswered(batches, batch_failure::cause::storage,
                       "the filter was opened for reading; open it for writing to add keys");
   return run(batches, attached_task::purpose::add);

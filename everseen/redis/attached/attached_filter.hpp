@@ -87,7 +87,7 @@ class attached_filter final : public stored_filter {
   std::shared_ptr<session_pool> pool_;
   const attached_names names_;
   const spec spec_;
-  const access how_;
+  const access mode_;
   mutable std::atomic<bool> no_scripts_{false};   // the server forbids them
   mutable std::atomic<std::uint64_t> newest_{0};  // of a chain: the newest string when it was last read
 

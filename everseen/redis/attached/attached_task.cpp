@@ -304,14 +304,14 @@ void attached_task::fail(batch_failure::cause why, std::string message) {
 }
 
 void attached_task::refused(const reply& r) {
-  const std::string said(r.text());
+  const std::string message(r.text());
   const std::string& key = keys_.place.key;
-  if (said.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
+  if (message.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
   if (r.is_error("NOPERM"))
     return fail(cause::backend, "the Redis user may not do what everseen needs: commands on " + key +
                                     " and on its own keys, which begin with " + names_.own +
-                                    " (it says: " + said + ")");
-  fail(cause::backend, refused_command(key, said));
+                                    " (it says: " + message + ")");
+  fail(cause::backend, refused_command(key, message));
 }
 
 void attached_task::wrong_string(char fault, const std::string& key) {

@@ -16,7 +16,7 @@ generations::generations(std::shared_ptr<session_pool> pool, std::string name, c
                          access mode)
     : pool_(std::move(pool)),
       name_(std::move(name)),
-      how_(mode),
+      mode_(mode),
       opened_(open_sealable(pool_, name_, f, mode)),
       in_place_(generation_of(*pool_->take(), opened_, nullptr)) {
   const auto h = read_filter_header(*pool_->take(), f);
@@ -42,7 +42,7 @@ generations::pointer generations::generation_of(redis::session& connections,
     }
     return open_sealable(pool_, name_, f, access::read);
   };
-  const sealing seal = how_ == access::write ? sealing::yes : sealing::no;
+  const sealing seal = mode_ == access::write ? sealing::yes : sealing::no;
   for (const filter_identity& f : asked_before(connections, made->newest->identity(), seal))
     made->before.push_back(open(f));
   return made;
@@ -89,7 +89,7 @@ bool generations::follow(const pointer& sealed) const {
   const auto h = read_filter_header(*connections, next);
   if (!h) return find_again(*connections, sealed);
   next.spec = h->spec;
-  replace(sealed, generation_of(*connections, open_sealable(pool_, name_, next, how_), sealed.get()));
+  replace(sealed, generation_of(*connections, open_sealable(pool_, name_, next, mode_), sealed.get()));
   return true;
 }
 
@@ -103,7 +103,7 @@ bool generations::find_again(redis::session& connections, const pointer& lost) c
   const auto h = read_filter_header(connections, next);
   if (!h || h->origin != origin_) return false;
   next.spec = h->spec;
-  replace(lost, generation_of(connections, open_sealable(pool_, name_, next, how_), lost.get()));
+  replace(lost, generation_of(connections, open_sealable(pool_, name_, next, mode_), lost.get()));
   return true;
 }
 

@@ -64,7 +64,7 @@ class generations {
 
   const std::shared_ptr<session_pool> pool_;
   const std::string name_;
-  const access how_;
+  const access mode_;
   const std::shared_ptr<sealable_filter> opened_;
   image::filter_id origin_{};  // all generations have this one
   mutable std::mutex lock_;    // guards what follows

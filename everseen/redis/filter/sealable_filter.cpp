@@ -12,7 +12,7 @@ namespace everseen::redis {
 
 sealable_filter::sealable_filter(std::shared_ptr<session_pool> pool, std::string name,
                                  const filter_identity& f, access mode)
-    : pool_(std::move(pool)), name_(std::move(name)), filter_(f), how_(mode), jobs_(name_, filter_) {}
+    : pool_(std::move(pool)), name_(std::move(name)), filter_(f), mode_(mode), jobs_(name_, filter_) {}
 
 batch_path sealable_filter::path_by(std::string text) const {
   batch_path path{std::move(text)};

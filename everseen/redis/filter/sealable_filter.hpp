@@ -48,7 +48,7 @@ class sealable_filter : public stored_filter {
   [[nodiscard]] session_pool::lease session_now() const { return pool_->take(); }
   [[nodiscard]] const std::shared_ptr<session_pool>& pool() const noexcept { return pool_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] bool may_write() const noexcept { return how_ == access::write; }
+  [[nodiscard]] bool may_write() const noexcept { return mode_ == access::write; }
 
  private:
   [[nodiscard]] std::optional<listed_job> begin_job(session& connections, std::string_view job,
@@ -57,7 +57,7 @@ class sealable_filter : public stored_filter {
   const std::shared_ptr<session_pool> pool_;
   const std::string name_;
   const filter_identity filter_;
-  const access how_;
+  const access mode_;
   const job_list jobs_;
 };
 

@@ -48,11 +48,11 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
   try {
     const session_pool::lease connections = session_now();
     life_.require(*connections);
-    const packed_commands by(identity(), connections->name(), pool()->keeps_answers());
+    const packed_commands commands(identity(), connections->name(), pool()->keeps_answers());
     std::vector<partition_task> tasks;
     tasks.reserve(batches.size());
     for (const partition_batch& batch : batches)
-      if (!batch.digests.empty()) tasks.emplace_back(by, intent, batch);
+      if (!batch.digests.empty()) tasks.emplace_back(commands, intent, batch);
     failure = drive_all(*connections, tasks);
   } catch (...) {  // the system has run out of memory or descriptors
     failure = batch_failure::from_current_exception();

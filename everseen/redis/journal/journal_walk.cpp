@@ -27,16 +27,16 @@ std::uint64_t chunk_of(std::uint64_t offset) noexcept {
 journal_walk::journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
                            const journal_position& from, const journal_position& end,
                            std::vector<piece> known)
-    : with_(connections),
-      of_(f),
+    : connections_(connections),
+      filter_(f),
       partition_(partition),
-      to_(end),
+      goal_(end),
       position_(from),
-      at_(from.offset),
+      unread_at_(from.offset),
       ahead_(std::make_move_iterator(known.begin()), std::make_move_iterator(known.end())) {}
 
 std::optional<journal_record> journal_walk::next() {
-  while (position_.offset < to_.offset) {
+  while (position_.offset < goal_.offset) {
     if (goes_on_in_next_chunk()) step_to_next_chunk();
     journal_reader reader(unread());
     std::optional<journal_record> record;
@@ -49,23 +49,23 @@ std::optional<journal_record> journal_walk::next() {
       if (!read_more()) break;
       continue;
     }
-    if (record->previous != position_.checksum || record->short_keys != is_short(of_.spec.hash)) break;
+    if (record->previous != position_.checksum || record->short_keys != is_short(filter_.spec.hash)) break;
     record_bytes_ = unread().size() - reader.rest();
     read_ += record_bytes_;
-    at_ += record_bytes_;
-    position_ = {at_, reader.last_checksum()};
+    unread_at_ += record_bytes_;
+    position_ = {unread_at_, reader.last_checksum()};
     return record;
   }
   return std::nullopt;
 }
 
 bool journal_walk::goes_on_in_next_chunk() const noexcept {
-  return at_ % journal_chunk_bytes != 0 && unread().starts_with(next_chunk_mark);
+  return unread_at_ % journal_chunk_bytes != 0 && unread().starts_with(next_chunk_mark);
 }
 
 /// The rest of this chunk was left by a server that was killed.
 void journal_walk::step_to_next_chunk() {
-  at_ = (chunk_of(at_) + 1) * journal_chunk_bytes;
+  unread_at_ = (chunk_of(unread_at_) + 1) * journal_chunk_bytes;
   text_.clear();
   read_ = 0;
 }
@@ -73,7 +73,7 @@ void journal_walk::step_to_next_chunk() {
 /// @return false  there is no more
 bool journal_walk::read_more() {
   text_.erase(0, std::exchange(read_, 0));
-  const std::uint64_t from = at_ + text_.size();
+  const std::uint64_t from = unread_at_ + text_.size();
   while (!ahead_.empty() && ahead_.front().offset < from) ahead_.pop_front();
   if (ahead_.empty() || ahead_.front().offset != from) ask_from(from);
   if (ahead_.empty() || ahead_.front().offset != from || ahead_.front().bytes.empty()) return false;
@@ -88,20 +88,21 @@ bool journal_walk::read_more() {
 /// Reads from there: one chunk if something after it is known, else as much as fits one round trip. Bytes
 /// after the end are undefined and not requested.
 void journal_walk::ask_from(std::uint64_t from) {
-  if (from >= to_.offset) return;
+  if (from >= goal_.offset) return;
   const std::uint64_t first = chunk_of(from);
   const std::uint64_t last =
-      ahead_.empty() ? std::min(chunk_of(to_.offset - 1), first + most_chunks_at_once - 1) : first;
+      ahead_.empty() ? std::min(chunk_of(goal_.offset - 1), first + most_chunks_at_once - 1) : first;
   const std::uint64_t most_of_each = bytes_at_once / (last - first + 1);
   std::vector<string_range> ranges;
   for (std::uint64_t chunk = first; chunk <= last; ++chunk) {
     const std::uint64_t begin = std::max(from, chunk * journal_chunk_bytes);
-    const std::uint64_t end = std::min({begin + most_of_each, (chunk + 1) * journal_chunk_bytes, to_.offset});
+    const std::uint64_t end =
+        std::min({begin + most_of_each, (chunk + 1) * journal_chunk_bytes, goal_.offset});
     const std::uint64_t chunk_begins = chunk * journal_chunk_bytes;
     ranges.push_back(
-        {{of_.keys.chunk(partition_, chunk), partition_}, begin - chunk_begins, end - chunk_begins});
+        {{filter_.keys.chunk(partition_, chunk), partition_}, begin - chunk_begins, end - chunk_begins});
   }
-  std::vector<std::string> read = read_ranges(with_, ranges);
+  std::vector<std::string> read = read_ranges(connections_, ranges);
   std::vector<piece> pieces;
   for (std::size_t i = 0; i < read.size(); ++i)
     pieces.push_back({(first + i) * journal_chunk_bytes + ranges[i].begin, std::move(read[i])});

@@ -81,13 +81,13 @@ class journal_walk {
   [[nodiscard]] bool read_more();
   void ask_from(std::uint64_t from);
 
-  session& with_;
-  const filter_identity& of_;
+  session& connections_;
+  const filter_identity& filter_;
   const std::uint32_t partition_;
-  const journal_position to_;
+  const journal_position goal_;
   journal_position position_;
   std::uint64_t record_bytes_ = 0;
-  std::uint64_t at_;         // where unread() begins
+  std::uint64_t unread_at_;  // where unread() begins
   std::string text_{};       // without a gap
   std::size_t read_ = 0;     // bytes of it
   std::deque<piece> ahead_;  // read as well

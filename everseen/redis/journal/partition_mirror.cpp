@@ -31,10 +31,10 @@ constexpr int most_reading_attempts = 100;
 
 partition_mirror::partition_mirror(const filter_identity& identity, std::uint32_t number,
                                    mirror_memory& place)
-    : of_(identity), number_(number), place_(place), writer_(random_name()) {}
+    : filter_(identity), number_(number), place_(place), writer_(random_name()) {}
 
 format_error partition_mirror::damaged(const std::string& problem) const {
-  return damaged_key(of_.keys.state(number_), problem);
+  return damaged_key(filter_.keys.state(number_), problem);
 }
 
 void partition_mirror::clear() {
@@ -47,7 +47,7 @@ void partition_mirror::load(session& connections) {
   for (int attempt = 0; attempt < most_reading_attempts; ++attempt) {
     clear();
     const auto asked = clock::now();
-    const stored_checkpoint stored = read_checkpoint(connections, of_, number_);
+    const stored_checkpoint stored = read_checkpoint(connections, filter_, number_);
     // Loads bits before the journal: a segment may be newer than the checkpoint, and then holds keys of later
     // records.
     bool whole = false;
@@ -63,10 +63,10 @@ void partition_mirror::load(session& connections) {
     }
     // Something differed from the state: either the state has changed meanwhile, or it is damage.
     clear();
-    if (read_checkpoint(connections, of_, number_).begin == stored.begin)
+    if (read_checkpoint(connections, filter_, number_).begin == stored.begin)
       throw damaged("has an incomplete checkpoint or journal");
   }
-  throw backend_error("other clients change " + of_.keys.state(number_) +
+  throw backend_error("other clients change " + filter_.keys.state(number_) +
                       " faster than this one can read it; try again when they add fewer keys");
 }
 
@@ -78,9 +78,9 @@ bool partition_mirror::load_segments(session& connections, const stored_checkpoi
       const layer_state& l = slice.layers[layer];
       place_.create(id, l.shape, l.capacity);
       place_.expect_keys(id, l.keys);
-      if (!read_segment(connections, of_, id, {place_.at(id), l.shape.bytes})) return false;
+      if (!read_segment(connections, filter_, id, {place_.at(id), l.shape.bytes})) return false;
     }
-  logic_ = std::make_unique<partition>(of_.spec, number_, place_, stored.state);
+  logic_ = std::make_unique<partition>(filter_.spec, number_, place_, stored.state);
   journal_.start_at(stored.begin);
   return true;
 }
@@ -104,7 +104,7 @@ void partition_mirror::move_begin(const journal_position& p) {
 /// @param known  bytes of the journal after position() that were already read
 /// @return false  the journal does not lead from here to there
 bool partition_mirror::replay(session& connections, const journal_position& end, pieces known) {
-  journal_walk walk(connections, of_, number_, position(), end, std::move(known));
+  journal_walk walk(connections, filter_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
     try {
       apply(*record);
@@ -120,7 +120,7 @@ bool partition_mirror::replay(session& connections, const journal_position& end,
 /// from a mirror of either: others might be told `seen` of keys that are nowhere any more.
 stored_checkpoint partition_mirror::checkpoint_now(session& connections) {
   try {
-    return read_checkpoint(connections, of_, number_);
+    return read_checkpoint(connections, filter_, number_);
   } catch (const backend_error&) {
     throw;
   } catch (const error&) {
@@ -130,7 +130,7 @@ stored_checkpoint partition_mirror::checkpoint_now(session& connections) {
 }
 
 void partition_mirror::require_unsealed() const {
-  if (successor_) throw filter_is_sealed(of_, *successor_, place().key);
+  if (successor_) throw filter_is_sealed(filter_, *successor_, place().key);
 }
 
 void partition_mirror::read_on(session& connections) {
@@ -170,7 +170,7 @@ void partition_mirror::follow(session& connections, const journal_position& begi
   // If another client has moved the checkpoint past this mirror meanwhile, nothing is missing.
   if (journal_.begin().offset <= had)
     throw lost_history(
-        "the server of " + of_.keys.state(number_) + " has another journal than the one it had (" +
+        "the server of " + filter_.keys.state(number_) + " has another journal than the one it had (" +
         std::to_string(had) + " bytes were acknowledged, " + std::to_string(position().offset) +
         " are there): it came back without everything that it had acknowledged, and keys of that time "
         "may be called fresh again. The remaining keys are used from now on");
@@ -243,8 +243,8 @@ static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a ch
 
 prediction partition_mirror::prepare(const partition_batch& batch, predictor::no_room then) {
   EVERSEEN_ASSERT(batch.digests.size() <= max_journal_record_keys);
-  prediction all = predictor_.predict(*logic_, of_.spec, batch, then, partition_keys::max_segment_bytes);
-  journal_record r = record_of(all, logic_->state(), of_.spec, batch);
+  prediction all = predictor_.predict(*logic_, filter_.spec, batch, then, partition_keys::max_segment_bytes);
+  journal_record r = record_of(all, logic_->state(), filter_.spec, batch);
   r.previous = position().checksum;
   forget_record();
   if (r.keys.empty() && !all.moves_to) return all;
@@ -256,8 +256,8 @@ void partition_mirror::prepare_move(window::slice_index newest) {
   forget_record();
   const auto& slices = logic_->state().slices;
   if (!slices.empty() && slices.back().index >= newest) return;
-  put_together({.previous = position().checksum, .newest = newest, .short_keys = is_short(of_.spec.hash)},
-               growth::plan_layer(of_.spec, 0).shape.bytes);
+  put_together({.previous = position().checksum, .newest = newest, .short_keys = is_short(filter_.spec.hash)},
+               growth::plan_layer(filter_.spec, 0).shape.bytes);
 }
 
 void partition_mirror::forget_record() {
@@ -281,15 +281,15 @@ void partition_mirror::put_together(journal_record r, std::uint64_t new_bytes) {
 }
 
 std::size_t partition_mirror::short_record_keys() const noexcept {
-  journal_record one{.groups = {{}}, .keys = {{}}, .short_keys = is_short(of_.spec.hash)};
+  journal_record one{.groups = {{}}, .keys = {{}}, .short_keys = is_short(filter_.spec.hash)};
   const std::size_t first = record_bytes(one);
   one.keys.emplace_back();
-  if (of_.spec.window) one.groups.emplace_back();
+  if (filter_.spec.window) one.groups.emplace_back();
   return (long_record_bytes - 1 - first) / (record_bytes(one) - first) + 1;
 }
 
 std::string partition_mirror::staged_key() const {
-  return of_.keys.staged(number_, writer_, calls_);
+  return filter_.keys.staged(number_, writer_, calls_);
 }
 
 /// Reserves space for the mark that the next long record needs after this one; otherwise the server would
@@ -315,7 +315,7 @@ script_call partition_mirror::append_call() {
   script_call call{
       &journal_scripts::append(),
       place(),
-      {of_.keys.state(number_), of_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
+      {filter_.keys.state(number_), filter_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
       {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
        std::to_string(position().offset % journal_chunk_bytes), "", "",
        std::string(++attempts_ <= refusals_before_a_lease ? "" : lease_ms), ""}};
@@ -332,12 +332,12 @@ script_call partition_mirror::compare_call() {
   ++calls_;
   script_call call{&journal_scripts::append(),
                    place(),
-                   {of_.keys.state(number_)},
+                   {filter_.keys.state(number_)},
                    {to_text(position()), "", "w:" + writer_, std::to_string(calls_), "", "", "", "", ""}};
   std::uint64_t from = position().offset;
   while (call.commands_after < commands_after_compare) {
     const std::uint64_t in_chunk = from % journal_chunk_bytes;
-    call.after += encode({"GETRANGE", of_.keys.chunk(number_, from / journal_chunk_bytes),
+    call.after += encode({"GETRANGE", filter_.keys.chunk(number_, from / journal_chunk_bytes),
                           std::to_string(in_chunk), std::to_string(in_chunk + read_with_call - 1)});
     ++call.commands_after;
     from = begin_of_next_chunk(from);
@@ -350,7 +350,7 @@ void partition_mirror::put_in_place(script_call& append) {
   append.arguments[5] = record_wire_.substr(0, left);
   if (record_wire_.size() <= left) return;
   append.arguments[6] = record_wire_.substr(left);
-  append.keys.push_back(of_.keys.chunk(number_, position().offset / journal_chunk_bytes + 1));
+  append.keys.push_back(filter_.keys.chunk(number_, position().offset / journal_chunk_bytes + 1));
 }
 
 void partition_mirror::adopt_staged(script_call& append) {
@@ -358,7 +358,7 @@ void partition_mirror::adopt_staged(script_call& append) {
   append.staged = {staged_key(), std::move(record_wire_), begin_of_staged_, record_length_ + 1};
   append.arguments[8] = std::to_string(record_length_ + 1);
   append.keys.push_back(append.staged.key);
-  append.keys.push_back(of_.keys.chunk(number_, begin / journal_chunk_bytes));
+  append.keys.push_back(filter_.keys.chunk(number_, begin / journal_chunk_bytes));
 }
 
 // How a mirror moves the checkpoint on the server to its own position.
@@ -436,13 +436,13 @@ std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& con
         run_script(connections,
                    {&journal_scripts::begin_checkpoint(),
                     place(),
-                    {of_.keys.state(number_)},
+                    {filter_.keys.state(number_)},
                     {to_text(journal_.begin()), to_text(position()), step(word, 0), life_ms(logic_->state()),
-                     list_of(of_, number_, logic_->state(), abandoned), abandoned}});
+                     list_of(filter_, number_, logic_->state(), abandoned), abandoned}});
     const std::string_view message = begun[0].text();
     if (message == "K")
-      return stored_checkpoint{decode_checkpoint(of_, number_, begun[1].text(), begun[2].text()),
-                               journal_.begin(), position(), decode_segments(of_, number_, abandoned)};
+      return stored_checkpoint{decode_checkpoint(filter_, number_, begun[1].text(), begun[2].text()),
+                               journal_.begin(), position(), decode_segments(filter_, number_, abandoned)};
     if (message == "A") {
       abandoned = begun[1].text();
       continue;
@@ -474,17 +474,17 @@ void partition_mirror::write_checkpoint(session& connections) {
   script_call commit{
       &journal_scripts::commit_checkpoint(),
       place(),
-      {of_.keys.state(number_)},
-      {step(word, written), to_text(position()), encode_manifest(of_, number_, logic_->state()),
+      {filter_.keys.state(number_)},
+      {step(word, written), to_text(position()), encode_manifest(filter_, number_, logic_->state()),
        encode_counts(logic_->state()), std::string(calls_kept_s)}};
   for (std::uint64_t chunk = journal_.begin().offset / journal_chunk_bytes;
        chunk < position().offset / journal_chunk_bytes; ++chunk)
-    commit.keys.push_back(of_.keys.chunk(number_, chunk));
+    commit.keys.push_back(filter_.keys.chunk(number_, chunk));
   std::set<segment_id> left;
   for (const auto& [id, keys] : stored) left.insert(id);
   left.insert(before->being_written.begin(), before->being_written.end());
   for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
-  for (const segment_id& id : left) commit.keys.push_back(of_.keys.segment(id));
+  for (const segment_id& id : left) commit.keys.push_back(filter_.keys.segment(id));
   if (run_script(connections, std::move(commit))[0].text() == "K") move_begin(position());
 }
 
@@ -494,8 +494,8 @@ void partition_mirror::write_checkpoint(session& connections) {
 bool partition_mirror::write_segment(session& connections, const std::string& word, const segment_id& id,
                                      std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
-  const std::string key = of_.keys.segment(id);
-  const std::string staged = of_.keys.staged(number_, word, number);
+  const std::string key = filter_.keys.segment(id);
+  const std::string staged = filter_.keys.staged(number_, word, number);
   std::vector<request> pages;
   // The last page always comes first: it gives the string its length, so the server allocates its memory
   // once.
@@ -510,7 +510,7 @@ bool partition_mirror::write_segment(session& connections, const std::string& wo
   const auto answers = run_scripts(
       connections, {{&journal_scripts::place_segment(),
                      place(),
-                     {of_.keys.state(number_), staged, key},
+                     {filter_.keys.state(number_), staged, key},
                      {step(word, number), step(word, number + 1), std::to_string(bytes), life_ms}}});
   const std::string_view message = expect_reply(answers.front(), key)[0].text();
   if (message == "U") refuse_lack(answers.front(), key);

@@ -62,7 +62,7 @@ class partition_mirror {
 
   [[nodiscard]] std::mutex& order() noexcept { return order_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
-  [[nodiscard]] route place() const { return {of_.keys.state(number_), number_}; }
+  [[nodiscard]] route place() const { return {filter_.keys.state(number_), number_}; }
 
   /// Whether nothing is known of the partition yet, or what was known belongs to another history.
   [[nodiscard]] bool is_empty() const noexcept { return logic_ == nullptr; }
@@ -158,7 +158,7 @@ class partition_mirror {
                                    std::uint64_t bytes, const std::string& life_ms, std::uint64_t number);
   [[nodiscard]] format_error damaged(const std::string& problem) const;
 
-  const filter_identity& of_;
+  const filter_identity& filter_;
   const std::uint32_t number_;
   mirror_memory& place_;
   std::mutex order_;

@@ -62,13 +62,13 @@ filter_link link_in(std::string_view newer, std::string_view entry, const std::s
 }  // namespace
 
 filter_links link_hash::all(session& connections) const {
-  const std::string wire = encode({"HGETALL", at_.key}) + encode({"TIME"});
-  const answer a = exchange_all(connections, {{at_, wire, 2, true}}).front();
+  const std::string wire = encode({"HGETALL", place_.key}) + encode({"TIME"});
+  const answer a = exchange_all(connections, {{place_, wire, 2, true}}).front();
   const event_time current_time = time_in(a->back());
   const reply& fields = a->front();
   filter_links links;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-    filter_link l = link_in(fields[i].text(), fields[i + 1].text(), at_.key);
+    filter_link l = link_in(fields[i].text(), fields[i + 1].text(), place_.key);
     if (!l.older.is_over(current_time)) links.push_back(std::move(l));
   }
   return links;
@@ -85,15 +85,15 @@ bool link_hash::put(session& connections, const filter_link& link, const image::
   const std::string entry = filter_keys::to_text(newer) + ' ' +
                             (link.older.until ? to_text(*link.older.until) : "-") + ' ' + link.older.name;
   return run_script(connections, {&put_link(),
-                                  at_,
-                                  {at_.key, index_},
+                                  place_,
+                                  {place_.key, index_},
                                   {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)}})
              .integer() == 1;
 }
 
 void link_hash::forget(session& connections, std::string_view newer, const image::filter_id& id) const {
   (void)run_script(connections,
-                   {&forget_link(), at_, {at_.key}, {std::string(newer), filter_keys::to_text(id)}});
+                   {&forget_link(), place_, {place_.key}, {std::string(newer), filter_keys::to_text(id)}});
 }
 
 }  // namespace everseen::redis

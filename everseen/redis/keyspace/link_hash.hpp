@@ -22,7 +22,7 @@ namespace everseen::redis {
 class link_hash {
  public:
   explicit link_hash(const std::string& prefix)
-      : at_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
+      : place_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
 
   /// Those that have not expired.
   [[nodiscard]] filter_links all(session& connections) const;
@@ -38,10 +38,10 @@ class link_hash {
   void forget(session& connections, std::string_view newer, const image::filter_id& id) const;
 
   /// Links expire by the clock of the server that has this key.
-  [[nodiscard]] const std::string& key() const noexcept { return at_.key; }
+  [[nodiscard]] const std::string& key() const noexcept { return place_.key; }
 
  private:
-  route at_;
+  route place_;
   std::string index_;
 };
 

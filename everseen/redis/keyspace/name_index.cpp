@@ -106,39 +106,39 @@ return 1
 /// Asks the index, and whether it was lost.
 std::vector<reply> name_index::ask(session& connections, const std::string& commands,
                                    std::size_t answers) const {
-  const std::string wire = commands + encode({"EXISTS", at_.key}) + encode({"EXISTS", sign_});
-  answer a = exchange_all(connections, {{at_, wire, answers + 2, true}}).front();
+  const std::string wire = commands + encode({"EXISTS", place_.key}) + encode({"EXISTS", sign_});
+  answer a = exchange_all(connections, {{place_, wire, answers + 2, true}}).front();
   if ((*a)[answers].integer() == 0 && (*a)[answers + 1].integer() == 1) throw is_lost();
   return *std::move(a);
 }
 
 format_error name_index::is_lost() const {
   return format_error(
-      "the key " + at_.key +
+      "the key " + place_.key +
       " is missing, and with it the names of all filters under this prefix: it was deleted, evicted or "
       "overwritten. Restore it, or, to begin without them, delete " +
       sign_);
 }
 
 std::optional<image::filter_id> name_index::find(session& connections, std::string_view name) const {
-  const reply id = ask(connections, encode({"HGET", at_.key, name}), 1).front();
+  const reply id = ask(connections, encode({"HGET", place_.key, name}), 1).front();
   if (id.is_nil()) return std::nullopt;
-  return id_in(id.text(), at_.key);
+  return id_in(id.text(), place_.key);
 }
 
 name_index::entries name_index::all(session& connections) const {
-  return entries_in(ask(connections, encode({"HGETALL", at_.key}), 1).front());
+  return entries_in(ask(connections, encode({"HGETALL", place_.key}), 1).front());
 }
 
 std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(session& connections) const {
-  const auto found = ask(connections, encode({"HGETALL", at_.key}) + encode({"HGETALL", gone_}), 2);
+  const auto found = ask(connections, encode({"HGETALL", place_.key}) + encode({"HGETALL", gone_}), 2);
   return {entries_in(found[0]), leftovers_in(found[1])};
 }
 
 name_index::entries name_index::entries_in(const reply& found) const {
   entries names;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2)
-    names.emplace(found[i].text(), id_in(found[i + 1].text(), at_.key));
+    names.emplace(found[i].text(), id_in(found[i + 1].text(), place_.key));
   return names;
 }
 
@@ -147,11 +147,11 @@ bool name_index::leads_to(session& connections, const image::filter_id& id) cons
 }
 
 bool name_index::take(session& connections, std::string_view name, const image::filter_id& id) const {
-  const std::vector<answer> answers =
-      run_scripts(connections, {{&take_name(), at_, {at_.key, sign_}, {std::string(name), bytes_of(id)}}});
+  const std::vector<answer> answers = run_scripts(
+      connections, {{&take_name(), place_, {place_.key, sign_}, {std::string(name), bytes_of(id)}}});
   if (answers.front() && forbids_scripts(answers.front()->back()))
     return take_by_commands(connections, name, id);
-  const std::int64_t told = expect_reply(answers.front(), at_.key).integer();
+  const std::int64_t told = expect_reply(answers.front(), place_.key).integer();
   if (told == 2) throw is_lost();
   return told == 1;
 }
@@ -161,16 +161,16 @@ bool name_index::take_by_commands(session& connections, std::string_view name,
                                   const image::filter_id& id) const {
   if (const auto there = find(connections, name)) return *there == id;
   const std::string bytes = bytes_of(id);
-  const std::string wire =
-      encode({"HSETNX", at_.key, name, bytes}) + encode({"SET", sign_, ""}) + encode({"HGET", at_.key, name});
-  return exchange_all(connections, {{at_, wire, 3, true}}).front()->back().text() == bytes;
+  const std::string wire = encode({"HSETNX", place_.key, name, bytes}) + encode({"SET", sign_, ""}) +
+                           encode({"HGET", place_.key, name});
+  return exchange_all(connections, {{place_, wire, 3, true}}).front()->back().text() == bytes;
 }
 
 bool name_index::forget(session& connections, std::string_view name, const image::filter_id& id,
                         while_asked mode) const {
   return run_script(connections, {&forget_name(),
-                                  at_,
-                                  {at_.key, links_, gone_, sign_},
+                                  place_,
+                                  {place_.key, links_, gone_, sign_},
                                   {std::string(name), bytes_of(id), mode == while_asked::yes ? "1" : "0"}})
              .integer() == 1;
 }
@@ -197,7 +197,7 @@ void name_index::release(session& connections, const image::filter_id& id) const
 
 bool name_index::succeed(session& connections, const image::filter_id& old,
                          const image::filter_id& successor) const {
-  script_call call{&put_successor(), at_, {at_.key, links_, gone_}};
+  script_call call{&put_successor(), place_, {place_.key, links_, gone_}};
   call.arguments = {bytes_of(old), bytes_of(successor), filter_keys::to_text(old),
                     filter_keys::to_text(successor)};
   call.on_replicas = true;
@@ -212,8 +212,8 @@ name_index::moved name_index::move(session& connections, std::string_view from, 
                                    const image::filter_id& id,
                                    const std::optional<image::filter_id>& instead_of) const {
   const reply answer = run_script(connections, {&move_name(),
-                                                at_,
-                                                {at_.key, links_, gone_},
+                                                place_,
+                                                {place_.key, links_, gone_},
                                                 {std::string(from), std::string(new_name), bytes_of(id),
                                                  instead_of ? bytes_of(*instead_of) : std::string()}});
   if (answer.text() == "N") return moved::left;

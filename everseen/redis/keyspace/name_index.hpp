@@ -30,10 +30,10 @@ namespace everseen::redis {
 class name_index {
  public:
   explicit name_index(const std::string& prefix)
-      : at_{filter_keys::index(prefix), 0},
+      : place_{filter_keys::index(prefix), 0},
         sign_(filter_keys::sign(prefix)),
         links_(filter_keys::links(prefix)),
-        gone_(at_.key + ":gone") {}
+        gone_(place_.key + ":gone") {}
 
   [[nodiscard]] std::optional<image::filter_id> find(session& connections, std::string_view name) const;
   using entries = std::map<std::string, image::filter_id>;
@@ -94,7 +94,7 @@ class name_index {
   [[nodiscard]] bool take_by_commands(session& connections, std::string_view name,
                                       const image::filter_id& id) const;
 
-  route at_;
+  route place_;
   std::string sign_;
   std::string links_;
   std::string gone_;  // filters without a name whose keys exist

@@ -33,7 +33,7 @@ class journal_ledger::claiming final : public mirror_task {
  public:
   claiming(partition_mirror& mirror, journal_ledger& ledger, known_lane& in, const origin& from,
            const claim_batch& batch)
-      : mirror_task(mirror), of_(ledger), in_(in), settled_(from.settled), left_(batch) {}
+      : mirror_task(mirror), ledger_(ledger), in_(in), settled_(from.settled), left_(batch) {}
 
  private:
   [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[mirror().number()]; }
@@ -41,7 +41,7 @@ class journal_ledger::claiming final : public mirror_task {
   std::optional<script_call> go_on(session& connections) override {
     if (!record()) read_record(connections);
     if (auto call = add_again(connections)) return call;
-    answer_those_judged(left_, *record(), of_.filter().spec, mirror().state().slices, was_sent_);
+    answer_those_judged(left_, *record(), ledger_.filter().spec, mirror().state().slices, was_sent_);
     if (left_.positions.empty()) return std::nullopt;
     claim_batch part = left_;
     const std::size_t events = events_in_a_call(left_, most_keys(connections));
@@ -57,9 +57,9 @@ class journal_ledger::claiming final : public mirror_task {
 
   void read_record(session& connections) {
     const std::uint32_t number = mirror().number();
-    const std::string key = of_.keys().lanes(number);
-    of_.take_record(connections, in_, number,
-                    ask_about(connections, {key, number}, {"HGET", key, in_.name}).text(), looks_);
+    const std::string key = ledger_.keys().lanes(number);
+    ledger_.take_record(connections, in_, number,
+                        ask_about(connections, {key, number}, {"HGET", key, in_.name}).text(), looks_);
   }
 
   /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old
@@ -87,7 +87,7 @@ class journal_ledger::claiming final : public mirror_task {
     script_call call = mirror().append_call();
     is_long_ = !call.staged.key.empty();
     call.staged.key.clear();
-    call.keys.insert(call.keys.begin() + 2, of_.keys().lanes(mirror().number()));
+    call.keys.insert(call.keys.begin() + 2, ledger_.keys().lanes(mirror().number()));
     lane_record& current = *record();
     std::string head = current.head();
     const std::size_t kept_from = head.size() + current.settled_before(settled_) * position_bytes + 1;
@@ -104,7 +104,7 @@ class journal_ledger::claiming final : public mirror_task {
       for (const std::uint32_t name : left_.counts.of_event.subspan(i * each, each)) raised[name] += is_fresh;
     }
     call.arguments.insert(call.arguments.end(),
-                          {of_.keys().field(), in_.name, std::move(head), std::to_string(kept_from),
+                          {ledger_.keys().field(), in_.name, std::move(head), std::to_string(kept_from),
                            std::move(new_head), std::move(fresh)});
     for (const auto& [name, amount] : raised) {
       call.arguments.emplace_back(left_.counts.names[name]);
@@ -134,7 +134,7 @@ class journal_ledger::claiming final : public mirror_task {
       was_sent_ = was_sent_ || has_lost_answers(connections);
       forget_rest();
     } else if (r[0].text() == "J") {
-      throw of_.is_gone();
+      throw ledger_.is_gone();
     } else {
       mirror_task::take_other(connections, r);
     }
@@ -157,7 +157,7 @@ class journal_ledger::claiming final : public mirror_task {
     forget_rest();
   }
 
-  journal_ledger& of_;
+  journal_ledger& ledger_;
   known_lane& in_;
   const std::uint64_t settled_;
   claim_batch left_;  // of which nothing is known yet

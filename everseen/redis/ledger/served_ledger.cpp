@@ -33,8 +33,8 @@ class served_ledger::claim_task {
  public:
   claim_task(const served_ledger& ledger, session& connections, known_lane& in, const origin& from,
              const claim_batch& batch)
-      : of_(ledger),
-        with_(connections),
+      : ledger_(ledger),
+        connections_(connections),
         in_(in),
         settled_(from.settled),
         lost_before_(connections.lost_answers()),
@@ -55,7 +55,7 @@ class served_ledger::claim_task {
  private:
   [[nodiscard]] std::uint32_t number() const noexcept { return left_.keys.partition; }
   [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[number()]; }
-  [[nodiscard]] const filter_identity& filter() const noexcept { return of_.filter(); }
+  [[nodiscard]] const filter_identity& filter() const noexcept { return ledger_.filter(); }
 
   /// Whether the window has left a replay depends on the newest state.
   [[nodiscard]] bool must_look() const {
@@ -64,7 +64,7 @@ class served_ledger::claim_task {
 
   /// The record is read before the state, which is therefore as new or newer.
   [[nodiscard]] request ask_to_look() const {
-    const std::string lanes = of_.keys().lanes(number());
+    const std::string lanes = ledger_.keys().lanes(number());
     request r{{lanes, number()}, encode({"HGET", lanes, in_.name}), 1, true};
     if (!filter().spec.window) return r;
     r.wire += question_about_value(filter(), number()).wire;
@@ -76,10 +76,10 @@ class served_ledger::claim_task {
     try {
       if (!a) throw backend_error(a.error().message);
       const reply& lane = a->front();
-      const std::string key = of_.keys().lanes(number());
+      const std::string key = ledger_.keys().lanes(number());
       if (lane.is_error("WRONGTYPE")) throw damaged_key(key, "has another type");
       if (lane.is_error()) throw backend_error(refused_command(key, lane.text()));
-      of_.take_record(with_, in_, number(), lane.text(), looks_);
+      ledger_.take_record(connections_, in_, number(), lane.text(), looks_);
       claim_rest(filter().spec.window ? value_in(filter(), number(), a).state.slices
                                       : std::vector<slice_state>());
     } catch (const error&) {
@@ -88,17 +88,17 @@ class served_ledger::claim_task {
   }
 
   void claim_rest(std::span<const slice_state> slices) {
-    answer_those_judged(left_, *record(), filter().spec, slices, with_.lost_answers() != lost_before_);
+    answer_those_judged(left_, *record(), filter().spec, slices, connections_.lost_answers() != lost_before_);
     if (done()) return;
-    calls_.emplace(packed_commands(filter(), with_.name(), answers_kept_in_an_outage),
+    calls_.emplace(packed_commands(filter(), connections_.name(), answers_kept_in_an_outage),
                    partition_task::purpose::add, left_.keys,
-                   std::make_unique<lane_claim>(of_.keys().id(), in_.name, left_, settled_, *record()));
+                   std::make_unique<lane_claim>(ledger_.keys().id(), in_.name, left_, settled_, *record()));
   }
 
   void end_calls() {
     in_.answered[number()] = std::max(in_.answered[number()], record()->head());
     using reason = partition_task::reason;
-    if (calls_->detour() == reason::ended) return fail(batch_failure_of(of_.is_gone()));
+    if (calls_->detour() == reason::ended) return fail(batch_failure_of(ledger_.is_gone()));
     if (calls_->detour() ==
         reason::sealed)  // by another program: everseen does not rebuild a filter with jobs
       return fail(batch_failure_of(filter_is_gone(filter().keys.state(number()))));
@@ -113,8 +113,8 @@ class served_ledger::claim_task {
     failure_ = std::move(why);
   }
 
-  const served_ledger& of_;
-  session& with_;
+  const served_ledger& ledger_;
+  session& connections_;
   known_lane& in_;
   const std::uint64_t settled_;
   const std::uint64_t lost_before_;        // answers of the session, before this claim

@@ -6,14 +6,14 @@
 
 namespace everseen::redis {
 
-reply::reply(redisReply* tree) : root_(tree, [](redisReply* r) { freeReplyObject(r); }), at_(tree) {}
+reply::reply(redisReply* tree) : root_(tree, [](redisReply* r) { freeReplyObject(r); }), node_(tree) {}
 
 reply::reply(std::shared_ptr<redisReply> root, const redisReply* node) noexcept
-    : root_(std::move(root)), at_(node) {}
+    : root_(std::move(root)), node_(node) {}
 
 reply::kind reply::what() const noexcept {
-  if (at_ == nullptr) return kind::nil;
-  switch (at_->type) {
+  if (node_ == nullptr) return kind::nil;
+  switch (node_->type) {
     case REDIS_REPLY_NIL:
       return kind::nil;
     case REDIS_REPLY_STATUS:
@@ -32,25 +32,25 @@ reply::kind reply::what() const noexcept {
 std::string_view reply::text() const noexcept {
   const kind k = what();
   if (k != kind::status && k != kind::error && k != kind::string) return {};
-  return at_->str == nullptr ? std::string_view() : std::string_view(at_->str, at_->len);
+  return node_->str == nullptr ? std::string_view() : std::string_view(node_->str, node_->len);
 }
 
 std::int64_t reply::integer() const noexcept {
-  return what() == kind::integer ? at_->integer : 0;
+  return what() == kind::integer ? node_->integer : 0;
 }
 
 std::size_t reply::size() const noexcept {
-  return what() == kind::array ? at_->elements : 0;
+  return what() == kind::array ? node_->elements : 0;
 }
 
 reply reply::operator[](std::size_t i) const& noexcept {
   if (i >= size()) return {};
-  return {nullptr, at_->element[i]};
+  return {nullptr, node_->element[i]};
 }
 
 reply reply::operator[](std::size_t i) && noexcept {
   if (i >= size()) return {};
-  const redisReply* element = at_->element[i];
+  const redisReply* element = node_->element[i];
   return {std::move(root_), element};
 }
 

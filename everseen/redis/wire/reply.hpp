@@ -43,7 +43,7 @@ class reply {
   reply(std::shared_ptr<redisReply> root, const redisReply* node) noexcept;
 
   std::shared_ptr<redisReply> root_{};  // empty in an element that is borrowed
-  const redisReply* at_ = nullptr;
+  const redisReply* node_ = nullptr;
 };
 
 }  // namespace everseen::redis

@@ -14,16 +14,16 @@ class byte_budget {
   /// The bytes of one holder; its destructor returns them. Threads: one at a time.
   class share {
    public:
-    explicit share(byte_budget& budget) noexcept : of_(&budget) {}
+    explicit share(byte_budget& budget) noexcept : budget_(&budget) {}
     ~share() { give_back(); }
-    share(share&& other) noexcept : of_(other.of_), held_(std::exchange(other.held_, 0)) {}
+    share(share&& other) noexcept : budget_(other.budget_), held_(std::exchange(other.held_, 0)) {}
     share& operator=(share&&) = delete;
 
     /// Takes more, or returns some.
     /// @return false  the total would exceed the limit; nothing has changed
     [[nodiscard]] bool hold(std::size_t bytes) noexcept {
-      if (bytes > held_ && !of_->take(bytes - held_)) return false;
-      if (bytes < held_) of_->taken_.fetch_sub(held_ - bytes, std::memory_order_relaxed);
+      if (bytes > held_ && !budget_->take(bytes - held_)) return false;
+      if (bytes < held_) budget_->taken_.fetch_sub(held_ - bytes, std::memory_order_relaxed);
       held_ = bytes;
       return true;
     }
@@ -31,7 +31,7 @@ class byte_budget {
     [[nodiscard]] std::size_t held() const noexcept { return held_; }
 
    private:
-    byte_budget* of_;
+    byte_budget* budget_;
     std::size_t held_ = 0;
   };
 

@@ -44,7 +44,7 @@ class http_connection final : public client_connection<Stream> {
   http_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival& origin,
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
-        how_(origin),
+        arrival_(origin),
         body_(common.requests()) {
     base::who().last_command = "http";
     begin_request();
@@ -134,7 +134,7 @@ class http_connection final : public client_connection<Stream> {
 
   /// Decides by the head alone.
   bool is_admitted() {
-    head_ = head_of(parser_->get(), how_);
+    head_ = head_of(parser_->get(), arrival_);
     head_.from = base::who().address;
     head_.network = base::who().network;
     head_.known = user_;
@@ -201,7 +201,7 @@ class http_connection final : public client_connection<Stream> {
     read();
   }
 
-  const arrival how_;
+  const arrival arrival_;
   boost::beast::flat_buffer buffer_{};
   std::optional<request_parser> parser_{};
   http_request head_{};

@@ -33,7 +33,7 @@ class listener {
   /// From any thread; no client is accepted once the loop has processed it.
   void stop();
   [[nodiscard]] const listen_address& address() const noexcept { return address_; }
-  [[nodiscard]] protocol speaks() const noexcept { return how_.speaks; }
+  [[nodiscard]] protocol speaks() const noexcept { return arrival_.speaks; }
 
  private:
   using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
@@ -45,7 +45,7 @@ class listener {
   service& all_;
   const std::vector<std::unique_ptr<loop>>& loops_;
   listen_address address_;
-  const arrival how_;
+  const arrival arrival_;
   acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::size_t next_ = 0;

@@ -76,7 +76,7 @@ listener::listener(service& all, const std::vector<std::unique_ptr<loop>>& loops
     : all_(all),
       loops_(loops),
       address_(where),
-      how_{speaks, tls, where.is != listen_address::kind::unix_socket && where.is_local()},
+      arrival_{speaks, tls, where.is != listen_address::kind::unix_socket && where.is_local()},
       acceptor_(loops.front()->context()),
       pause_(loops.front()->context()) {
   const auto endpoint = endpoint_of(where);
@@ -130,11 +130,11 @@ void listener::turn_away(any_socket& socket, const std::string& from) {
   all_.count.refused_connections.fetch_add(1, std::memory_order_relaxed);
   all_.log(telemetry::log_level::warning, "connection_refused",
            {{"why", "max_connections"}, {"from", from}, {"at", address_.text()}});
-  if (how_.tls != nullptr) return;  // before the handshake, the client would not understand a message
+  if (arrival_.tls != nullptr) return;  // before the handshake, the client would not understand a message
   constexpr std::string_view resp = "-ERR max number of clients reached\r\n";
   constexpr std::string_view http =
       "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-  const std::string_view text = how_.speaks == protocol::http ? http : resp;
+  const std::string_view text = arrival_.speaks == protocol::http ? http : resp;
   error_code fault;
   socket.non_blocking(true, fault);
   socket.write_some(asio::buffer(text), fault);
@@ -160,8 +160,8 @@ void listener::take_in(any_socket socket, loop& home) {
   }
   asio::post(home.context(), [this, &home, who = std::move(who), s = std::move(socket)]() mutable {
     if (home.is_draining()) return;
-    (how_.speaks == protocol::http ? begin_http_connection : begin_resp_connection)(home, all_, std::move(s),
-                                                                                    how_, std::move(who));
+    (arrival_.speaks == protocol::http ? begin_http_connection : begin_resp_connection)(
+        home, all_, std::move(s), arrival_, std::move(who));
   });
 }
 

@@ -48,18 +48,18 @@ inline constexpr std::int64_t longest_ms = std::int64_t{36'500} * 24 * 60 * 60 *
 /// The words after a command's fixed ones, read from left to right. Threads: one.
 class option_reader {
  public:
-  option_reader(word_list all, std::size_t from) : words_(all), at_(from) {}
+  option_reader(word_list all, std::size_t from) : words_(all), position_(from) {}
 
-  [[nodiscard]] bool is_at_end() const noexcept { return at_ == words_.size(); }
+  [[nodiscard]] bool is_at_end() const noexcept { return position_ == words_.size(); }
   /// Whether the next word is this one; if so, consumes it.
   [[nodiscard]] bool takes(std::string_view capitals) noexcept {
-    if (is_at_end() || !is_word(words_[at_], capitals)) return false;
-    ++at_;
+    if (is_at_end() || !is_word(words_[position_], capitals)) return false;
+    ++position_;
     return true;
   }
   [[nodiscard]] std::string_view value() {
     if (is_at_end()) throw syntax_error();
-    return words_[at_++];
+    return words_[position_++];
   }
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most) {
     const std::string_view word = value();
@@ -69,11 +69,11 @@ class option_reader {
                     std::to_string(least) + " to " + std::to_string(most)};
     return *number;
   }
-  [[nodiscard]] word_list rest() const noexcept { return words_.subspan(at_); }
+  [[nodiscard]] word_list rest() const noexcept { return words_.subspan(position_); }
 
  private:
   word_list words_;
-  std::size_t at_;
+  std::size_t position_;
 };
 
 }  // namespace everseen::server

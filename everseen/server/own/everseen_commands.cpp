@@ -110,8 +110,8 @@ batch_sessions::answer answer_once(call& c, const asked_keys& asked) {
     const auto place = c.all.outages().take_place();
     if (!place) throw not_begun_as(c.all.outages().why());
     if (c.all.is_stopping()) throw batch_sessions::not_begun{{std::string(being_stopped)}};
-    wire::reply_writer to(given.reply, c.from.version());
-    given.ends_session = answer(c, f, asked, question::add, to);
+    wire::reply_writer reply(given.reply, c.from.version());
+    given.ends_session = answer(c, f, asked, question::add, reply);
   } catch (const batch_sessions::not_begun&) {
     throw;
   } catch (...) {

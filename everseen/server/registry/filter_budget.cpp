@@ -7,14 +7,14 @@
 
 namespace everseen::server {
 
-filter_budget::share::share(share&& other) noexcept : of_(other.of_) {
+filter_budget::share::share(share&& other) noexcept : budget_(other.budget_) {
   const std::scoped_lock alone(other.lock_);
   used_ = std::exchange(other.used_, 0);
   held_ = other.held_.exchange(0);
 }
 
 void filter_budget::share::hold(std::uint64_t bytes) noexcept {
-  of_->taken_ += bytes - held_.exchange(bytes);  // modulo 2^64, so that the difference may be negative
+  budget_->taken_ += bytes - held_.exchange(bytes);  // modulo 2^64, so that the difference may be negative
 }
 
 void filter_budget::share::take(std::uint64_t bytes) {
@@ -22,8 +22,8 @@ void filter_budget::share::take(std::uint64_t bytes) {
   const std::uint64_t used = used_ + bytes;
   if (used > held_) {
     const std::uint64_t more = used - held_;
-    if (!of_->take(more))
-      throw full_error("the filter cannot grow: its next segment " + of_->lack(more), ENOMEM);
+    if (!budget_->take(more))
+      throw full_error("the filter cannot grow: its next segment " + budget_->lack(more), ENOMEM);
     held_ = used;
   }
   used_ = used;

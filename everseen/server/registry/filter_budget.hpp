@@ -34,7 +34,7 @@ class filter_budget {
   class share final : public segment_room {
    public:
     /// Of 0 bytes; see set().    @param budget  outlives the share
-    explicit share(filter_budget& budget) noexcept : of_(&budget) {}
+    explicit share(filter_budget& budget) noexcept : budget_(&budget) {}
     share(share&& other) noexcept;
     share& operator=(share&&) = delete;
     ~share() override { set(0); }
@@ -61,10 +61,10 @@ class filter_budget {
    private:
     friend class filter_budget;
     share(filter_budget& budget, const size& of_filter) noexcept
-        : of_(&budget), used_(of_filter.used), held_(of_filter.reserved) {}
+        : budget_(&budget), used_(of_filter.used), held_(of_filter.reserved) {}
     void hold(std::uint64_t bytes) noexcept;
 
-    filter_budget* of_;
+    filter_budget* budget_;
     std::mutex lock_{};  // guards changes of the following members
     std::uint64_t used_ = 0;
     std::atomic<std::uint64_t> held_ = 0;

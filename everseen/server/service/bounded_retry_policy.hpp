@@ -35,16 +35,16 @@ class bounded_retry_policy final : public retry_policy {
   /// The right of this thread to wait until its work has an outcome.
   class place {
    public:
-    place(place&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+    place(place&& other) noexcept : policy_(std::exchange(other.policy_, nullptr)) {}
     place& operator=(place&&) = delete;
     ~place() {
-      if (of_ != nullptr) of_->give_back();
+      if (policy_ != nullptr) policy_->give_back();
     }
 
    private:
     friend bounded_retry_policy;
-    explicit place(bounded_retry_policy& policy) : of_(&policy) {}
-    bounded_retry_policy* of_;
+    explicit place(bounded_retry_policy& policy) : policy_(&policy) {}
+    bounded_retry_policy* policy_;
   };
   /// A place; waits for one while those that have the places get their answers.    @pre the thread has none
   /// @return nothing  the store is unavailable, and all places wait for it; see why()

@@ -26,13 +26,13 @@ namespace everseen {
 class lifetime {
  public:
   /// @param clock  null: expiry is enforced elsewhere
-  explicit lifetime(time_source clock, std::optional<event_time> end = {}) : now_(std::move(clock)) {
+  explicit lifetime(time_source clock, std::optional<event_time> end = {}) : clock_(std::move(clock)) {
     set(end);
   }
 
   [[nodiscard]] bool has_expired() const {
     const std::int64_t end = expires_at_ms_.load(std::memory_order_relaxed);
-    return end != never && now_ && now_().time_since_epoch().count() >= end;
+    return end != never && clock_ && clock_().time_since_epoch().count() >= end;
   }
   [[nodiscard]] std::optional<event_time> expires_at() const noexcept {
     const std::int64_t end = expires_at_ms_.load(std::memory_order_relaxed);
@@ -46,7 +46,7 @@ class lifetime {
  private:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-  const time_source now_;
+  const time_source clock_;
   std::atomic<std::int64_t> expires_at_ms_{never};
 };
 

@@ -57,7 +57,7 @@ class file_reader::view final : private reader_files, public embedded_filter {
 file_reader::file_reader(disk& on, std::filesystem::path filter_directory, time_source clock)
     : disk_(on),
       directory_(std::move(filter_directory)),
-      now_(std::move(clock)),
+      clock_(std::move(clock)),
       view_(load(nullptr)),
       id_(view_->id()),
       spec_(view_->get_spec()) {
@@ -121,7 +121,7 @@ batch_result file_reader::add(std::span<const partition_batch> batches) {
 batch_result file_reader::check(std::span<const partition_batch> batches) const {
   try {
     // Read for each batch, as the writer may change the expiry time at any time.
-    if (const auto end = read_expiry(directory_); end && *end <= now_())
+    if (const auto end = read_expiry(directory_); end && *end <= clock_())
       return unanswered(batches, batch_failure::cause::storage, directory_.string() + " has expired");
     return newest()->check(batches);
   } catch (...) {

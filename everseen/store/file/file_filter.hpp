@@ -92,7 +92,7 @@ class file_reader final : public stored_filter {
 
   disk& disk_;
   const std::filesystem::path directory_;
-  const time_source now_;
+  const time_source clock_;
   mutable std::mutex lock_;
   mutable std::shared_ptr<const view> view_;
   mutable image::filter_id id_;

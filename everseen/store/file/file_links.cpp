@@ -52,7 +52,7 @@ void require_filter(const std::filesystem::path& directory, std::string_view nam
 }  // namespace
 
 file_links::file_links(disk& on, std::filesystem::path store_directory, time_source clock)
-    : disk_(on), store_(std::move(store_directory)), now_(std::move(clock)) {}
+    : disk_(on), store_(std::move(store_directory)), clock_(std::move(clock)) {}
 
 std::filesystem::path file_links::directory_of(std::string_view name) const {
   return find_directory(store_, name);
@@ -70,7 +70,7 @@ std::optional<predecessor> file_links::asked_in(const std::filesystem::path& dir
   const auto record = read_record(directory);
   if (!record) return std::nullopt;
   auto older = decode_record(directory, *record);
-  if (!older || older->is_over(now_())) return std::nullopt;
+  if (!older || older->is_over(clock_())) return std::nullopt;
   return older;
 }
 
@@ -88,7 +88,7 @@ filter_links file_links::all() const {
     if (!may_be_filter(entry.path())) continue;
     try {
       auto older = asked_in(entry.path());
-      if (!older || !is_filter(entry.path()) || has_expired(entry.path(), now_())) continue;
+      if (!older || !is_filter(entry.path()) || has_expired(entry.path(), clock_())) continue;
       std::string newer = presumed_name(entry.path());
       if (older->name != newer) live.push_back({std::move(newer), *std::move(older)});
     } catch (const format_error&) {
@@ -117,7 +117,7 @@ void file_links::link(std::string_view older, std::string_view newer,
   const spec old = spec_of(older), next = spec_of(newer);
   require_linkable(all(), {older, old}, {newer, next});
   write_record(disk_, directory_of(newer),
-               image::encode_link(predecessor{std::string(older), end_of_link(now_(), life)}));
+               image::encode_link(predecessor{std::string(older), end_of_link(clock_(), life)}));
 }
 
 void file_links::unlink(std::string_view newer) const {

@@ -53,7 +53,7 @@ class file_links {
 
   disk& disk_;
   const std::filesystem::path store_;
-  const time_source now_;
+  const time_source clock_;
 };
 
 /// Writes a record without a link into the directory of a new filter. The caller syncs the directory.

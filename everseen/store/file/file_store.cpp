@@ -28,13 +28,13 @@ file_store::file_store(std::filesystem::path directory, sync_policy policy, disk
     : directory_(std::move(directory)),
       policy_(policy),
       disk_(on),
-      now_(std::move(clock)),
-      links_(disk_, directory_, now_) {}
+      clock_(std::move(clock)),
+      links_(disk_, directory_, clock_) {}
 
 std::shared_ptr<stored_filter> file_store::create(std::string_view name, const spec& s,
                                                   std::optional<std::chrono::milliseconds> life) {
   std::optional<event_time> end;
-  if (life) end = end_after(now_(), *life);
+  if (life) end = end_after(clock_(), *life);
   validate(s);
   (void)make_way_for(name, namesake::refuse);
   make_directories(disk_, std::filesystem::absolute(directory_));
@@ -43,7 +43,7 @@ std::shared_ptr<stored_filter> file_store::create(std::string_view name, const s
 }
 
 std::shared_ptr<file_writer> file_store::write(std::string_view name, lock_file lock) const {
-  auto opened = std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, now_);
+  auto opened = std::make_shared<file_writer>(disk_, directory_of(name), std::move(lock), policy_, clock_);
   const std::scoped_lock alone(writing_);
   std::erase_if(writers_, [](const auto& each) { return each.second.expired(); });
   writers_.insert_or_assign(std::string(name), opened);
@@ -98,12 +98,12 @@ std::shared_ptr<stored_filter> file_store::open(std::string_view name, access mo
   if (!older) return open_alone();
   const std::string older_name = older->name;
   return open_linked(
-      name, *std::move(older), now_, [&] { return read(older_name); }, open_alone);
+      name, *std::move(older), clock_, [&] { return read(older_name); }, open_alone);
 }
 
 std::shared_ptr<stored_filter> file_store::read(std::string_view name) const {
   require(name);
-  return std::make_shared<file_reader>(disk_, directory_of(name), now_);
+  return std::make_shared<file_reader>(disk_, directory_of(name), clock_);
 }
 
 void file_store::link(std::string_view older, std::string_view newer,
@@ -241,7 +241,7 @@ std::unique_ptr<store::rebuild> file_store::begin_rebuild(std::string_view name,
   if (const auto current = read_manifest::from(directory_of(name)))
     require_rebuildable(current->content().spec, s);
   require_no_jobs(name, jobs_of(name), "be rebuilt");
-  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, now_);
+  return std::make_unique<file_rebuild>(disk_, directory_, name, std::move(lock), policy_, s, clock_);
 }
 
 std::unique_ptr<store::restore> file_store::begin_restore(std::string_view name, const spec& s) {
@@ -284,7 +284,7 @@ std::filesystem::path file_store::directory_of(std::string_view name) const {
 file_store::occupant file_store::found_in(const std::filesystem::path& directory) const {
   if (is_replaced(directory)) return occupant::replaced;
   if (!is_filter(directory)) return occupant::none;
-  return has_expired(directory, now_()) ? occupant::expired : occupant::live;
+  return has_expired(directory, clock_()) ? occupant::expired : occupant::live;
 }
 
 void file_store::require_live(std::string_view name, occupant found) {

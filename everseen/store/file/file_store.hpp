@@ -125,7 +125,7 @@ class file_store : public store {
   const std::filesystem::path directory_;
   const sync_policy policy_;
   disk& disk_;
-  const time_source now_;
+  const time_source clock_;
   const file_links links_;
   std::atomic<bool> has_tidied_ = false;  // the first writer has removed what crashed processes left
   std::shared_ptr<retry_policy> waiting_{};

@@ -128,21 +128,21 @@ mapped_file::mapped_file(disk& on, std::filesystem::path path, int file, std::si
   const int protection = mode == access::write ? PROT_READ | PROT_WRITE : PROT_READ;
   void* bytes = ::mmap(nullptr, size, protection, MAP_SHARED, file, 0);
   if (bytes == MAP_FAILED) throw disk_error("map", path_, errno);
-  at_ = static_cast<std::byte*>(bytes);
+  memory_ = static_cast<std::byte*>(bytes);
 }
 
 mapped_file::mapped_file(mapped_file&& other) noexcept
     : disk_(other.disk_),
       path_(std::move(other.path_)),
-      at_(std::exchange(other.at_, nullptr)),
+      memory_(std::exchange(other.memory_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
 
 mapped_file::~mapped_file() {
-  if (at_ != nullptr) ::munmap(at_, size_);
+  if (memory_ != nullptr) ::munmap(memory_, size_);
 }
 
 void mapped_file::sync() const {
-  check_disk(disk_->sync_mapping(at_, size_, path_), "sync", path_);
+  check_disk(disk_->sync_mapping(memory_, size_, path_), "sync", path_);
 }
 
 }  // namespace everseen

@@ -33,7 +33,7 @@ class mapped_file {
   mapped_file(mapped_file&& other) noexcept;
   mapped_file& operator=(mapped_file&& other) = delete;
 
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {at_, size_}; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_, size_}; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
   /// @throws storage_error  the disk failed
@@ -44,7 +44,7 @@ class mapped_file {
 
   disk* disk_;
   std::filesystem::path path_;
-  std::byte* at_ = nullptr;
+  std::byte* memory_ = nullptr;
   std::size_t size_ = 0;
 };
 

@@ -50,7 +50,7 @@ linked_filter::linked_filter(std::string name, std::shared_ptr<stored_filter> ne
       newer_(std::move(newer)),
       who_(std::move(who)),
       older_(std::move(asked)),
-      now_(std::move(clock)),
+      clock_(std::move(clock)),
       hash_of_older_(older_->get_spec().hash, older_->get_spec().seed, older_->get_spec().foreign.funnel) {}
 
 std::unique_ptr<ledger> linked_filter::open_ledger(std::string_view job,

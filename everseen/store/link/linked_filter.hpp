@@ -58,7 +58,7 @@ class linked_filter final : public stored_filter {
 
  private:
   struct question;
-  [[nodiscard]] bool is_over() const { return who_.until && who_.is_over(now_()); }
+  [[nodiscard]] bool is_over() const { return who_.until && who_.is_over(clock_()); }
   [[nodiscard]] std::optional<batch_failure> ask_older(question& q) const;
   template <typename Judge>
   batch_result judge(std::span<const partition_batch> batches, Judge by_newer) const;
@@ -67,7 +67,7 @@ class linked_filter final : public stored_filter {
   std::shared_ptr<stored_filter> newer_;
   predecessor who_;
   std::shared_ptr<stored_filter> older_;
-  time_source now_;
+  time_source clock_;
   hasher hash_of_older_;
 };
 

@@ -27,20 +27,22 @@ std::optional<predecessor> asked_first(const filter_links& all, std::string_view
 }
 
 void require_linkable(const filter_links& all, const named_spec& older, const named_spec& newer) {
-  const std::string old = quoted_name(older.name), now = quoted_name(newer.name);
+  const std::string old = quoted_name(older.name), replacement = quoted_name(newer.name);
   if (older.name == newer.name)
     throw parameter_error("a filter cannot be linked to itself; name the old one and then the new one");
   if (const auto asks = asked_first(all, older.name))
     throw parameter_error(old + " itself asks " + quoted_name(asks->name) +
                           " first; only one older filter is asked");
   if (const auto asks = asked_first(all, newer.name); asks && asks->name != older.name)
-    throw parameter_error(now + " asks " + quoted_name(asks->name) + " first" + end_it(newer.name));
+    throw parameter_error(replacement + " asks " + quoted_name(asks->name) + " first" + end_it(newer.name));
   if (const std::string asker = asker_of(all, newer.name); !asker.empty())
-    throw parameter_error(now + " is asked by " + quoted_name(asker) + "; only one older filter is asked");
+    throw parameter_error(replacement + " is asked by " + quoted_name(asker) +
+                          "; only one older filter is asked");
   if (const std::string asker = asker_of(all, older.name); !asker.empty() && asker != newer.name)
     throw parameter_error(old + " is asked by " + quoted_name(asker) + " already" + end_it(asker));
   if (older.properties.window && !newer.properties.window)
-    throw parameter_error(old + " has a window and " + now + " has none, so the keys would have no times");
+    throw parameter_error(old + " has a window and " + replacement +
+                          " has none, so the keys would have no times");
 }
 
 void require_unasked(const filter_links& all, std::string_view name) {

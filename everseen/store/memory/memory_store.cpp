@@ -38,7 +38,7 @@ class memory_store::restoring : public store::restore {
       : into_(std::move(into)),
         name_(name),
         spec_(s),
-        now_(std::move(clock)),
+        clock_(std::move(clock)),
         bits_(s.partitions),
         states_(s.partitions) {}
 
@@ -58,25 +58,26 @@ class memory_store::restoring : public store::restore {
           const std::byte* const bits = bits_.at({p, slice.index, i});
           layer.keys = recovered_keys(layer.keys, layer.shape, {bits, layer.shape.bytes});
         }
-    into_->insert(name_, std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_), now_));
+    into_->insert(name_,
+                  std::make_shared<memory_filter>(spec_, std::move(bits_), std::move(states_), clock_));
   }
 
  private:
   std::shared_ptr<registry> into_;
   std::string name_;
   spec spec_;
-  time_source now_;
+  time_source clock_;
   memory_segments bits_;
   std::vector<partition_state> states_;
 };
 
-memory_store::memory_store(time_source clock) : now_(std::move(clock)) {}
+memory_store::memory_store(time_source clock) : clock_(std::move(clock)) {}
 
 std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const spec& s,
                                                     std::optional<std::chrono::milliseconds> life) {
   std::optional<event_time> end;
-  if (life) end = end_after(now_(), *life);
-  auto filter = std::make_shared<memory_filter>(s, now_, end);
+  if (life) end = end_after(clock_(), *life);
+  auto filter = std::make_shared<memory_filter>(s, clock_, end);
   registry_->insert(name, filter);
   return filter;
 }
@@ -106,15 +107,15 @@ std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access 
   const std::scoped_lock alone(registry_->lock);
   const auto& newer = registry_->at(name);
   const auto link = registry_->links.find(name);
-  if (link == registry_->links.end() || link->second.is_over(now_())) return newer;
+  if (link == registry_->links.end() || link->second.is_over(clock_())) return newer;
   return open_linked(
-      name, link->second, now_, [&] { return registry_->at(link->second.name); }, [&] { return newer; });
+      name, link->second, clock_, [&] { return registry_->at(link->second.name); }, [&] { return newer; });
 }
 
 void memory_store::link(std::string_view older, std::string_view newer,
                         std::optional<std::chrono::milliseconds> life) {
   const std::scoped_lock alone(registry_->lock);
-  const event_time current_time = now_();
+  const event_time current_time = clock_();
   const auto &old = registry_->at(older), &next = registry_->at(newer);
   require_linkable(registry_->live_links(current_time), {older, old->get_spec()}, {newer, next->get_spec()});
   require_no_jobs(newer, next->jobs(), "ask an older one first");
@@ -125,7 +126,7 @@ void memory_store::link(std::string_view older, std::string_view newer,
 void memory_store::unlink(std::string_view newer) {
   const std::scoped_lock alone(registry_->lock);
   (void)registry_->at(newer);
-  if (!asked_first(registry_->live_links(now_()), newer)) refuse_unlinked(newer);
+  if (!asked_first(registry_->live_links(clock_()), newer)) refuse_unlinked(newer);
   registry_->links.erase(std::string(newer));
 }
 
@@ -156,7 +157,7 @@ std::vector<std::string> memory_store::list() const {
 void memory_store::drop(std::string_view name) {
   const std::scoped_lock alone(registry_->lock);
   (void)registry_->at(name);
-  require_unasked(registry_->live_links(now_()), name);
+  require_unasked(registry_->live_links(clock_()), name);
   registry_->erase(name);
 }
 
@@ -164,7 +165,7 @@ void memory_store::rename(std::string_view from, std::string_view new_name, name
   validate_filter_name(new_name);
   const std::scoped_lock alone(registry_->lock);
   const auto moved = registry_->at(from);
-  const filter_links links = registry_->live_links(now_());
+  const filter_links links = registry_->live_links(clock_());
   require_unlinked(links, from);
   const auto other = registry_->filters.find(new_name);
   if (other != registry_->filters.end() && !other->second->has_expired()) {
@@ -192,7 +193,7 @@ void memory_store::reset(std::string_view name) {
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
   validate_filter_name(name);
   if (exists(name)) throw filter_exists(name);
-  return std::make_unique<restoring>(registry_, name, s, now_);
+  return std::make_unique<restoring>(registry_, name, s, clock_);
 }
 
 std::unique_ptr<store::rebuild> memory_store::begin_rebuild(std::string_view name, const spec& /*s*/,

@@ -62,7 +62,7 @@ class memory_store : public store {
     [[nodiscard]] filter_links live_links(event_time current_time) const;
   };
 
-  const time_source now_;
+  const time_source clock_;
   /// Shared with restores, which may outlive this.
   const std::shared_ptr<registry> registry_ = std::make_shared<registry>();
 };

@@ -36,13 +36,13 @@ note_parts parts_of(std::string_view note) {
 }  // namespace
 
 file_source::file_source(const std::string& path, options settings)
-    : input_(path, settings.format.decompress), how_(std::move(settings)), lane_(how_.worker) {
+    : input_(path, settings.format.decompress), options_(std::move(settings)), lane_(options_.worker) {
   if (!lane_.empty()) lane_ += ':';
   lane_ += input_.name();
-  if (how_.follow && input_.is_compressed())
+  if (options_.follow && input_.is_compressed())
     throw parameter_error(input_.name() + " is compressed, and so has an end; leave out --follow");
-  if (!how_.format.header) return;
-  header_ = input_.take_first(how_.format, how_.follow, how_.idle);
+  if (!options_.format.header) return;
+  header_ = input_.take_first(options_.format, options_.follow, options_.idle);
   position_ = input_.taken_bytes();
 }
 
@@ -72,7 +72,7 @@ source::state file_source::next(source_batch& into, std::chrono::milliseconds wa
 
 /// The carried-over bytes and the next ones: up to a block, or more if the first record needs it.
 file_source::block file_source::read_block() {
-  const std::size_t room = how_.room_for(carry_.size());
+  const std::size_t room = options_.room_for(carry_.size());
   block text{std::make_shared_for_overwrite<char[]>(room + block_reader::padding), carry_.size()};
   std::copy(carry_.begin(), carry_.end(), text.bytes.get());
   while (text.size < room) {
@@ -94,9 +94,9 @@ file_source::block file_source::read_block() {
 /// since.
 void file_source::end_the_last_one(const block& text) {
   if (text.size > 0 || position_ == 0 || position_ != began_at_) return;
-  if (input_.byte_before() == how_.format.separator || unended_) return;
+  if (input_.byte_before() == options_.format.separator || unended_) return;
   unended_ = true;
-  if (text.bytes[0] != how_.format.separator) refuse_another_last_line();
+  if (text.bytes[0] != options_.format.separator) refuse_another_last_line();
 }
 
 /// A record that was claimed and not settled gets the verdict of its position: it must be the same record.
@@ -116,7 +116,7 @@ void file_source::refuse_another_last_line() const {
 source::state file_source::cut(const block& text, source_batch& into) {
   const std::string_view all(text.bytes.get(), text.size);
   ends_.clear();
-  find_record_ends(all, how_.format, ends_);
+  find_record_ends(all, options_.format, ends_);
   into = {};
   if (ends_.empty()) {
     if (all.size() > block_reader::max_record_bytes)
@@ -127,7 +127,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
     carry_ = all;
     return state::nothing_yet;
   }
-  if (begins_) how_.on_first_block(all);
+  if (begins_) options_.on_first_block(all);
   into.lane = lane_;
   into.begins = begins_;
   into.memory = text.bytes;
@@ -152,7 +152,7 @@ source::state file_source::cut(const block& text, source_batch& into) {
 }
 
 source::state file_source::end(source_batch& into, std::chrono::milliseconds wait) {
-  if (how_.follow) {
+  if (options_.follow) {
     must_go_on();
     std::this_thread::sleep_for(wait);  // a file at its end is always readable
     return state::nothing_yet;
@@ -160,13 +160,13 @@ source::state file_source::end(source_batch& into, std::chrono::milliseconds wai
   ended_ = true;
   if (carry_.empty() && taken_to_ != 0) refuse_another_last_line();
   if (carry_.empty()) return state::ended;
-  if (ends_in_quotes(carry_, how_.format))
+  if (ends_in_quotes(carry_, options_.format))
     throw format_error(place_of(lane_, position_) +
                        " has a quotation mark that is not closed, or that CSV does not allow there");
   block last{std::make_shared_for_overwrite<char[]>(carry_.size() + 1 + block_reader::padding),
              carry_.size() + 1};
   std::copy(carry_.begin(), carry_.end(), last.bytes.get());
-  last.bytes[carry_.size()] = how_.format.separator;
+  last.bytes[carry_.size()] = options_.format.separator;
   const state got = cut(last, into);
   into.next = --position_;  // the separator is not in the file
   into.unended = true;
@@ -179,7 +179,7 @@ void file_source::must_go_on() {
   const auto current = std::chrono::steady_clock::now();
   if (input_.has_its_name()) {
     quiet_since_.reset();
-  } else if (current - quiet_since_.value_or(current) >= how_.rotated_for && quiet_since_) {
+  } else if (current - quiet_since_.value_or(current) >= options_.rotated_for && quiet_since_) {
     throw storage_error(
         "another file has the name " + input_.name() + " now; all lines of the old one are settled" +
             (carry_.empty()
@@ -203,7 +203,7 @@ std::optional<checkpoint> file_source::known_before(const source_batch& batch) c
 }
 
 std::string file_source::place_of(std::string_view /*lane*/, std::uint64_t position) const {
-  const auto lines = input_.count_before(position, how_.format.separator);
+  const auto lines = input_.count_before(position, options_.format.separator);
   if (!lines)
     return "the record at byte " + std::to_string(position) + " of " +
            (input_.name() == "-" ? "standard input" : input_.name());

@@ -93,7 +93,7 @@ class file_source final : public source {
   void must_go_on();
 
   resumable_input input_;
-  options how_;
+  options options_;
   std::string lane_;
   std::optional<std::string> header_;
   std::string carry_;           // the beginning of a record that was not read to its end

@@ -83,14 +83,14 @@ void unsettled_file::find(int file) {
   if (end == std::string::npos || end < digits) return;
   if (std::from_chars(first.data(), first.data() + digits, from).ptr != first.data() + digits) return;
   from_ = from;
-  to_ = from + static_cast<std::uint64_t>(about.st_size) - (end + 1);
+  until_ = from + static_cast<std::uint64_t>(about.st_size) - (end + 1);
   mark_ = first.substr(std::min(digits + 1, end), end - std::min(digits + 1, end));
 }
 
 void unsettled_file::clear(std::uint64_t length) {
   if (::ftruncate(file_.get(), 0) != 0 || ::lseek(file_.get(), 0, SEEK_SET) != 0)
     throw disk_error("cut", path_, errno);
-  from_ = to_ = length;
+  from_ = until_ = length;
   mark_.clear();
 }
 
@@ -106,7 +106,7 @@ void unsettled_file::begin(std::string_view mark) {
 
 void unsettled_file::write(std::string_view text) {
   output(file_.get(), path_).write(text);
-  to_ += text.size();
+  until_ += text.size();
 }
 
 void unsettled_file::sync() const {

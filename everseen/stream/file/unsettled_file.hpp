@@ -31,8 +31,8 @@ class unsettled_file {
   [[nodiscard]] const std::string& mark() const noexcept { return mark_; }
   /// The range of its content.
   [[nodiscard]] std::uint64_t from() const noexcept { return from_; }
-  [[nodiscard]] std::uint64_t to() const noexcept { return to_; }
-  [[nodiscard]] bool is_empty() const noexcept { return from_ == to_; }
+  [[nodiscard]] std::uint64_t to() const noexcept { return until_; }
+  [[nodiscard]] bool is_empty() const noexcept { return from_ == until_; }
 
   /// Empties it. The next content begins at offset `length` of the main file.
   /// @pre it is open    @throws storage_error
@@ -62,7 +62,7 @@ class unsettled_file {
   descriptor file_{};
   std::string mark_{};
   std::uint64_t from_ = 0;
-  std::uint64_t to_ = 0;
+  std::uint64_t until_ = 0;
 };
 
 }  // namespace everseen

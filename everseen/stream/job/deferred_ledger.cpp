@@ -9,14 +9,17 @@ namespace everseen {
 
 deferred_ledger::deferred_ledger(stored_filter& source, std::string job, std::string description,
                                  examination examine)
-    : of_(source), job_(std::move(job)), description_(std::move(description)), examine_(std::move(examine)) {
+    : filter_(source),
+      job_(std::move(job)),
+      description_(std::move(description)),
+      examine_(std::move(examine)) {
   validate_job_name(job_);
   static_cast<void>(is_begun());
 }
 
 bool deferred_ledger::begin(std::optional<std::string_view> description) const {
   if (real_) return true;
-  auto opened = of_.open_ledger(job_, description);
+  auto opened = filter_.open_ledger(job_, description);
   if (!opened) return false;
   examine_(opened->description());
   real_ = std::move(opened);

@@ -41,7 +41,7 @@ class deferred_ledger final : public ledger {
   bool begin(std::optional<std::string_view> description) const;
   [[nodiscard]] bool is_begun() const;
 
-  stored_filter& of_;
+  stored_filter& filter_;
   std::string job_;
   std::string description_;
   examination examine_;

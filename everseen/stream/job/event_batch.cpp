@@ -48,18 +48,18 @@ event_time newest_in(const stored_filter& f) {
 }  // namespace
 
 event_reader::event_reader(event_shape shape, const filter& seen, options settings)
-    : rule_(std::move(shape)), seen_(seen), how_(std::move(settings)) {
-  if (seen_.get_spec().window && !rule_.shape().time && !how_.clock)
+    : rule_(std::move(shape)), seen_(seen), options_(std::move(settings)) {
+  if (seen_.get_spec().window && !rule_.shape().time && !options_.clock)
     throw parameter_error("the filter has a window; say where an event has its time");
   if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
 }
 
 event_reader::moment event_reader::now() {
   moment time;
-  if (!how_.clock) return time;
-  time.read_at = how_.clock();
+  if (!options_.clock) return time;
+  time.read_at = options_.clock();
   no_earlier_ = std::max(no_earlier_, time.read_at);
-  if (how_.max_ahead) time.latest = time.read_at + *how_.max_ahead;
+  if (options_.max_ahead) time.latest = time.read_at + *options_.max_ahead;
   return time;
 }
 
@@ -83,7 +83,7 @@ event_batch event_reader::read(source_batch records) {
     }
     bad_record bad = describe(rule_, all[i].bytes, all[i].position, *fault);
     if (!refusal_.empty()) bad.detail = std::exchange(refusal_, {});
-    if ((is_no_record(*fault) ? how_.on_no_record : how_.on_bad) == bad_events::fail) {
+    if ((is_no_record(*fault) ? options_.on_no_record : options_.on_bad) == bad_events::fail) {
       batch.from.next = bad.position;
       batch.stops_at = std::move(bad);
       break;
@@ -124,9 +124,9 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
 
 std::optional<record_fault> event_reader::fault_of_envelope(const source_record& record) const {
   if (record.envelope == nullptr) return {};
-  if (!record.has_value() && (how_.needs_value || !rule_.whole_record_is_key()))
+  if (!record.has_value() && (options_.needs_value || !rule_.whole_record_is_key()))
     return record_fault::no_value;
-  if (how_.separator && record.bytes.find(*how_.separator) != std::string_view::npos)
+  if (options_.separator && record.bytes.find(*options_.separator) != std::string_view::npos)
     return record_fault::separator_inside;
   return {};
 }

@@ -86,7 +86,7 @@ class event_reader {
   event_rule rule_;
   bool has_told_absent_ = false;
   const filter& seen_;
-  options how_;
+  options options_;
   event_time no_earlier_{event_time::min()};
   std::string refusal_{};  // why the last record that add() refused has no key that the filter can take
   std::string made_key_{};
