@@ -71,20 +71,22 @@ def servers(d):
     return f"{d['servers']:,.0f}" if d["possible"] else f"no: {limit(d)}"
 
 
-def needs(name):
-    """The requirements of one design, for all numbers of keys and events."""
+def needs(name, of_clients, keys_of_rows):
+    """The requirements of one design, in each row for a number of keys and of events."""
     body = []
-    for keys in KEYS:
-        for events in EVENTS:
+    for keys in keys_of_rows:
+        for events in EVENTS[1:]:
             d = design(name, "--keys", keys, "--per-second", events)
             server, client = d["server"], d["client"]
             number = f"{d['servers']:,.0f} ({d['decided_by']})"
             body.append([POWERS[keys], POWERS[events], number, size(server["bytes"]), share(server["cores"]),
-                         bits(server["in_bytes"]), bits(server["out_bytes"]),
-                         size(client["bytes"]) if client["bytes"] else "–", f"{client['cores']:.2g}",
-                         "yes" if d["possible"] else f"no: {limit(d)}"])
-    return rows(["keys", "events/s", "servers", "memory each", "CPU each", "in each", "out each", "memory of a client",
-                 "cores of a client", "possible"], body)
+                         bits(server["in_bytes"]), bits(server["out_bytes"]), f"{client['cores']:.2g}"])
+            if of_clients:
+                body[-1] += [size(client["bytes"]), "yes" if d["possible"] else f"no: {limit(d)}"]
+            elif client["bytes"] or not d["possible"]:
+                sys.exit(f"{document} must say what a client of the design {name} keeps, and whether it is possible")
+    return rows(["keys", "events/s", "servers", "memory each", "CPU each", "in each", "out each", "cores of a client",
+                 *(["memory of a client", "possible"] if of_clients else [])], body)
 
 
 def picks():
@@ -164,7 +166,7 @@ def constants():
                 [[f"`{name}`", f"{values[name]:,.0f}" if values[name] >= 1000 else f"{values[name]:g}", *more] for name, *more in told])
 
 
-TABLES = {"picks": picks, "client": lambda: needs("client"), "module": lambda: needs("module"),
+TABLES = {"picks": picks, "client": lambda: needs("client", True, KEYS[:2]), "module": lambda: needs("module", False, KEYS),
           "repeats": repeats, "clients": clients, "batches": batches, "constants": constants}
 
 
