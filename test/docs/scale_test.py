@@ -41,23 +41,6 @@ def limit(d):
     return next(short for words, short in LIMITS.items() if words in d["why_not"])
 
 
-def size(count):
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1000 or unit == "TiB":
-            return f"{count:.3g} {unit}"
-        count /= 1024
-    return None
-
-
-def bits(a_second):
-    bits_a_second = 8 * a_second
-    return f"{bits_a_second / 1e9:.3g} Gbit/s" if bits_a_second >= 1e9 else f"{bits_a_second / 1e6:.3g} Mbit/s"
-
-
-def share(cores):
-    return "< 1 %" if cores < 0.01 else f"{100 * cores:.0f} %"
-
-
 def millions(count):
     return f"{count / 1e6:,.2g} million" if count < 1e8 else f"{count / 1e6:,.0f} million"
 
@@ -69,24 +52,6 @@ def rows(head, body):
 
 def servers(d):
     return f"{d['servers']:,.0f}" if d["possible"] else f"no: {limit(d)}"
-
-
-def needs(name, of_clients, keys_of_rows):
-    """The requirements of one design, in each row for a number of keys and of events."""
-    body = []
-    for keys in keys_of_rows:
-        for events in EVENTS[1:]:
-            d = design(name, "--keys", keys, "--per-second", events)
-            server, client = d["server"], d["client"]
-            number = f"{d['servers']:,.0f} ({d['decided_by']})"
-            body.append([POWERS[keys], POWERS[events], number, size(server["bytes"]), share(server["cores"]),
-                         bits(server["in_bytes"]), bits(server["out_bytes"]), f"{client['cores']:.2g}"])
-            if of_clients:
-                body[-1] += [size(client["bytes"]), "yes" if d["possible"] else f"no: {limit(d)}"]
-            elif client["bytes"] or not d["possible"]:
-                sys.exit(f"{document} must say what a client of the design {name} keeps, and whether it is possible")
-    return rows(["keys", "events/s", "servers", "memory each", "CPU each", "in each", "out each", "cores of a client",
-                 *(["memory of a client", "possible"] if of_clients else [])], body)
 
 
 def picks():
@@ -166,8 +131,7 @@ def constants():
                 [[f"`{name}`", f"{values[name]:,.0f}" if values[name] >= 1000 else f"{values[name]:g}", *more] for name, *more in told])
 
 
-TABLES = {"picks": picks, "client": lambda: needs("client", True, KEYS[:2]), "module": lambda: needs("module", False, KEYS),
-          "repeats": repeats, "clients": clients, "batches": batches, "constants": constants}
+TABLES = {"picks": picks, "repeats": repeats, "clients": clients, "batches": batches, "constants": constants}
 
 
 def console(block):

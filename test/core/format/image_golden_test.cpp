@@ -19,21 +19,16 @@ namespace {
 
 using namespace test;
 
-std::string format_document() {
-  std::ifstream in(test::source_directory() + "/doc/format.md");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-/// The block of doc/format.md that begins with "```hexdump <name>".
+/// The block of the document, or of the file of its larger images, that begins with "```hexdump <name>".
 std::string documented(const std::string& name) {
-  const std::string text = format_document();
+  std::stringstream text;
+  for (const char* const file : {"/doc/format.md", "/test/core/format/worked_example.md"})
+    text << std::ifstream(test::source_directory() + file).rdbuf();
   const std::string opening = "```hexdump " + name + "\n";
-  const std::size_t at = text.find(opening);
+  const std::size_t at = text.str().find(opening);
   if (at == std::string::npos) return "doc/format.md has no hexdump '" + name + "'";
   const std::size_t begin = at + opening.size();
-  return text.substr(begin, text.find("```", begin) - begin);
+  return text.str().substr(begin, text.str().find("```", begin) - begin);
 }
 
 /// Offset and 16 bytes a line, as in the document.
