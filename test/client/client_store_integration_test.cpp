@@ -320,7 +320,7 @@ TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
       auto keys = random.take(20);
       keys.insert(keys.end(), first.begin(), first.end());
       const auto filter = place->open("f", access::write);
-      (void)add_keys(*model, first, when);
+      answered(add_keys(*model, first, when));
       ASSERT_TRUE(add_keys(*filter, first, when).result);
       proxy.cut_after(towards, at);
       const auto got = add_keys(*filter, keys, when);
@@ -391,13 +391,13 @@ TEST(ClientStore, BatchWhoseAnswerIsLostIsUnknown) {
   const auto cut = store_through(proxy, "?retry_for=300ms");
   const auto through = cut->open("f", access::write);
   ASSERT_TRUE(check_keys(*through, first).result);
-  ASSERT_EQ(add_keys(*through, random.take(1)).result->fresh, 1U) << "which starts a session";
+  ASSERT_EQ(tally_of(add_keys(*through, random.take(1))).fresh, 1U) << "which starts a session";
   proxy.cut_for_long_after(direction::to_client, 1);
   const auto got = add_keys(*through, keys);
   ASSERT_FALSE(got.result);
   EXPECT_THAT(got.verdicts, Each(verdict::unknown));
   EXPECT_THAT(got.result.error().message, HasSubstr("may have added keys without answering"));
-  EXPECT_THAT(check_keys(*filter, keys).verdicts, Each(verdict::seen)) << "it was judged";
+  EXPECT_THAT(answered(check_keys(*filter, keys)).verdicts, Each(verdict::seen)) << "it was judged";
 }
 
 TEST(ClientStore, RestartedServerIsNotMistakenForOneThatRemembers) {
@@ -408,14 +408,14 @@ TEST(ClientStore, RestartedServerIsNotMistakenForOneThatRemembers) {
   random_digests random{10};
   for (int round = 0; round < 5; ++round) {
     const auto keys = random.take(100);
-    ASSERT_EQ(add_keys(*filter, keys).result->fresh, keys.size());
+    ASSERT_EQ(tally_of(add_keys(*filter, keys)).fresh, keys.size());
     server.kill();
     server.start();
     const auto more = random.take(100);
     const auto got = add_keys(*filter, more);
     ASSERT_TRUE(got.result) << got.result.error().message << ": nothing of it was sent before";
     EXPECT_EQ(got.result->fresh, more.size());
-    EXPECT_THAT(check_keys(*filter, keys).verdicts, Each(verdict::seen));
+    EXPECT_THAT(answered(check_keys(*filter, keys)).verdicts, Each(verdict::seen));
   }
 }
 

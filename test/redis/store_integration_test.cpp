@@ -443,7 +443,7 @@ TEST(Durability, AcknowledgedKeysAreSeenAfterKill9) {
     }
     server.kill();
     server.start();
-    EXPECT_EQ(check_keys(*f, acknowledged).result->seen, acknowledged.size());
+    EXPECT_EQ(tally_of(check_keys(*f, acknowledged)).seen, acknowledged.size());
     EXPECT_EQ(keys_in(*store_at(server.url())->open("clicks", access::read)), acknowledged.size());
   }
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "everseen/redis/redis_store.hpp"
@@ -20,8 +22,14 @@ namespace everseen::redis {
 
 using test::opened_job;
 
+/// A store for tests that are not about time: a busy machine may be silent for seconds. What the URL says is
+/// as it says.
 inline std::shared_ptr<redis_store> store_at(const std::string& url) {
-  return std::make_shared<redis_store>(parse_redis_url(url));
+  redis_url patient = parse_redis_url(url);
+  if (url.find("&timeout=") == std::string::npos && url.find("?timeout=") == std::string::npos)
+    patient.timeout = std::chrono::seconds(60);
+  if (url.find("retry_for=") == std::string::npos) patient.retry_for = std::chrono::seconds(120);
+  return std::make_shared<redis_store>(std::move(patient));
 }
 
 /// As the store plans it, but always with the same hashes.

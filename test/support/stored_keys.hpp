@@ -1,10 +1,16 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/verdict.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -56,6 +62,26 @@ inline answers add_keys_after(stored_filter& to, std::span<const digest> keys,
 
 inline answers check_keys(const stored_filter& in, std::span<const digest> keys, event_time now = {}) {
   return detail::ask(in, keys, now, [&](auto& batches) { return in.check(batches); });
+}
+
+/// The answers of a call that must succeed; if it did not, the test fails with the error's message.
+inline answers answered(answers all, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (!all.result)
+    ADD_FAILURE_AT(file, line) << "no answer: " << all.result.error().message;
+  else if (*all.result != everseen::tally_of(all.verdicts))
+    ADD_FAILURE_AT(file, line) << "the tally is not that of the verdicts";
+  return all;
+}
+
+/// As answered().
+inline tally tally_of(const answers& all, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return everseen::tally_of(answered(all, file, line).verdicts);
+}
+
+/// As answered().
+inline std::uint64_t fresh_in(const answers& all, const char* file = __builtin_FILE(),
+                              int line = __builtin_LINE()) {
+  return tally_of(all, file, line).fresh;
 }
 
 inline std::uint64_t keys_in(const stored_filter& filter) {

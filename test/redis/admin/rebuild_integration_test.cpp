@@ -96,8 +96,8 @@ TEST_P(Rebuild, KeepsTheWindow) {
   EXPECT_EQ(outcome(add_keys(*recent, meanwhile, event_time(110s))), "50 fresh");
   EXPECT_EQ(outcome(add_keys(*recent, old_, event_time(110s))), "500 seen");
   rebuild->commit();
-  EXPECT_EQ(add_keys(*recent, meanwhile, event_time(120s)).result->seen, 50u);
-  EXPECT_EQ(add_keys(*recent, meanwhile, event_time(0s)).result->late, 50u);
+  EXPECT_EQ(tally_of(add_keys(*recent, meanwhile, event_time(120s))).seen, 50u);
+  EXPECT_EQ(tally_of(add_keys(*recent, meanwhile, event_time(0s))).late, 50u);
   EXPECT_THROW(store_->begin_rebuild("recent", windowed(120s), {}), parameter_error);
 }
 
@@ -192,12 +192,12 @@ TEST_P(Rebuild, ReportsNoLateKeyAsFresh) {
   const auto recent = store_->create("recent", s);
   ASSERT_TRUE(add_keys(*recent, old_, event_time(30s)).result);
   ASSERT_TRUE(add_keys(*recent, source_.take(50), event_time(200s)).result);
-  EXPECT_EQ(add_keys(*recent, old_, event_time(30s)).result->late, 500U);
+  EXPECT_EQ(tally_of(add_keys(*recent, old_, event_time(30s))).late, 500U);
   const auto rebuild = store_->begin_rebuild("recent", s, {});
-  EXPECT_EQ(add_keys(*recent, old_, event_time(30s)).result->late, 500U);
+  EXPECT_EQ(tally_of(add_keys(*recent, old_, event_time(30s))).late, 500U);
   rebuild->commit();
-  EXPECT_EQ(add_keys(*recent, old_, event_time(30s)).result->late, 500U);
-  EXPECT_EQ(add_keys(*client("recent"), old_, event_time(30s)).result->late, 500U);
+  EXPECT_EQ(tally_of(add_keys(*recent, old_, event_time(30s))).late, 500U);
+  EXPECT_EQ(tally_of(add_keys(*client("recent"), old_, event_time(30s))).late, 500U);
 }
 
 // Promise: a filter is not exported until its rebuild has ended (redis, Rebuild).
@@ -323,7 +323,7 @@ TEST(RebuildForAnotherJudge, LosesNothingInEitherDirection) {
     EXPECT_TRUE(add_keys(*rebuild->target(), all).result);
     rebuild->commit();
     all.insert(all.end(), meanwhile.begin(), meanwhile.end());
-    EXPECT_EQ(check_keys(*reader, all).result->seen, all.size());
+    EXPECT_EQ(tally_of(check_keys(*reader, all)).seen, all.size());
     EXPECT_EQ(store_at(server.url())->open("clicks", access::read)->get_spec().judge, next);
   }
 }

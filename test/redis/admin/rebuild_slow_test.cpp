@@ -179,7 +179,7 @@ void rebuild_while_in_use(const std::string& url, judges by) {
   }
   EXPECT_EQ(twice, 0) << "keys were fresh for more than one process";
   EXPECT_EQ(never, 0) << "keys were never fresh";
-  EXPECT_EQ(test::check_keys(*store->open("busy", access::read), future_keys()).result->seen, new_keys);
+  EXPECT_EQ(tally_of(test::check_keys(*store->open("busy", access::read), future_keys())).seen, new_keys);
 }
 
 class RebuildInUse : public testing::TestWithParam<judges> {

@@ -157,7 +157,7 @@ TEST_P(Renaming, DelayedAnywhereHarmsNoConcurrentRenaming) {
         make("a", few);
         bool over = false;
         {
-          const auto held_up = store_at(proxy_.url("/?retry_for=60s"));
+          const auto held_up = store_at(proxy_.url());
           proxy_.refuse(false);
           proxy_.cut_for_long_after(w, bytes);
           std::atomic<bool> done = false;

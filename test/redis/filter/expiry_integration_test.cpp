@@ -62,10 +62,10 @@ TEST_P(Life, NoKeyOfAnExpiringFilterHasATimeLimit) {
   random_digests random(3);
   // Where clients judge: more than a chunk of the journal, and checkpoints.
   for (int i = 0; i < (GetParam() == judges::clients ? 40 : 3); ++i)
-    (void)add_keys(*filter, random.take(20'000));
+    answered(add_keys(*filter, random.take(20'000)));
   EXPECT_THAT(keys_with_a_limit(), IsEmpty());
   store_->expire_at("clicks", now() + 2h);
-  (void)add_keys(*filter, random.take(20'000));
+  answered(add_keys(*filter, random.take(20'000)));
   EXPECT_THAT(keys_with_a_limit(), IsEmpty());
 }
 
@@ -132,7 +132,7 @@ TEST_P(Life, ClientOfAnEndedFilterLearnsThatItHasExpiredAlsoOnceItsKeysAreRemove
 
 TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsReused) {
   for (const std::string name : {"a", "b", "c"})
-    (void)add_keys(*store_->create(name, sized(), 1s), std::span(keys_).first(10));
+    answered(add_keys(*store_->create(name, sized(), 1s), std::span(keys_).first(10)));
   wait_for_the_end();
   (void)store_->create("a", sized());
   (void)store_->create("d", sized());
@@ -151,7 +151,7 @@ TEST_P(Life, EndedFiltersAreRemovedByTheNextClientThatOpensTheStoreToWrite) {
   const auto keys_of_kept = keys_of_filters();
   for (const bool creates : {false, true}) {
     for (const std::string name : {"a", "b", "c"}) {
-      (void)add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10));
+      answered(add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10)));
       let_expire(name);
     }
     const auto before = all_keys();
@@ -176,7 +176,7 @@ TEST_P(Life, RemovalThatCrashedIsFinishedByTheNextClient) {
   for (const direction w : {direction::to_server, direction::to_client})
     for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 257 : 53) {
       SCOPED_TRACE(std::to_string(bytes) + " bytes");
-      (void)add_keys(*store_->create("clicks", sized(), 1h), std::span(keys_).first(200));
+      answered(add_keys(*store_->create("clicks", sized(), 1h), std::span(keys_).first(200)));
       let_expire("clicks");
       (void)die_after(proxy, proxy.url("/?retry_for=1ms"), w, bytes,
                       [](redis_store& in) { (void)in.open("kept", access::write); });
@@ -194,7 +194,7 @@ TEST_P(Life, RemovalThatCrashedIsFinishedByTheNextClient) {
 TEST_P(Life, ClientsThatRemoveTheSameFiltersConcurrentlyAllSucceed) {
   for (int i = 0; i < 10; ++i) {
     const std::string name = "f" + std::to_string(i);
-    (void)add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10));
+    answered(add_keys(*store_->create(name, sized(), 1h), std::span(keys_).first(10)));
     let_expire(name);
   }
   std::vector<std::future<void>> clients;
@@ -223,7 +223,7 @@ TEST_P(Life, FilterMustLiveForAtLeastASecond) {
 TEST_P(Life, FilterWorksAfterItsServerIsKilledWhileSettingAnEnd) {
   (void)store_->create("clicks", sized(1'000, 1));
   const auto first = std::span(keys_).first(100);
-  (void)add_keys(*client(), first);
+  answered(add_keys(*client(), first));
   std::optional<event_time> before;
   const event_time end = now() + 1h;
   for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
@@ -271,7 +271,7 @@ TEST_P(Life, EndedFilterIsRemovedFromAllItsServers) {
   redis_server second(with_judge());
   const std::string url = "redis://" + server_.address() + "," + second.address();
   const auto many = store_at(url);
-  (void)add_keys(*many->create("clicks", sized(300, 4), 1s), keys_);
+  answered(add_keys(*many->create("clicks", sized(300, 4), 1s), keys_));
   EXPECT_THAT(keys_of_filters(second), Not(IsEmpty()));
   test::wait_until([&] { return many->list().empty(); }, "the filter ends");
   store_at(url)->remove_expired();

@@ -67,7 +67,7 @@ TEST_P(LifeRace, CallOfAClientThatDiedDoesNotUndoALaterChangeWhenItArrives) {
     for (const an_end second : {late, an_end()})
       for (std::size_t bytes = 0;; bytes += 101) {
         SCOPED_TRACE(std::to_string(bytes) + " bytes");
-        (void)add_keys(*store_->create("clicks", sized()), std::span(keys_).first(200));
+        answered(add_keys(*store_->create("clicks", sized()), std::span(keys_).first(200)));
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, soon);
         if (first.was_stopped) store_->expire_at("clicks", second);
@@ -81,7 +81,7 @@ TEST_P(LifeRace, CallOfAClientThatDiedDoesNotUndoALaterChangeWhenItArrives) {
 }
 
 TEST_P(LifeRace, ManyClientsThatSetEndsConcurrentlyAllSucceed) {
-  (void)add_keys(*store_->create("clicks", sized(200, 4)), keys_);
+  answered(add_keys(*store_->create("clicks", sized(200, 4)), keys_));
   std::vector<std::future<void>> clients;
   for (int i = 0; i < 6; ++i)
     clients.push_back(std::async(std::launch::async, [this, i] {
@@ -101,7 +101,7 @@ TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) 
   unsigned stopped = 0;
   for (std::size_t bytes = 0;; bytes += 79) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
-    (void)add_keys(*store_->create("clicks", sized()), keys_);
+    answered(add_keys(*store_->create("clicks", sized()), keys_));
     session with(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
     const filter_identity old = all.open(with, "clicks", true);
@@ -129,7 +129,7 @@ TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) 
 
 TEST_P(LifeRace, LateCopiesOfTheCallsOfACreationLimitNoKeyOfTheFilter) {
   const auto filter = store_->create("clicks", sized());
-  for (int i = 0; i < 100; ++i) (void)add_keys(*filter, test::random_digests(10 + i).take(1'000));
+  for (int i = 0; i < 100; ++i) answered(add_keys(*filter, test::random_digests(10 + i).take(1'000)));
   std::vector<partition_state> states;
   for (std::uint32_t p = 0; p < sized().partitions; ++p) states.push_back(filter->state(p));
   session with(parse_redis_url(server_.url()));

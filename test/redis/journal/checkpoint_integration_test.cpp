@@ -31,7 +31,7 @@ class CheckpointUnderWay : public JudgedByClients {
   void abandon_a_checkpoint(std::size_t after_bytes, event_time now = {}) {
     cutting_proxy proxy(server_.port());
     const auto lost = client_by(proxy, "/?retry_for=0s&timeout=20s");
-    (void)check_keys(*lost, random_.take(1), now);
+    answered(check_keys(*lost, random_.take(1), now));
     const auto keys = random_.take(100);
     proxy.hold_after(direction::to_server, after_bytes);
     auto got = add_beside(*lost, keys, now);
@@ -59,7 +59,7 @@ TEST_F(CheckpointUnderWay, LateWriterIsRefusedAndNothingIsLost) {
   keys_ = fill_to_the_brink(*beside, random_);
   cutting_proxy proxy(server_.port());
   const auto late = client_by(proxy);
-  (void)check_keys(*late, keys_);
+  answered(check_keys(*late, keys_));
   const auto of_late = random_.take(100);
   const auto of_other = random_.take(100);
   proxy.hold_after(direction::to_server, part_of_the_segment);
@@ -98,9 +98,9 @@ TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNoBitBehindAReset) {
   // Two slices; before the reset the newer one has keys in all of its pages, after it a single key.
   const auto beside =
       make({.capacity = 1'200'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
-  (void)add_keys(*beside, random_.take(1), event_time(0ms));
+  answered(add_keys(*beside, random_.take(1), event_time(0ms)));
   const auto old = random_.take(20'000);
-  (void)add_keys(*beside, old, event_time(1000ms));
+  answered(add_keys(*beside, old, event_time(1000ms)));
   keys_ = fill_to_the_brink(*beside, random_, event_time(0ms));
   // The first segment, and a part of the other one.
   const std::uint64_t segment = beside->state(0).bytes() / 2;
@@ -108,9 +108,9 @@ TEST_F(CheckpointUnderWay, AbandonedCheckpointLeavesNoBitBehindAReset) {
   store_->reset("clicks");
   EXPECT_EQ(field("begin"), field("end"));
   const auto later = client();
-  (void)add_keys(*later, random_.take(1), event_time(0ms));
-  (void)add_keys(*later, random_.take(1), event_time(1000ms));
-  for (int i = 0; i < 40; ++i) (void)add_keys(*later, random_.take(30'000), event_time(0ms));
+  answered(add_keys(*later, random_.take(1), event_time(0ms)));
+  answered(add_keys(*later, random_.take(1), event_time(1000ms)));
+  for (int i = 0; i < 40; ++i) answered(add_keys(*later, random_.take(30'000), event_time(0ms)));
   ASSERT_LT(journal_bytes(), 40u * 30'000 * sizeof(digest)) << "there was a checkpoint";
   EXPECT_EQ(fresh_in(check_keys(*client(), old, event_time(1000ms))), old.size());
 }
@@ -131,28 +131,28 @@ TEST_F(CheckpointUnderWay, SegmentsOfTwoAbandonedCheckpointsGoWithTheNextWhoseBe
   // The first checkpoint has placed the segment of the first slice, the second one that of the third slice.
   const auto beside =
       make({.capacity = 1'200'000, .error_rate = 1e-9, .window = window_spec{2000ms, 2}, .partitions = 1});
-  (void)add_keys(*beside, random_.take(20'000), event_time(0ms));
+  answered(add_keys(*beside, random_.take(20'000), event_time(0ms)));
   keys_ = fill_to_the_brink(*beside, random_, event_time(1000ms));
   const std::uint64_t segment = beside->state(0).bytes() / 2;
   const auto slice = [&](int number) { return state_key() + ":" + std::to_string(number) + ".0"; };
   const auto is_there = [&](int number) { return server_.run({"EXISTS", slice(number)}) == "1"; };
   abandon_a_checkpoint(segment + segment * 3 / 4, event_time(1000ms));
   ASSERT_TRUE(is_there(0));
-  (void)add_keys(*beside, random_.take(180'000), event_time(2000ms));
-  (void)add_keys(*beside, random_.take(180'000), event_time(3000ms));
+  answered(add_keys(*beside, random_.take(180'000), event_time(2000ms)));
+  answered(add_keys(*beside, random_.take(180'000), event_time(3000ms)));
   backdate_checkpoint();
   abandon_a_checkpoint(2 * segment + segment * 3 / 4, event_time(3000ms));
   ASSERT_TRUE(is_there(2));
 
   cutting_proxy proxy(server_.port());
   const auto next = client_by(proxy);
-  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  answered(add_keys(*next, random_.take(1), event_time(6000ms)));
   const std::size_t before = proxy.passed(direction::to_client);
-  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  answered(add_keys(*next, random_.take(1), event_time(6000ms)));
   const std::size_t answer = proxy.passed(direction::to_client) - before;
   backdate_checkpoint();
   proxy.cut_after(direction::to_client, answer);  // the answer to the beginning follows
-  (void)add_keys(*next, random_.take(1), event_time(6000ms));
+  answered(add_keys(*next, random_.take(1), event_time(6000ms)));
   ASSERT_TRUE(proxy.has_cut());
   ASSERT_NE(field("begin"), to_text(journal_position{})) << "the checkpoint was finished";
   EXPECT_FALSE(is_there(0));
@@ -183,7 +183,7 @@ TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
   keys_ = fill_to_the_brink(*beside, random_);
   cutting_proxy proxy(server_.port());
   const auto ahead = client_by(proxy);
-  (void)check_keys(*ahead, keys_);
+  answered(check_keys(*ahead, keys_));
   const std::string kept_end = field("end");
   // The record is acknowledged; the checkpoint after it meets a replica that never received it.
   proxy.hold_after(direction::to_client, 0);
@@ -207,12 +207,12 @@ TEST_F(CheckpointUnderWay, JournalThatIsTruncatedWhileAClientReadsItIsNotALoss) 
   const auto slow = client_by(proxy);
   EXPECT_EQ(fresh_in(add_keys(*slow, random_.take(10))), 10u);
   const auto unread = random_.take(1000);
-  (void)add_keys(*beside, unread);
+  answered(add_keys(*beside, unread));
   // It receives the end of the journal and is stopped before it reads it: `$<bytes>\r\n<end>\r\n` passes.
   proxy.hold_after(direction::to_client, field("end").size() + 7);
   auto got = std::async(std::launch::async, [&] { return check_keys(*slow, unread); });
   wait_until_held(proxy);
-  for (int i = 0; i < 40; ++i) (void)add_keys(*beside, random_.take(10'000));
+  for (int i = 0; i < 40; ++i) answered(add_keys(*beside, random_.take(10'000)));
   ASSERT_THAT(keys_like(server_, "everseen:{*/0}:j0"), IsEmpty());
   proxy.release();
   const auto read = got.get();

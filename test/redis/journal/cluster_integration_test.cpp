@@ -28,9 +28,9 @@ std::vector<std::string> states_on(const test::redis_server& node) {
 
 TEST(JournalInACluster, SlotThatMovesDuringAnAddLosesNothing) {
   redis_cluster cluster;
-  const auto filter = store_at(cluster.url("?retry_for=20s"))
-                          ->create("clicks", judged_by_clients({.capacity = 50'000, .error_rate = 1e-12}));
-  const auto beside = store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write);
+  const auto filter =
+      store_at(cluster.url())->create("clicks", judged_by_clients({.capacity = 50'000, .error_rate = 1e-12}));
+  const auto beside = store_at(cluster.url())->open("clicks", access::write);
   random_digests random(81);
   const auto keys = random.take(2000);
   EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 2000u);
@@ -75,9 +75,9 @@ TEST(JournalInACluster, SlotThatMovesDuringAnAddLosesNothing) {
 TEST(JournalInACluster, AlternatingClientsContinueWhileASlotMoves) {
   redis_cluster cluster;
   const auto one =
-      store_at(cluster.url("?retry_for=20s"))
+      store_at(cluster.url())
           ->create("clicks", judged_by_clients({.capacity = 50'000, .error_rate = 1e-12, .partitions = 1}));
-  const auto other = store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write);
+  const auto other = store_at(cluster.url())->open("clicks", access::write);
   random_digests random(83);
   const auto add_in_turns = [&] {
     for (const auto& each : {one, other, one, other}) {
@@ -97,7 +97,7 @@ TEST(JournalInACluster, AlternatingClientsContinueWhileASlotMoves) {
 
 TEST(JournalInACluster, LaggingReplicaIsDetectedByClientsThatKnewMore) {
   redis_cluster cluster(redis_cluster::replicas::one_each);
-  const auto open = [&] { return store_at(cluster.url("?retry_for=20s"))->open("clicks", access::write); };
+  const auto open = [&] { return store_at(cluster.url())->open("clicks", access::write); };
   (void)store_at(cluster.url())
       ->create("clicks", judged_by_clients({.capacity = 20'000, .error_rate = 1e-12, .partitions = 24}));
   random_digests random(82);

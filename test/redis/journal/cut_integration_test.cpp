@@ -133,7 +133,7 @@ TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
     const auto beside = make({.capacity = 140'000, .error_rate = 1e-8, .partitions = 1});
     const auto keys = fill_to_the_brink(*beside, random_);
     const auto writer = client_by(proxy);
-    (void)check_keys(*writer, std::span(keys).first(1));
+    answered(check_keys(*writer, std::span(keys).first(1)));
     const auto last = random_.take(100);
     cut();
     const auto got = add_keys(*writer, last);
@@ -164,7 +164,7 @@ TEST_F(JournalCut, LoadIsCompleteWhereverItsConnectionIsCut) {
   auto keys = fill_to_the_brink(*beside, random_);
   for (const std::size_t n : {100u, 50u}) {
     const auto more = random_.take(n);
-    (void)add_keys(*beside, more);
+    answered(add_keys(*beside, more));
     keys.insert(keys.end(), more.begin(), more.end());
   }
   ASSERT_GT(journal_bytes(), 0u);

@@ -33,10 +33,6 @@ inline std::size_t key_bytes(const spec& s) {
 inline constexpr std::size_t many = long_record_bytes / short_key_bytes + 50;
 inline constexpr std::size_t not_many = long_record_bytes / short_key_bytes - 50;
 
-inline std::uint64_t fresh_in(const test::answers& a) {
-  return static_cast<std::uint64_t>(std::ranges::count(a.verdicts, verdict::fresh));
-}
-
 /// A server, and clients like other processes.
 class JudgedByClients : public testing::Test {
  protected:
@@ -49,7 +45,7 @@ class JudgedByClients : public testing::Test {
   }
   /// A client that reaches the server through a proxy.
   std::shared_ptr<stored_filter> client_by(const test::cutting_proxy& proxy,
-                                           const std::string& options = "/?retry_for=20s") {
+                                           const std::string& options = "") {
     return store_at(proxy.url(options))->open("clicks", access::write);
   }
   std::shared_ptr<stored_filter> make(spec_request request, const std::string& name = "clicks") {
@@ -76,7 +72,7 @@ class JudgedByClients : public testing::Test {
   std::vector<digest> fill_to_the_brink(stored_filter& filter, test::random_digests& random,
                                         event_time now = {}) {
     const auto one = random.take(1);
-    (void)test::add_keys(filter, one, now);
+    answered(test::add_keys(filter, one, now));
     const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 20, filter.state(0).bytes());
     // In each record 56 bytes are not keys; there are fewer than 10 records.
     auto keys = random.take((least - journal_bytes()) / key_bytes(filter.get_spec()) - 75);

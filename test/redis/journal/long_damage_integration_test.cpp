@@ -24,7 +24,7 @@ class DamagedLongRecord : public JudgedByClients {
   DamagedLongRecord() {
     for (const std::size_t n : {5ul, many, 6ul, many, many}) {
       const auto more = random_.take(n);
-      (void)add_keys(*filter_, more);
+      answered(add_keys(*filter_, more));
       keys_.insert(keys_.end(), more.begin(), more.end());
     }
   }
@@ -45,7 +45,7 @@ class DamagedLongRecord : public JudgedByClients {
   std::shared_ptr<stored_filter> filter_ = make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1});
   std::shared_ptr<stored_filter> behind_ = [this] {
     auto early = client();
-    (void)check_keys(*early, random_digests(1).take(1));
+    answered(check_keys(*early, random_digests(1).take(1)));
     return early;
   }();
 };

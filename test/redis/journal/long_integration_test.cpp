@@ -129,7 +129,7 @@ TEST_F(LongRecords, AreTruncatedAtACheckpoint) {
   const auto filter = make({.capacity = 150'000, .error_rate = 1e-9, .partitions = 1});
   all_ = fill_to_the_brink(*filter, random_);
   const auto behind = client();
-  (void)check_keys(*behind, all_);
+  answered(check_keys(*behind, all_));
   add(*filter, many);
   EXPECT_EQ(journal_bytes(), 0u);
   const auto last = parse_journal_position(field("end"))->offset / journal_chunk_bytes;
@@ -157,7 +157,7 @@ TEST_F(LongRecords, OverwriteTheLeftoversOfAKilledServer) {
   add(*make({.capacity = 100'000, .error_rate = 1e-9, .partitions = 1}), 5);
   // After the end, a record that would fit there; in the next chunk, something that expires.
   const std::string end = field("end");
-  (void)add_keys(*client(), random_.take(7));
+  answered(add_keys(*client(), random_.take(7)));
   (void)server_.run({"HSET", state_key(), "end", end});
   (void)server_.run({"SET", chunk(1), std::string(100'000, 'x'), "PX", "60000"});
   const auto next = client();

@@ -180,7 +180,7 @@ class LateCopy : public StagedRecord {
 
 TEST_F(LateCopy, OfTheLastCallIsAnsweredAsDoneAndChangesNothing) {
   const auto filter = make(request_);
-  (void)add_keys(*filter, random_.take(5));
+  answered(add_keys(*filter, random_.take(5)));
   const call once = next(many);
   stage(once);
   ASSERT_EQ(run(once), "K");
@@ -197,7 +197,7 @@ TEST_F(LateCopy, OfTheLastCallIsAnsweredAsDoneAndChangesNothing) {
 
 TEST_F(LateCopy, OfAnOlderCallIsRefusedAndTakesNothingButItsOwnBytes) {
   const auto filter = make(request_);
-  (void)add_keys(*filter, random_.take(5));
+  answered(add_keys(*filter, random_.take(5)));
   const call older = next(many);
   stage(older);
   ASSERT_EQ(run(older), "K");
@@ -218,7 +218,7 @@ TEST_F(LateCopy, OfAnOlderCallIsRefusedAndTakesNothingButItsOwnBytes) {
 
 TEST_F(LateCopy, WithAScriptButWithoutItsBytesAddsNothing) {
   const auto filter = make(request_);
-  (void)add_keys(*filter, random_.take(5));
+  answered(add_keys(*filter, random_.take(5)));
   const std::string end = field("end");
   const call lone = next(many);
   EXPECT_EQ(run(lone), "U");

@@ -246,7 +246,7 @@ TEST_P(JournalModelOfRebuilds, AnyOrderOfActionsOfClientsAndOthersIsOneExactSet)
   const auto last = store_->begin_rebuild("clicks", sized(20'000, 3), {});
   const auto in_use = exact_.now();
   const range kept = {0, 10'000};
-  exact_.note_added(kept.from, add_keys(*last->target(), keys(kept)).verdicts);
+  exact_.note_added(kept.from, answered(add_keys(*last->target(), keys(kept))).verdicts);
   last->commit();
   exact_.forget_before(began, in_use, exact_set::outcome::done);
   const auto filter = client();

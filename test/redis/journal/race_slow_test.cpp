@@ -114,7 +114,7 @@ TEST_F(JournalCrash, ClientsThatAddBesideAKilledServerGetFreshOnce) {
     std::vector<std::jthread> threads;
     for (std::size_t t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
-        const auto filter = store_at(server_.unix_url("?retry_for=60s"))->open("clicks", access::write);
+        const auto filter = store_at(server_.unix_url())->open("clicks", access::write);
         random_digests random(80 + t);
         while (!is_over_) {
           const std::size_t some = random.word() % 4 == 0 ? 3 * many : 400;
@@ -144,7 +144,7 @@ TEST_F(JournalCrash, ClaimsBesideAKilledServerCountOnce) {
     std::vector<std::jthread> threads;
     for (std::size_t t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
-        const opened_job job(store_at(server_.unix_url("?retry_for=60s"))->open("clicks", access::write));
+        const opened_job job(store_at(server_.unix_url())->open("clicks", access::write));
         random_digests random(90 + t);
         std::uint64_t some = 0;
         for (std::uint64_t from = 0; !is_over_; from += some) {

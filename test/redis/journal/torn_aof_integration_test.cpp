@@ -80,8 +80,8 @@ TEST_F(TornJournal, AddedKeysAreStoredOrFreshAgainAndOthersFollow) {
   const auto first = random_.take(20);
   const auto torn = random_.take(20);
   const auto later = random_.take(10);
-  (void)add_keys(*before, first);
-  at_each_cut([&] { (void)add_keys(*before, torn); },
+  answered(add_keys(*before, first));
+  at_each_cut([&] { answered(add_keys(*before, torn)); },
               [&](torn_aof& file) {
                 EXPECT_EQ(fresh_in(add_keys(*client(), first)), 0u);
                 const std::uint64_t again = fresh_in(add_keys(*client(), torn));
@@ -97,9 +97,9 @@ TEST_F(TornJournal, AddedKeysAreStoredOrFreshAgainAndOthersFollow) {
 
 TEST_F(TornJournal, ShorterRecordFollowsAHalfBlockThatRunsLater) {
   const auto before = make(request_);
-  (void)add_keys(*before, random_.take(20));
+  answered(add_keys(*before, random_.take(20)));
   const auto shorter = random_.take(3);
-  at_each_cut([&] { (void)add_keys(*before, random_.take(50)); },
+  at_each_cut([&] { answered(add_keys(*before, random_.take(50))); },
               [&](torn_aof& file) {
                 EXPECT_EQ(fresh_in(add_keys(*client(), shorter)), 3u);
                 file.crash();
@@ -165,7 +165,7 @@ TEST_F(TornJournal, ForeignBlockThatWasOpenBeforeTakesNoKeyWithIt) {
   const auto before = make(request_);
   const auto first = random_.take(20);
   const auto later = random_.take(20);
-  (void)add_keys(*before, first);
+  answered(add_keys(*before, first));
   at_each_cut([&] { close_the_block(); },
               [&](torn_aof& file) {
                 EXPECT_EQ(fresh_in(add_keys(*client(), later)), 20u);
@@ -179,7 +179,7 @@ TEST_F(TornJournal, CheckpointIsFinishedOrRestarted) {
   const auto before = make({.capacity = 70'000, .error_rate = 1e-6, .partitions = 1});
   const auto keys = fill_to_the_brink(*before, random_);
   const auto torn = random_.take(100);
-  at_each_cut([&] { (void)add_keys(*before, torn); },
+  at_each_cut([&] { answered(add_keys(*before, torn)); },
               [&](torn_aof& file) {
                 const std::uint64_t again = fresh_in(add_keys(*client(), torn));
                 EXPECT_EQ(again % 100, 0u) << again;
@@ -197,7 +197,7 @@ TEST_F(TornJournal, CheckpointIsFinishedOrRestarted) {
 TEST_F(TornJournal, ResetIsDoneOrNotOrIsDamageThatAnotherResetRepairs) {
   const auto before = make(request_);
   const auto keys = random_.take(200);
-  (void)add_keys(*before, keys);
+  answered(add_keys(*before, keys));
   at_each_cut([&] { store_->reset("clicks"); },
               [&](torn_aof& file) {
                 const auto between = random_.take(10);

@@ -117,7 +117,7 @@ TEST_P(RetryAnywhere, LookUpCutAnywhereIsAnswered) {
     bool cut = true;
     for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
       proxy_.cut_after(w, at);
-      EXPECT_EQ(check_keys(*filter, batch).result->seen, 3u) << at << ' ' << name_of(w);
+      EXPECT_EQ(tally_of(check_keys(*filter, batch)).seen, 3u) << at << ' ' << name_of(w);
       cut = proxy_.has_cut();
     }
   }
@@ -159,7 +159,7 @@ TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
       try {
         const auto filter = cut_->create(name, s);
         cut = proxy_.has_cut();
-        EXPECT_EQ(add_keys(*filter, random_digests(3).take(3)).result->fresh, 3u) << where;
+        EXPECT_EQ(tally_of(add_keys(*filter, random_digests(3).take(3))).fresh, 3u) << where;
       } catch (const error& e) {
         FAIL() << where << ": " << e.what();
       }
@@ -268,7 +268,7 @@ TEST_F(RetryJudged, BatchThatMayHaveRunIsUnknownWhenItsCommandIsDenied) {
   EXPECT_THAT(got.result.error().message, testing::HasSubstr("NOPERM"));
   EXPECT_EQ(got.verdicts, std::vector<verdict>(20, verdict::unknown));
   server_.run({"ACL", "SETUSER", "default", "+@all"});
-  EXPECT_EQ(add_keys(*filter, random_digests(3).take(5)).result->fresh, 5u);
+  EXPECT_EQ(tally_of(add_keys(*filter, random_digests(3).take(5))).fresh, 5u);
 }
 
 TEST(RetryThroughRestarts, VerdictsAreThoseOfAnUndisturbedRun) {
@@ -276,7 +276,7 @@ TEST(RetryThroughRestarts, VerdictsAreThoseOfAnUndisturbedRun) {
   o.config = test::with_module();
   o.config.insert(o.config.end(), {"--appendonly", "yes", "--appendfsync", "always"});
   redis_server server(o);
-  const auto store = store_at(server.url("?retry_for=30s"));
+  const auto store = store_at(server.url());
   const spec s = planned(*store, {.capacity = 500, .error_rate = 0.01, .partitions = 2});
   const auto filter = store->create("a", s);
   memory_store memory;

@@ -110,7 +110,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
     EXPECT_EQ(filter->state(0).keys(), all_events) << what;
     const auto newer = store.open("new", access::read);
     EXPECT_EQ(newer->path().asks_first, predecessor{"old"}) << what;
-    EXPECT_EQ(check_keys(*store.open("old", access::read), random_digests(8).take(10)).result->seen, 10u)
+    EXPECT_EQ(tally_of(check_keys(*store.open("old", access::read), random_digests(8).take(10))).seen, 10u)
         << what;
   }
 

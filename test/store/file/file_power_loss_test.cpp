@@ -195,7 +195,7 @@ TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
       if (!filters.exists("f")) continue;
       const auto filter = filters.open("f", access::write);
       EXPECT_GE(keys_in(*filter), 10u);
-      EXPECT_EQ(check_keys(*filter, random_digests(1).take(100)).result->seen, 100u)
+      EXPECT_EQ(tally_of(check_keys(*filter, random_digests(1).take(100))).seen, 100u)
           << cut << ": bits are missing";
     }
     if (!on.has_failed()) return;

@@ -49,7 +49,7 @@ TEST(FileProcesses, ReaderSeesEveryKeyThatAWriterElsewhereAcknowledged) {
     for (const verdict v : got.verdicts) ASSERT_TRUE(v == verdict::seen || v == verdict::late) << last;
   }
   EXPECT_EQ(last, batches - 1);
-  EXPECT_EQ(check_keys(*reader, keys_of(last), time_of(last)).result->seen, 50u);
+  EXPECT_EQ(tally_of(check_keys(*reader, keys_of(last), time_of(last))).seen, 50u);
 }
 
 // Promise: of many processes that create a filter exactly one succeeds (files, Durability).

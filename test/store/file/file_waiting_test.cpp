@@ -65,11 +65,11 @@ class FileWaiting : public ::testing::Test {
     if (!others_.exists(name)) (void)others_.create(name, small(), 1s);
     holder_ = others_.open(name, access::write);
   }
-  void make(const std::string& name) { (void)add_keys(*others_.create(name, small()), keys_); }
+  void make(const std::string& name) { answered(add_keys(*others_.create(name, small()), keys_)); }
   void expect_waited() const { EXPECT_TRUE(policy_->has_waited); }
   void expect_keys(const std::string& name) {
     expect_waited();
-    EXPECT_EQ(check_keys(*others_.open(name, access::read), keys_).result->seen, keys_.size());
+    EXPECT_EQ(tally_of(check_keys(*others_.open(name, access::read), keys_)).seen, keys_.size());
   }
 
   scratch_directory scratch_;
