@@ -1,34 +1,16 @@
-#include "everseen/cli/verb/verbs.hpp"
-
 #include "test/cli/shell.hpp"
 
 namespace everseen::test {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::StartsWith;
 
 class Manual : public Shell {};
 
-TEST_F(Manual, HasAPageForEveryVerb) {
-  given("everseen man --all pages");
-  EXPECT_TRUE(exists(directory() / "pages/everseen.1"));
-  for (const cli::verb& v : cli::all_verbs())
-    EXPECT_TRUE(exists(directory() / ("pages/everseen-" + std::string(v.name) + ".1"))) << v.name;
-}
-
-TEST_F(Manual, HasTheSectionsOfAPage) {
-  for (const cli::verb& v : cli::all_verbs())
-    EXPECT_THAT(sh("everseen man " + std::string(v.name)),
-                Prints(AllOf(StartsWith(".TH \"EVERSEEN\\-"), HasSubstr(".SH NAME\neverseen\\-"),
-                             HasSubstr(".SH SYNOPSIS\n"), HasSubstr(".SH EXAMPLES\n"))));
-  EXPECT_THAT(sh("everseen man"), Prints(HasSubstr(".SH VERBS\n")));
-}
-
 TEST_F(Manual, RendersWithoutWarnings) {
   given("everseen man --all pages");
+  EXPECT_THAT(sh("cat pages/everseen.1"), Prints(HasSubstr(".SH VERBS\n")));
   EXPECT_THAT(sh("for page in pages/*; do MANROFFSEQ= MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l $page "
                  "2>&1 >/dev/null; done"),
               Prints(IsEmpty()));
@@ -87,11 +69,7 @@ TEST_F(Completion, OfFishCompletesVerbsOptionsValuesAndFilters) {
   EXPECT_THAT(candidates("info --store=file:elsewhere o"), Prints("other\n"));
 }
 
-TEST_F(Completion, CompletesEveryVerbInEveryShell) {
-  for (const auto* shell : {"bash", "zsh", "fish"}) {
-    const std::string script = sh(std::string("everseen completion ") + shell).out;
-    for (const cli::verb& v : cli::all_verbs()) EXPECT_THAT(script, HasSubstr(std::string(v.name))) << shell;
-  }
+TEST_F(Completion, OfAnotherShellIsRefused) {
   EXPECT_THAT(sh("everseen completion tcsh"), Complains(2, "tcsh", "bash, zsh, fish"));
 }
 

@@ -50,18 +50,16 @@ void expect_that_it_exists(std::string_view sentence, const verb* typed) {
   }
 }
 
-TEST(ForeignVerbs, AreNoVerbsOfOursAndHaveOneSentence) {
+TEST(ForeignVerbs, AreNoVerbsOfOursAndExplainedByOneSentenceAboutVerbsAndOptionsThatExist) {
   std::set<std::string> known;
-  for (const foreign_verb& row : foreign_verbs())
+  for (const foreign_verb& row : foreign_verbs()) {
+    expect_that_it_exists(row.sentence, nullptr);
     for (const std::string& word : words_in(row.words)) {
       EXPECT_EQ(find_verb(word), nullptr) << word;
       EXPECT_TRUE(known.insert(word).second) << word << " is there twice";
       EXPECT_EQ(about_foreign_verb(word), row.sentence);
     }
-}
-
-TEST(ForeignVerbs, AreExplainedByVerbsAndOptionsThatExist) {
-  for (const foreign_verb& row : foreign_verbs()) expect_that_it_exists(row.sentence, nullptr);
+  }
 }
 
 TEST(ForeignVerbs, AreFoundInAnyCaseAndAsCommandsOfRedis) {
@@ -87,16 +85,13 @@ std::vector<const verb*> audience_of(const foreign_option& row, const std::strin
   return all;
 }
 
-TEST(ForeignOptions, AreEachSaidToUsersOfAVerb) {
+TEST(ForeignOptions, AreEachSaidToUsersOfAVerbAndExplainedByVerbsAndOptionsThatExist) {
   for (const foreign_option& row : foreign_options())
-    for (const std::string& option : words_in(row.words))
-      EXPECT_FALSE(audience_of(row, option).empty()) << option << " in place " << row.place;
-}
-
-TEST(ForeignOptions, AreExplainedByVerbsAndOptionsThatExist) {
-  for (const foreign_option& row : foreign_options())
-    for (const std::string& option : words_in(row.words))
-      for (const verb* typed : audience_of(row, option)) expect_that_it_exists(row.sentence, typed);
+    for (const std::string& option : words_in(row.words)) {
+      const std::vector<const verb*> audience = audience_of(row, option);
+      EXPECT_FALSE(audience.empty()) << option << " in place " << row.place;
+      for (const verb* typed : audience) expect_that_it_exists(row.sentence, typed);
+    }
 }
 
 }  // namespace
