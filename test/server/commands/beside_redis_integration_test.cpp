@@ -23,17 +23,18 @@ using testing::HasSubstr;
 std::vector<std::string> comparable_requests() {
   std::string_view all = R"(
 CLIENT ID; CLIENT INFO; CLIENT LIST; CLIENT LIST ID 77777; CLIENT LIST TYPE normal;
-CLIENT LIST TYPE nonsense; CLIENT GETNAME; CLIENT SETNAME x; CLIENT GETNAME; CLIENT SETNAME; CLIENT;
-MEMORY USAGE none; MEMORY USAGE none SAMPLES 5; MEMORY USAGE;
-MEMORY USAGE none SAMPLES -1; MEMORY USAGE none SAMPLES x; MEMORY USAGE none nonsense;
-ACL WHOAMI; ACL WHOAMI x; COMMAND COUNT; COMMAND COUNT x; COMMAND INFO nonsense;
-LASTSAVE; MULTI; EXISTS none; EXEC; EXEC; DISCARD; INFO; INFO nosuch; AUTH x;
-AUTH default x; AUTH default x y; AUTH nobody x; HELLO 9; HELLO x; HELLO 2 nonsense; PING; PING x;
-PING x y; ECHO x; ECHO; SELECT x; SELECT 99; SELECT 0; FLUSHALL nonsense; FLUSHDB nonsense;
-SHUTDOWN nonsense; SHUTDOWN ABORT; BGSAVE nonsense; DBSIZE; KEYS *; SCAN 0; SCAN x; SCAN 0 COUNT 0;
-SCAN 0 nonsense x; DEL none; EXISTS none; TYPE none; TTL none; EXPIRE none 10; EXPIRE none x;
-EXPIRE none 10 nonsense; PERSIST none; RENAME none b; CONFIG GET timeout;
-CONFIG GET nonsense; CONFIG SET timeout 1 timeout 2; CONFIG SET timeout; CONFIG;
+CLIENT LIST TYPE nonsense; CLIENT LIST TYPE pubsub; CLIENT LIST nonsense; CLIENT GETNAME;
+CLIENT SETNAME x; CLIENT GETNAME; CLIENT SETNAME; CLIENT; MEMORY USAGE none; MEMORY USAGE none SAMPLES 5;
+MEMORY USAGE; MEMORY USAGE none SAMPLES -1; MEMORY USAGE none SAMPLES x; MEMORY USAGE none nonsense;
+ACL WHOAMI; ACL WHOAMI x; COMMAND COUNT; COMMAND COUNT x; COMMAND INFO nonsense; LASTSAVE; MULTI;
+EXISTS none; EXEC; EXEC; DISCARD; INFO; INFO nosuch; AUTH x; AUTH default x; AUTH default x y;
+AUTH nobody x; HELLO 9; HELLO x; HELLO 2 nonsense; PING; PING x; PING x y; ECHO x; ECHO; SELECT x;
+SELECT 99; SELECT 0; FLUSHALL nonsense; FLUSHDB nonsense; FLUSHALL SYNC ASYNC; FLUSHDB async;
+SHUTDOWN SAVE NOSAVE; SHUTDOWN NOW ABORT; SHUTDOWN nonsense; SHUTDOWN ABORT; BGSAVE nonsense;
+BGSAVE SCHEDULE nonsense; DBSIZE; KEYS *; SCAN 0; SCAN x; SCAN 0 COUNT 0; SCAN 0 COUNT x; SCAN 0 nonsense x;
+DEL none; EXISTS none; TYPE none; TTL none; EXPIRE none 10; EXPIRE none x; EXPIRE none 9223372036854775807;
+EXPIRE none 10 nonsense; PERSIST none; RENAME none b; CONFIG GET timeout; CONFIG GET nonsense;
+CONFIG SET timeout 1 timeout 2; CONFIG SET timeout; CONFIG;
 )";
   std::vector<std::string> lines;
   for (std::size_t end = all.find(';'); end != all.npos; end = all.find(';')) {

@@ -202,20 +202,6 @@ TEST_F(Transcript, ReportsTheFieldsOfInfo) {
 )");
 }
 
-TEST_F(Transcript, SpeaksTheThirdVersionOfTheProtocol) {
-  plays(R"(> HELLO 4
--NOPROTO unsupported protocol version
-> HELLO 3
-%7
-$6
-server
-$8
-everseen
-$7
-version
-)");
-}
-
 TEST_F(Transcript, AnswersBooleansAndMapsInTheThirdVersion) {
   plays(
       "> HELLO 3\n%7\n$6\nserver\n$8\neverseen\n$7\nversion\n$5\n0.1.0\n$5\nproto\n:3\n$2\nid\n:1\n$4\nmode\n"
@@ -277,6 +263,12 @@ user:42:seen
 > BF.EXISTS user:42:seen x
 :0
 > FLUSHALL
++OK
+> DBSIZE
+:0
+> BF.ADD a x
+:1
+> FLUSHDB async
 +OK
 > DBSIZE
 :0

@@ -55,72 +55,18 @@ TEST_F(Words, ATimeForAFilterWithoutAWindowIsAnError) {
   EXPECT_EQ(ask(client_, "EVERSEEN.ADD f ITEMS a").parts.at(0).text, "fresh");
 }
 
-// Promise: words that a command does not have are refused, and nothing is run (operations, Bloom commands).
-TEST_F(Words, RequestWithAnUnknownWordRunsNothing) {
-  plays(R"(> BF.ADD a x
-:1
-> FLUSHALL nonsense
--ERR syntax error
-> FLUSHALL SYNC ASYNC
--ERR syntax error
-> FLUSHDB nonsense
--ERR syntax error
-> SHUTDOWN nonsense
--ERR syntax error
-> SHUTDOWN SAVE NOSAVE
--ERR syntax error
-> SHUTDOWN NOW ABORT
--ERR syntax error
-> SHUTDOWN ABORT
--ERR No shutdown in progress.
-> BF.EXISTS a x
-:1
-> FLUSHDB async
-+OK
-> BF.EXISTS a x
-:0
-> FLUSHALL SYNC
-+OK
-)");
-}
-
-TEST_F(Words, RefusesWordsThatRedisRefuses) {
-  plays(R"(> BGSAVE nonsense
--ERR syntax error
-> BGSAVE SCHEDULE nonsense
--ERR syntax error
-> BGSAVE SCHEDULE
+// Words that Redis 7.0 and Valkey refuse alike are in beside_redis_integration_test.cpp.
+TEST_F(Words, RefusesOtherWordsThatACommandDoesNotHave) {
+  plays(R"(> BGSAVE SCHEDULE
 +Background saving started
-> CONFIG SET timeout 5 timeout 6
--ERR CONFIG SET failed (possibly related to argument 'timeout') - duplicate parameter
-> COMMAND COUNT nonsense
--ERR wrong number of arguments for 'command|count' command
-> CLIENT LIST nonsense
--ERR syntax error
 > CLIENT SETINFO nonsense 1
 -ERR Unrecognized option 'nonsense'
 > CLIENT SETINFO lib-name "two words"
 -ERR lib-name cannot contain spaces, newlines or special characters.
 > CLIENT SETINFO LIB-VER 1.2
 +OK
-> CLIENT LIST TYPE nonsense
--ERR Unknown client type 'nonsense'
-> CLIENT LIST TYPE pubsub
-$0
-
 > CLIENT LIST ID x
 -ERR Invalid client ID
-> CLIENT LIST ID 1000000
-$0
-
-> EXPIRE a 9223372036854775807
--ERR invalid expire time in 'expire' command
-> SCAN 0 COUNT 0
--ERR syntax error
-> SCAN 0 COUNT x
--ERR value is not an integer or out of range
-> SCAN 0 NONSENSE x
--ERR syntax error
 > EVERSEEN.RESERVE a 0.01 100 SLICES 5
 -ERR SLICES is for a filter with a WINDOW
 > EVERSEEN.RESERVE a 0.01 100 SIPHASH XXH3
