@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/format/lane_record.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 
 #include "test/module/value_server.hpp"
 #include "test/support/torn_aof.hpp"
@@ -91,7 +92,7 @@ class PackedClaim : public testing::Test {
     return found == "(nil)" ? "" : found;
   }
   [[nodiscard]] std::string counter(const std::string& name) const {
-    return value_->run({"HGET", "f:ljob", std::string(1, '\0') + name});
+    return value_->run({"HGET", "f:ljob", partition_keys::counter_field(name)});
   }
 
   redis_server server_;

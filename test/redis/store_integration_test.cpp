@@ -196,6 +196,7 @@ TEST_F(DamagedFilter, SpecOfAnotherVersion) {
 
 // Promise: a damaged filter can be dropped (redis, What holds for all filters on Redis).
 TEST_F(DamagedFilter, DamagedFilterCanBeDropped) {
+  const filter_keys clicks = identity_at(server_, "clicks", {}).keys;
   const std::vector<std::function<void()>> damages = {
       [&] {
         server_.run({"DEL", state_});
@@ -216,10 +217,10 @@ TEST_F(DamagedFilter, DamagedFilterCanBeDropped) {
         server_.run({"SET", header_, "x"});
       },
       [&] {
-        server_.run({"HSET", header_ + ":jobs", "count", "x"});
+        server_.run({"HSET", job_keys::list(clicks), "count", "x"});
       },
       [&] {
-        server_.run({"SET", header_ + ":jobs", "x"});
+        server_.run({"SET", job_keys::list(clicks), "x"});
       },
       [&] {
         server_.run({"DEL", header_});

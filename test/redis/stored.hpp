@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/redis/keyspace/name_index.hpp"
+#include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 #include "test/support/opened_job.hpp"
@@ -61,10 +63,8 @@ inline std::string key_like(const test::redis_server& server, const std::string&
 
 /// The store's knowledge of a filter, for a test that plays the role of the store.
 inline filter_identity identity_at(const test::redis_server& server, const std::string& name, const spec& s) {
-  const std::string bytes = server.run({"HGET", "everseen:{names}", name});
-  image::filter_id id{};
-  if (bytes.size() != id.size()) throw std::runtime_error("there is no filter " + name);
-  std::ranges::copy(bytes, id.begin());
+  const std::string index = filter_keys::index("everseen");
+  const image::filter_id id = id_in(server.run({"HGET", index, name}), index);
   return {{"everseen", id}, s, id};
 }
 /// The key of a filter's header.
@@ -77,11 +77,29 @@ inline std::string state_of(const test::redis_server& server, const std::string&
   return identity_at(server, name, {}).keys.state(partition);
 }
 
-/// As a client leaves it that drops the only filter and crashes after the first step.
+/// As a client leaves it that drops a filter and crashes after the first step.
 inline void begin_drop(const test::redis_server& server, const std::string& name) {
+  session connections(parse_redis_url(server.unix_url()));
+  if (!name_index("everseen")
+           .forget(connections, name, identity_at(server, name, {}).id, name_index::while_asked::no))
+    throw std::runtime_error("the name of " + name + " is not removed");
+}
+/// As a client leaves it that ends a job and crashes after the first step.
+/// @return the job's id
+inline std::string begin_end_of_job(const test::redis_server& server, const std::string& name,
+                                    const std::string& job) {
   const filter_identity f = identity_at(server, name, {});
-  server.run({"HSET", "everseen:{names}:gone", std::string(f.id.begin(), f.id.end()), ""});
-  server.run({"DEL", "everseen:{names}", "everseen:{names}:sign"});
+  session connections(parse_redis_url(server.unix_url()));
+  const auto listed = job_list(name, f).find(connections, job);
+  if (!listed) throw std::runtime_error("there is no job " + job);
+  server.run({"HSET", job_keys::gone(f.keys), listed->id, ""});
+  server.run({"HDEL", job_keys::list(f.keys), job});
+  return listed->id;
+}
+/// As if its time had passed.
+inline void let_expire(const test::redis_server& server, const std::string& name) {
+  if (server.run({"HSET", header_of(server, name), "expires_at", "1"}).size() != 1)
+    throw std::runtime_error("the header of " + name + " is no hash");
 }
 
 /// Why adding these keys failed; empty if it succeeded. None of them may have a verdict.

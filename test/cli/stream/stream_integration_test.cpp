@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "test/cli/shell.hpp"
+#include "test/redis/stored.hpp"
 #include "test/support/kafka/kafka_broker.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
@@ -250,11 +251,7 @@ TEST_F(Stream, ListsItsJobs) {
 TEST_F(Stream, TreatsAnInterruptedEndOfAJobAsEnded) {
   on_redis("everseen create clicks");
   on_redis(count);
-  // As a client leaves it that ended the job and crashed after the first step.
-  const std::string list = server_.run({"KEYS", "everseen:{*}:jobs"});
-  const std::string id = server_.run({"HGET", list, "stream"}).substr(0, 32);
-  server_.run({"HSET", list.substr(0, list.rfind(':')) + ":gone", id, ""});
-  server_.run({"HDEL", list, "stream"});
+  const std::string id = redis::begin_end_of_job(server_, "clicks", "stream");
   EXPECT_THAT(on_redis("everseen jobs clicks"), Prints(IsEmpty()));
   EXPECT_THAT(on_redis(count), Says("everseen: 4 events: 0 fresh, 4 seen\n")) << "of another job";
   EXPECT_NE(server_.run({"KEYS", "*" + id + "*"}), "");

@@ -42,13 +42,13 @@ class Leftovers : public testing::TestWithParam<judge_kind> {
 TEST_P(Leftovers, OfAFilterUnderRemovalAcceptNoKeysAndReportIt) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
-  const std::string id = server_.run({"HGET", "everseen:{names}", "a"});
+  const filter_identity f = identity_at(server_, "a", filter->get_spec());
+  const std::string id = bytes_of(f.id);
   for (std::uint32_t p = 0; p < 2; ++p) {
-    const std::string state = state_of(server_, "a", p);
+    const std::string state = f.keys.state(p);
     GetParam() == judge_kind::server ? server_.run({"EVERSEEN.SEAL", state, id})
                                      : server_.run({"HSET", state, "successor", id});
   }
-  const filter_identity f = identity_at(server_, "a", filter->get_spec());
   begin_drop(server_, "a");
   const auto failure = failure_of_add(*filter, random_digests(2).take(50));
   ASSERT_TRUE(failure) << "nothing was added, and nobody got a verdict";
@@ -80,10 +80,11 @@ TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
 TEST_P(Leftovers, OfAnUnlistedJobBlockNoResetAndGoWithTheFilter) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
-  const std::string job(32, 'a');
-  const std::string state = state_of(server_, "a"), records = state + ":l" + job;
+  const filter_keys keys = identity_at(server_, "a", filter->get_spec()).keys;
+  const job_keys job(keys, std::string(32, 'a'));
+  const std::string records = job.lanes(0);
   const auto mark = [&] {
-    if (GetParam() == judge_kind::client) server_.run({"HSET", state, "job:" + job, "1"});
+    if (GetParam() == judge_kind::client) server_.run({"HSET", keys.state(0), job.field(), "1"});
     server_.run({"HSET", records, "lane", "x"});
     // Of a value, the mark is in the records, which expire until the job is known to be on the list.
     if (GetParam() == judge_kind::server) server_.run({"PEXPIRE", records, "600000"});

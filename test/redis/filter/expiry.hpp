@@ -30,10 +30,7 @@ class Life : public JudgedBy {
     std::erase_if(keys, [&](const std::string& key) { return server_.run({"PTTL", key}) == "-1"; });
     return keys;
   }
-  /// As if its time had passed.
-  void let_expire(const std::string& name) const {
-    ASSERT_EQ(server_.run({"HSET", header_of(server_, name), "expires_at", "1"}).size(), 1u);
-  }
+  void let_expire(const std::string& name) const { redis::let_expire(server_, name); }
   void wait_for_the_end() const {
     test::wait_until([&] { return store_->list().empty(); }, "the filters end");
   }

@@ -225,8 +225,7 @@ TEST_F(JudgedByClients, BytesAfterTheEndOfATornJournalAreNeverRead) {
   const auto keys = random_digests(12).take(300);
   answered(add_keys(*filter, std::span(keys).first(100)));
   // The remains of a call whose second half was lost with the end of the log.
-  const std::string chunk = key_like(server_, "everseen:{*/0}:j0");
-  (void)server_.run({"APPEND", chunk, std::string(2000, 'x')});
+  EXPECT_NE(server_.run({"APPEND", chunk(0), std::string(2000, 'x')}), "2000") << "it holds a record";
   EXPECT_EQ(fresh_in(add_keys(*filter, std::span(keys).subspan(100, 10))), 10u);
   EXPECT_EQ(fresh_in(add_keys(*client(), std::span(keys).first(110))), 0u);
 }

@@ -52,12 +52,13 @@ class JudgedByClients : public testing::Test {
     return store_->create(name, judged_by_clients(request));
   }
 
+  filter_keys clicks() { return identity_at(server_, "clicks", {}).keys; }
   /// The key of the state of partition 0.
-  std::string state_key() { return key_like(server_, "everseen:{*/0}"); }
+  std::string state_key() { return clicks().state(0); }
   /// A field of it.
   std::string field(const std::string& name) { return server_.run({"HGET", state_key(), name}); }
   /// The key of a chunk of its journal.
-  std::string chunk(std::uint64_t number) { return state_key() + ":j" + std::to_string(number); }
+  std::string chunk(std::uint64_t number) { return clicks().chunk(0, number); }
   std::uint64_t length_of(const std::string& key) { return std::stoull(server_.run({"STRLEN", key})); }
   /// Bytes of journal that a new client would read, including those that say where it continues.
   std::uint64_t journal_bytes() {

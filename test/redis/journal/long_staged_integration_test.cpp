@@ -159,7 +159,7 @@ class LateCopy : public StagedRecord {
     c.to.offset = begin_of_record(from.offset, c.record.size()) + c.record.size();
     return c;
   }
-  std::string staged_for(const call& c) { return state_key() + ":slate." + c.number; }
+  std::string staged_for(const call& c) { return clicks().staged(0, "late", std::stoull(c.number)); }
   void stage(const call& c) {
     (void)server_.run({"SET", staged_for(c), c.record + next_chunk_mark, "PX", "60000"});
   }

@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/format/lane_record.hpp"
+
 #include "test/redis/stored.hpp"
 #include "test/support/claimed_events.hpp"
 #include "test/support/cutting_proxy.hpp"
@@ -43,7 +45,7 @@ class Ledger : public testing::Test {
     return claim_events(by, spec_, {"clicks/0", settled}, events);
   }
   std::shared_ptr<stored_filter> make(const spec& s) { return direct_->create("a", spec_ = s); }
-  std::string list() const { return header_of(server_, "a") + ":jobs"; }
+  std::string list() const { return job_keys::list(identity_at(server_, "a", spec_).keys); }
   bool is_listed(const char* job) const { return server_.run({"HEXISTS", list(), job}) == "1"; }
   /// The records of the lanes, and the counters, of the only job in the first partition.
   std::string records() const { return key_like(server_, "everseen:{*/0}:l*"); }
@@ -370,7 +372,7 @@ TEST_F(Ledger, KeysOfAJobEndWithItsFilter) {
   auto job = filter->open_ledger("count", "");
   (void)claim(*job, counted(new_events(keys_, 0, 60)));
   job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
-  server_.run({"HSET", header_of(server_, "a"), "expires_at", "1"});
+  let_expire(server_, "a");
   direct_->remove_expired();
   EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
 }
@@ -412,11 +414,7 @@ TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedThroughThem) {
   EXPECT_THAT(failure(), HasSubstr(records));
   server_.run({"DEL", records});
   EXPECT_EQ(filter->state(0).keys(), 5u);
-  server_.run({"HSET", records,
-               std::string("\0"
-                           "0",
-                           2),
-               "many"});
+  server_.run({"HSET", records, partition_keys::counter_field("0"), "many"});
   EXPECT_EQ(failure(), "none");
   EXPECT_THAT(message_of<format_error>([&] { (void)counters_of(*job); }), HasSubstr("no number"));
 }
@@ -427,7 +425,9 @@ TEST_F(Ledger, ServerThatLostAcknowledgedDataIsDetected) {
   const auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
   // As after a restart with an older snapshot: keys, counters and the record are rolled back together.
-  server_.run({"HSET", records(), "clicks/0", std::string(7, '\0') + '\x02'});
+  lane_record older;
+  older.note(2, false);
+  server_.run({"HSET", records(), "clicks/0", older.encode()});
   const claimed got = claim(*job, counted(new_events(keys_, 5, 5)));
   ASSERT_FALSE(got.result);
   EXPECT_EQ(got.result.error().why, batch_failure::cause::format);
@@ -486,10 +486,7 @@ TEST_F(Ledger, WorkersOfAnEndedJobDoNotWorkOnTheNextOfItsName) {
 TEST_F(Ledger, InterruptedEndIsFinishedByTheNext) {
   const auto filter = make(exact(1'000));
   ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
-  // As if the ending client had crashed after the first step.
-  const std::string id = server_.run({"HGET", list(), "count"}).substr(0, 32);
-  server_.run({"HSET", header_of(server_, "a") + ":gone", id, ""});
-  server_.run({"HDEL", list(), "count"});
+  begin_end_of_job(server_, "a", "count");
   EXPECT_THAT(direct_->jobs("a"), IsEmpty());
   const auto next = filter->open_ledger("count", "other");
   EXPECT_EQ(next->description(), "other");
