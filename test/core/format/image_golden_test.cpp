@@ -1,5 +1,5 @@
-// doc/format.md is the contract: these tests read its worked example and compare it with the output of the
-// codecs.
+// doc/format.md is the contract: these tests read its worked example, worked_example.md, and compare it with
+// the output of the codecs.
 
 #include <array>
 #include <cstdio>
@@ -19,14 +19,13 @@ namespace {
 
 using namespace test;
 
-/// The block of the document, or of the file of its larger images, that begins with "```hexdump <name>".
+/// The block of the worked example that begins with "```hexdump <name>".
 std::string documented(const std::string& name) {
   std::stringstream text;
-  for (const char* const file : {"/doc/format.md", "/test/core/format/worked_example.md"})
-    text << std::ifstream(test::source_directory() + file).rdbuf();
+  text << std::ifstream(test::source_directory() + "/test/core/format/worked_example.md").rdbuf();
   const std::string opening = "```hexdump " + name + "\n";
   const std::size_t at = text.str().find(opening);
-  if (at == std::string::npos) return "doc/format.md has no hexdump '" + name + "'";
+  if (at == std::string::npos) return "worked_example.md has no hexdump '" + name + "'";
   const std::size_t begin = at + opening.size();
   return text.str().substr(begin, text.str().find("```", begin) - begin);
 }
