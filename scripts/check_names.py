@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a variable, parameter or member of everseen/ or module/ is called after no thing: `with`, `by`, `at`, `said`,
-`now`, `to`, `how`, `of`, `what`. Names are nouns: what it is, not how the sentence around it continues.
+"""Fails when a variable, parameter or member of everseen/, module/ or most of test/ is called after no thing: `with`, `by`,
+`at`, `said`, `now`, `to`, `how`, `of`, `what`. Names are nouns: what it is, not how the sentence around it continues.
 
 Functions may have such names, since a call reads as a sentence: `at(place)`, `why.what()`.
 """
@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ["everseen", "module"] + [f"test/{name}" for name in ("cli", "core", "module", "redis", "report", "store", "support",
+                                                               "telemetry", "text")] + [":!test/redis/attached"]
 NAMES = "(?:with|by|at|said|now|to|how|of|what)_?"
 # A type ends in a word, `>`, or an attached `&` or `*`; operators have blanks on both sides.
 DECLARATION = re.compile(rf"(\w+|[\w>][&*]{{1,2}}|\w>+) ({NAMES})(?= ?[,)=;{{]| :|\[|$)")
@@ -38,7 +40,7 @@ def faults(path):
 
 
 def main():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "everseen", "module"], cwd=ROOT,
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *FOLDERS], cwd=ROOT,
                             check=True, capture_output=True, text=True).stdout.splitlines()
     found = [fault for name in listed if name.endswith((".cpp", ".hpp")) and (ROOT / name).exists()
              for fault in faults(ROOT / name)]

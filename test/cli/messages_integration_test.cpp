@@ -35,8 +35,8 @@ class Messages : public Shell {
       std::ofstream(directory() / file_of(each.command), std::ios::binary) << each.input;
       const program_result done = sh("everseen " + each.command);
       EXPECT_EQ(done.exit_code, each.exit_code) << each.command;
-      const std::string said = done.err.substr(0, done.err.size() - (done.err.empty() ? 0 : 1));
-      const std::string last = said.substr(said.rfind('\n') + 1);
+      const std::string message = done.err.substr(0, done.err.size() - (done.err.empty() ? 0 : 1));
+      const std::string last = message.substr(message.rfind('\n') + 1);
       EXPECT_THAT(last, testing::StartsWith("everseen: ")) << each.command << '\n' << done.err;
       for (const std::string& word : each.words) EXPECT_THAT(last, testing::HasSubstr(word)) << each.command;
     }

@@ -208,9 +208,11 @@ TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheirReplicaIsUnavailable) {
   for (const std::string line : {"c", "d"}) {
     replica_.pause();
     dedup.write("b\n" + line + "\n");
-    const std::size_t said = dedup.err().size();
+    const std::size_t reported = dedup.err().size();
     wait_until(
-        [&] { return dedup.err().find("held until it is back: only 0 of the 1", said) != std::string::npos; },
+        [&] {
+          return dedup.err().find("held until it is back: only 0 of the 1", reported) != std::string::npos;
+        },
         "the run is held");
     EXPECT_EQ(dedup.out().find(line + "\n"), std::string::npos) << "not acknowledged";
     replica_.resume();

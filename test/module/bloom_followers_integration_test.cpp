@@ -212,18 +212,18 @@ class cluster_client {
     for (;;) {
       std::vector<command> asked = {words};
       if (asks_) asked.insert(asked.begin(), {"ASKING"});
-      const std::string said = test::raw_commands(cluster_.node(at_).unix_path(), asked).back();
-      asks_ = said.starts_with("-ASK ");
-      if (said.starts_with("-TRYAGAIN")) continue;
-      if (!asks_ && !said.starts_with("-MOVED ")) return said;
+      const std::string message = test::raw_commands(cluster_.node(node_).unix_path(), asked).back();
+      asks_ = message.starts_with("-ASK ");
+      if (message.starts_with("-TRYAGAIN")) continue;
+      if (!asks_ && !message.starts_with("-MOVED ")) return message;
       for (std::size_t i = 0; i < redis_cluster::masters; ++i)
-        if (said.ends_with(cluster_.node(i).address())) at_ = i;
+        if (message.ends_with(cluster_.node(i).address())) node_ = i;
     }
   }
 
  private:
   redis_cluster& cluster_;
-  std::size_t at_ = 0;
+  std::size_t node_ = 0;
   bool asks_ = false;
 };
 
@@ -241,19 +241,19 @@ TEST_P(BloomFollowers, SlotMovesWhileClientsAddAndNoKeyIsLostOrFreshTwice) {
       cluster_client client(cluster);
       for (int i = 0; !moved || i < 200; ++i) {
         const std::string key = std::to_string(c) + ':' + std::to_string(i);
-        const std::string said = client.run({"BF.ADD", name, key});
+        const std::string message = client.run({"BF.ADD", name, key});
         // At this rate, a key that is called seen was judged twice.
-        EXPECT_EQ(said, "1") << key;
+        EXPECT_EQ(message, "1") << key;
         added[c].push_back(key);
       }
     });
   std::size_t from = slot * redis_cluster::masters / redis_cluster::slots;
   for (int round = 0; round < 4; ++round) {
-    const std::size_t to = (from + 1) % redis_cluster::masters;
-    cluster.begin_to_move(slot, from, to);
-    cluster.move_keys(slot, from, to);
-    cluster.finish_to_move(slot, to);
-    from = to;
+    const std::size_t target = (from + 1) % redis_cluster::masters;
+    cluster.begin_to_move(slot, from, target);
+    cluster.move_keys(slot, from, target);
+    cluster.finish_to_move(slot, target);
+    from = target;
   }
   moved = true;
   for (std::thread& each : clients) each.join();

@@ -70,11 +70,11 @@ class module_dump {
 };
 
 std::string saved(const redisbloom::chain& chain, unsigned encoding) {
-  module_dump to("MBbloom--", encoding);
-  to.number(chain.keys).number(chain.layers.size()).number(chain.flags);
-  if (encoding >= 4) to.number(chain.expansion);
+  module_dump dump("MBbloom--", encoding);
+  dump.number(chain.keys).number(chain.layers.size()).number(chain.flags);
+  if (encoding >= 4) dump.number(chain.expansion);
   for (const redisbloom::layer& each : chain.layers)
-    to.number(each.capacity)
+    dump.number(each.capacity)
         .decimal(each.error_rate)
         .number(each.probes)
         .decimal(each.bits_per_key)
@@ -82,8 +82,8 @@ std::string saved(const redisbloom::chain& chain, unsigned encoding) {
         .number(each.log2_bits)
         .text(each.bits)
         .number(each.keys);
-  if (encoding >= 5) to.number(0xC6A4A7935BD1E995);
-  return to.end();
+  if (encoding >= 5) dump.number(0xC6A4A7935BD1E995);
+  return dump.end();
 }
 
 class BloomRdb : public testing::Test {
@@ -180,11 +180,11 @@ TEST_F(BloomRdb, FieldsThatContradictEachOtherAreRefused) {
 }
 
 /// The most bytes that a server had so far, as its system counts them: the server's own figure is a sample.
-/// @param of  "VmHWM:", memory, or "VmPeak:", addresses
-std::uint64_t most_bytes_of(const redis_server& server, std::string_view of) {
+/// @param kind  "VmHWM:", memory, or "VmPeak:", addresses
+std::uint64_t most_bytes_of(const redis_server& server, std::string_view kind) {
   std::ifstream status("/proc/" + field_of(server, "server", "process_id") + "/status");
   for (std::string word; status >> word;)
-    if (std::uint64_t kilobytes = 0; word == of && status >> kilobytes) return kilobytes * 1024;
+    if (std::uint64_t kilobytes = 0; word == kind && status >> kilobytes) return kilobytes * 1024;
   throw std::runtime_error("the system does not say how much memory a process had");
 }
 
@@ -212,8 +212,8 @@ TEST(RestoredFilter, IsNotLargerThanMaxSizeUnlessItsMasterHasIt) {
     for (const std::string name : {"large", "small"}) ASSERT_EQ(master.run({"BF.ADD", name, "a"}), "1");
     const std::vector<std::string> limit = {"MAX_SIZE", "4kb"};
     const redis_server server(with_module_and(limit));
-    const auto restore = [](const redis_server& to, const std::string& payload) {
-      return test::raw_command(to.unix_path(), std::vector<std::string>{"RESTORE", "f", "0", payload});
+    const auto restore = [](const redis_server& target, const std::string& payload) {
+      return test::raw_command(target.unix_path(), std::vector<std::string>{"RESTORE", "f", "0", payload});
     };
     const auto dump = [&](const std::string& name) {
       return test::raw_command(master.unix_path(), std::vector<std::string>{"DUMP", name});

@@ -16,10 +16,10 @@ int (*subscribe_to_keys)(api::context*, int types, int (*)(api::context*, int, c
 /// The last reply to the callback.
 char last_answer[256] = "none";
 
-int answer(api::context* ctx, api::call_reply* said) {
-  if (said == nullptr) return api::reply_with_error(ctx, "ERR not run");
-  reply_with_call_reply(ctx, said);
-  api::free_call_reply(said);
+int answer(api::context* ctx, api::call_reply* answer) {
+  if (answer == nullptr) return api::reply_with_error(ctx, "ERR not run");
+  reply_with_call_reply(ctx, answer);
+  api::free_call_reply(answer);
   return api::ok;
 }
 
@@ -44,10 +44,10 @@ int say_last(api::context* ctx, api::string** /*words*/, int /*count*/) {
 int add_another(api::context* ctx, int /*type*/, const char* event, api::string* state) {
   if (std::strcmp(event, "everseen.add") != 0) return api::ok;
   std::strcpy(last_answer, "answered");
-  api::call_reply* const said = api::call(ctx, "EVERSEEN.ADD", "Esc", state, "another");
-  if (said == nullptr) return api::ok;
-  if (call_reply_type(said) == error_reply) std::strcpy(last_answer, "refused");
-  api::free_call_reply(said);
+  api::call_reply* const answer = api::call(ctx, "EVERSEEN.ADD", "Esc", state, "another");
+  if (answer == nullptr) return api::ok;
+  if (call_reply_type(answer) == error_reply) std::strcpy(last_answer, "refused");
+  api::free_call_reply(answer);
   return api::ok;
 }
 

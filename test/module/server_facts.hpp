@@ -35,18 +35,18 @@ inline void must_become_equal(const redis_server& master, const redis_server& re
 inline std::string field_of(const redis_server& server, const std::string& section,
                             const std::string& field) {
   const std::string info = server.run({"INFO", section});
-  const std::size_t at = info.find("\n" + field + ":");
-  if (at == std::string::npos) return "";
-  const std::size_t from = at + field.size() + 2;
+  const std::size_t offset = info.find("\n" + field + ":");
+  if (offset == std::string::npos) return "";
+  const std::size_t from = offset + field.size() + 2;
   return info.substr(from, info.find('\r', from) - from);
 }
 
 inline std::string calls_of(const redis_server& server, const std::string& command) {
   const std::string stats = server.run({"INFO", "commandstats"});
   const std::string beginning = "cmdstat_" + command + ":calls=";
-  const std::size_t at = stats.find(beginning);
-  if (at == std::string::npos) return "0";
-  const std::size_t from = at + beginning.size();
+  const std::size_t offset = stats.find(beginning);
+  if (offset == std::string::npos) return "0";
+  const std::size_t from = offset + beginning.size();
   return stats.substr(from, stats.find(',', from) - from);
 }
 

@@ -217,9 +217,9 @@ TEST(ValueFollowers, TimeTooFarAheadIsRefusedUnlessItWasTakenBefore) {
   redis_server server(joined(test::with_module(), test::with_aof()));
   stored_partition value(server, "v",
                          {.capacity = 100, .error_rate = never_wrong, .window = window_spec{1h, 5}});
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+  const auto current = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  const window::slice_index slice = window::slice_at(*value.get_spec().window, event_time(now));
+  const window::slice_index slice = window::slice_at(*value.get_spec().window, event_time(current));
   random_digests random(5);
   EXPECT_THAT(value.add({random.take(1), slice + 2}), StartsWith("-ERR the time is too far ahead"));
   EXPECT_THAT(value.check({random.take(1), slice + 2}), StartsWith("-ERR the time is too far ahead"));
@@ -285,16 +285,16 @@ TEST(ValueMemory, CallWithoutRoomChangesNothing) {
 }
 
 /// Asks where the key is, as a client of a cluster does.
-std::string run_at(redis_cluster& cluster, std::size_t& at, const command& words) {
+std::string run_at(redis_cluster& cluster, std::size_t& node, const command& words) {
   for (bool asks = false;;) {
     std::vector<command> all = {words};
     if (asks) all.insert(all.begin(), {"ASKING"});
-    const std::string reply = test::raw_commands(cluster.node(at).unix_path(), all).back();
+    const std::string reply = test::raw_commands(cluster.node(node).unix_path(), all).back();
     asks = reply.starts_with("-ASK ");
     if (reply.starts_with("-TRYAGAIN")) continue;
     if (!asks && !reply.starts_with("-MOVED ")) return reply;
     for (std::size_t i = 0; i < redis_cluster::masters; ++i)
-      if (reply.ends_with(cluster.node(i).address())) at = i;
+      if (reply.ends_with(cluster.node(i).address())) node = i;
   }
 }
 
@@ -312,29 +312,29 @@ TEST(ValueCluster, SlotMovesWhileClientsAddAndNoKeyIsLostOrFreshTwice) {
   for (std::size_t c = 0; c < added.size(); ++c)
     clients.emplace_back([&, c] {
       random_digests random(40 + c);
-      std::size_t at = 0;
+      std::size_t node = 0;
       for (std::uint64_t i = 1; !moved || i < 100; ++i) {
         const packed_keys keys{value.take(random, 10)};
         command words = value.adding(keys, i);
         words[2] += std::to_string(c);
-        EXPECT_EQ(run_at(cluster, at, words), "0000000000");
-        EXPECT_EQ(run_at(cluster, at, words), "0000000000") << "under the same sequence";
+        EXPECT_EQ(run_at(cluster, node, words), "0000000000");
+        EXPECT_EQ(run_at(cluster, node, words), "0000000000") << "under the same sequence";
         added[c].insert(added[c].end(), keys.digests.begin(), keys.digests.end());
       }
     });
   for (int round = 0; round < 3; ++round) {
-    const std::size_t to = (from + 1) % redis_cluster::masters;
-    cluster.begin_to_move(slot, from, to);
-    cluster.move_keys(slot, from, to);
-    cluster.finish_to_move(slot, to);
-    from = to;
+    const std::size_t target = (from + 1) % redis_cluster::masters;
+    cluster.begin_to_move(slot, from, target);
+    cluster.move_keys(slot, from, target);
+    cluster.finish_to_move(slot, target);
+    from = target;
   }
   moved = true;
   for (std::thread& each : clients) each.join();
   for (const auto& each : added) {
     const packed_keys keys{each};
-    std::size_t at = from;
-    EXPECT_EQ(run_at(cluster, at, {"EVERSEEN.CHECKPACKED", key, "0", keys.bytes()}),
+    std::size_t node = from;
+    EXPECT_EQ(run_at(cluster, node, {"EVERSEEN.CHECKPACKED", key, "0", keys.bytes()}),
               std::string(each.size(), '1'));
   }
   command crossing = value.adding({{}}, 1);

@@ -28,7 +28,8 @@ std::string as_text(const std::vector<verdict>& verdicts) {
 /// A filter in memory that gets the same batches, of one partition.
 class model {
  public:
-  explicit model(const stored_partition& of) : spec_(of.get_spec()), filter_(store_.create("f", spec_)) {}
+  explicit model(const stored_partition& value)
+      : spec_(value.get_spec()), filter_(store_.create("f", spec_)) {}
 
   std::string add(const packed_keys& keys) { return judge(keys, true); }
   std::string check(const packed_keys& keys) { return judge(keys, false); }

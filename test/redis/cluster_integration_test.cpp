@@ -96,15 +96,15 @@ TEST_F(Cluster, UrlOfASingleServerReportsACluster) {
 TEST_F(Cluster, FollowsAMovedSlot) {
   session s(parse_redis_url(cluster().url()));
   const unsigned slot = slot_of("{a}");
-  const std::size_t from = slot * 3 / 16384, to = (from + 1) % 3;
+  const std::size_t from = slot * 3 / 16384, target = (from + 1) % 3;
   ASSERT_TRUE(exchange_one(s, to_key("{a}", {"SET", "{a}", "1"})));
-  cluster().begin_to_move(slot, from, to);
-  cluster().move_keys(slot, from, to);
-  cluster().finish_to_move(slot, to);
+  cluster().begin_to_move(slot, from, target);
+  cluster().move_keys(slot, from, target);
+  cluster().finish_to_move(slot, target);
   EXPECT_EQ(exchange_one(s, to_key("{a}", {"INCR", "{a}"})).value()[0].integer(), 2);
-  EXPECT_EQ(s.server_of({"{a}", 0}).port, cluster().node(to).port());
-  cluster().begin_to_move(slot, to, from);
-  cluster().move_keys(slot, to, from);
+  EXPECT_EQ(s.server_of({"{a}", 0}).port, cluster().node(target).port());
+  cluster().begin_to_move(slot, target, from);
+  cluster().move_keys(slot, target, from);
   cluster().finish_to_move(slot, from);
   EXPECT_EQ(exchange_one(s, to_key("{a}", {"INCR", "{a}"})).value()[0].integer(), 3);
 }
@@ -112,9 +112,9 @@ TEST_F(Cluster, FollowsAMovedSlot) {
 TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
   session s(parse_redis_url(cluster().url()));
   const unsigned slot = slot_of("{b}");
-  const std::size_t from = slot * 3 / 16384, to = (from + 1) % 3;
+  const std::size_t from = slot * 3 / 16384, target = (from + 1) % 3;
   ASSERT_TRUE(exchange_one(s, to_key("{b}here", {"SET", "{b}here", "1"})));
-  cluster().begin_to_move(slot, from, to);
+  cluster().begin_to_move(slot, from, target);
   const request both{{"{b}", 0}, encode({"INCR", "{b}here"}) + encode({"INCR", "{b}there"}), 2, false};
   const auto replies = exchange_one(s, both).value();
   EXPECT_EQ(replies[0].integer(), 2) << "run once, by the server that still has it";
@@ -123,15 +123,15 @@ TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
   EXPECT_EQ(exchange_one(s, to_key("{b}", {"INCR", "{b}there"})).value()[0].integer(), 2);
   std::jthread later([&] {
     std::this_thread::sleep_for(100ms);
-    cluster().move_keys(slot, from, to);
+    cluster().move_keys(slot, from, target);
   });
   const request split =
       to_key("{b}", {"MGET", "{b}here", "{b}there"});  // TRYAGAIN until both are on one server
   EXPECT_EQ(exchange_one(s, split).value()[0][0].text(), "2");
   later.join();
-  cluster().finish_to_move(slot, to);
-  cluster().begin_to_move(slot, to, from);
-  cluster().move_keys(slot, to, from);
+  cluster().finish_to_move(slot, target);
+  cluster().begin_to_move(slot, target, from);
+  cluster().move_keys(slot, target, from);
   cluster().finish_to_move(slot, from);
 }
 

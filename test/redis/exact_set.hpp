@@ -34,16 +34,16 @@ class exact_set {
 
   explicit exact_set(std::size_t keys) : keys_(keys) {}
 
-  [[nodiscard]] moment now() const noexcept { return now_; }
+  [[nodiscard]] moment now() const noexcept { return current_; }
 
   /// @param knew  irrelevant for look-ups: they ask
   std::list<call>::iterator begin(std::size_t from, std::size_t count, bool adds, moment knew) {
-    ++now_;
+    ++current_;
     call c{.from = from,
            .count = count,
            .adds = adds,
-           .began = now_,
-           .knew = adds ? knew : now_,
+           .began = current_,
+           .knew = adds ? knew : current_,
            .epoch = epoch_};
     for (std::size_t i = from; i < from + count; ++i) {
       c.was_in.push_back(keys_[i].is == state::in);
@@ -58,40 +58,40 @@ class exact_set {
   void end(std::list<call>::iterator it, std::span<const verdict> answers) {
     const call c = std::move(*it);
     under_way_.erase(it);
-    ++now_;
+    ++current_;
     for (std::size_t i = 0; i < c.count; ++i) {
       key& k = keys_[c.from + i];
       if (answers[i] == verdict::fresh) take_fresh(c, k, c.was_in[i]);
       if (answers[i] == verdict::seen) take_seen(c, k, c.was_out[i] && is_alone(c, c.from + i));
-      if (c.adds) k.touched = now_;
+      if (c.adds) k.touched = current_;
       EXPECT_NE(answers[i], verdict::late);
     }
   }
 
   /// A filter under construction has these keys, whatever its linked filters have.
   void note_added(std::size_t from, std::span<const verdict> answers) {
-    ++now_;
+    ++current_;
     for (std::size_t i = 0; i < answers.size(); ++i) {
       key& k = keys_[from + i];
-      k.touched = now_;
+      k.touched = current_;
       if (answers[i] == verdict::unknown) {
         if (k.is == state::out) k.is = state::unsure;
       } else {
         k.is = state::in;
-        k.added = now_;
+        k.added = current_;
       }
     }
   }
 
   enum class outcome : std::uint8_t { done, unknown };
 
-  void forget_all(outcome how) {
-    forget(how, [](const key&) { return state::out; });
+  void forget_all(outcome result) {
+    forget(result, [](const key&) { return state::out; });
   }
   /// Forgets what is older than a filter that replaces all before.
   /// @param made    when it was started    @param in_use  when the earlier filters got no more keys
-  void forget_before(moment made, moment in_use, outcome how) {
-    forget(how, [=](const key& k) {
+  void forget_before(moment made, moment in_use, outcome result) {
+    forget(result, [=](const key& k) {
       if (k.is == state::in && k.added > in_use) return state::in;
       return k.touched < made ? state::out : state::unsure;
     });
@@ -123,13 +123,13 @@ class exact_set {
   }
 
   template <typename Left>
-  void forget(outcome how, Left left) {
-    ++now_;
+  void forget(outcome result, Left left) {
+    ++current_;
     ++epoch_;
-    forgotten_ = now_;
+    forgotten_ = current_;
     for (key& k : keys_) {
       state after = left(k);
-      if (how == outcome::unknown && after != k.is) after = state::unsure;
+      if (result == outcome::unknown && after != k.is) after = state::unsure;
       if (after != state::in) k.was_fresh = false;
       k.is = after;
     }
@@ -156,7 +156,7 @@ class exact_set {
 
   std::vector<key> keys_;
   std::list<call> under_way_{};
-  moment now_ = 0;
+  moment current_ = 0;
   moment forgotten_ = 0;
   std::uint64_t epoch_ = 0;
 };

@@ -48,8 +48,9 @@ class Failover : public testing::Test {
     test::wait_until(
         [&] {
           const std::string info = cluster_.node(0).run({"INFO", "replication"});
-          const std::size_t at = info.find("master_repl_offset:") + 19;
-          return info.find("offset=" + info.substr(at, info.find('\r', at) - at) + ",") != std::string::npos;
+          const std::size_t offset = info.find("master_repl_offset:") + 19;
+          return info.find("offset=" + info.substr(offset, info.find('\r', offset) - offset) + ",") !=
+                 std::string::npos;
         },
         "the replica has heard of everything");
     for (const char* option : {"masteruser", "masterauth"})

@@ -43,8 +43,8 @@ class JudgedBy : public testing::TestWithParam<judges> {
     return store_at(server_.url(options.empty() ? "" : "?" + options));
   }
   std::shared_ptr<stored_filter> client(const std::string& name = "clicks",
-                                        access how = access::write) const {
-    return store()->open(name, how);
+                                        access mode = access::write) const {
+    return store()->open(name, mode);
   }
   spec spec_of(spec_request request) const {
     request.judge = GetParam() == judges::clients ? judge_kind::client : judge_kind::server;

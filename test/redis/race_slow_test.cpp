@@ -181,9 +181,9 @@ TEST(Race, OnAClusterEveryKeyIsFreshOnce) {
 void create_and_drop(const std::string& url, const child_process::tell& tell) {
   const auto store = store_at(url);
   int surprises = 0;
-  const auto attempt = [&](const auto& what) {
+  const auto attempt = [&](const auto& action) {
     try {
-      what();
+      action();
     } catch (const name_taken&) {
     } catch (const parameter_error&) {  // there is none
     } catch (const storage_error&) {    // it is being dropped

@@ -14,8 +14,8 @@ using testing::IsEmpty;
 const std::string healthy =
     "redis_version:7.0.15\r\nmaxmemory_policy:noeviction\r\nrole:master\r\naof_enabled:1\r\nsave:\r\n";
 
-std::string changed(std::string text, const std::string& from, const std::string& to) {
-  return text.replace(text.find(from), from.size(), to);
+std::string changed(std::string text, const std::string& from, const std::string& target) {
+  return text.replace(text.find(from), from.size(), target);
 }
 
 TEST(ServerCheck, FindsAFieldAmongOthersWithTheSamePrefix) {

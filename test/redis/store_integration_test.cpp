@@ -48,9 +48,9 @@ class DamagedFilter : public testing::Test {
 
   /// Clients that have it open, and clients that open it now to add, look up or copy, get an error that names
   /// the key.
-  void expect_errors_about(const std::string& key, const std::string& what) {
+  void expect_errors_about(const std::string& key, const std::string& problem) {
     const auto told =
-        AllOf(HasSubstr(key), HasSubstr(what), HasSubstr("Restore"), Not(HasSubstr("but a key")));
+        AllOf(HasSubstr(key), HasSubstr(problem), HasSubstr("Restore"), Not(HasSubstr("but a key")));
     for (const bool opened_before : {true, false}) {
       const auto f = opened_before ? filter_ : store_->open("clicks", access::write);
       const auto add = failure_of_add(*f, known_);

@@ -103,8 +103,8 @@ inline void let_expire(const test::redis_server& server, const std::string& name
 }
 
 /// Why adding these keys failed; empty if it succeeded. None of them may have a verdict.
-inline std::optional<batch_failure> failure_of_add(stored_filter& to, std::span<const digest> keys) {
-  const test::answers got = test::add_keys(to, keys);
+inline std::optional<batch_failure> failure_of_add(stored_filter& filter, std::span<const digest> keys) {
+  const test::answers got = test::add_keys(filter, keys);
   if (got.result) return {};
   batch_failure failure = got.result.error();
   for (const verdict v : got.verdicts)

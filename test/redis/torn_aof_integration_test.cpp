@@ -39,8 +39,8 @@ class TornAof : public testing::Test {
   [[nodiscard]] opened_job open() const {
     return opened_job(store_at(server_.url())->open("a", access::write));
   }
-  std::string claim(ledger& by, const std::string& lane, std::span<const event> of) const {
-    const claimed got = claim_events(by, spec_, {lane, 0}, of);
+  std::string claim(ledger& job, const std::string& lane, std::span<const event> events) const {
+    const claimed got = claim_events(job, spec_, {lane, 0}, events);
     return got.result ? text_of(got.verdicts) : got.result.error().message;
   }
   /// The server is killed anywhere in the write of a claim; then `rest` follows, of a process that got no

@@ -27,15 +27,15 @@ spec windowed() {
 }
 
 /// Events with the times of a jumping clock; one in three repeats a key of a while before.
-std::vector<event> events_of(unsigned seed, event_time& now) {
+std::vector<event> events_of(unsigned seed, event_time& time) {
   std::mt19937 chance(seed);
   std::vector<event> events;
   for (std::uint64_t i = 0; i < 600; ++i) {
-    now += std::chrono::seconds(chance() % 60);
-    if (chance() % 50 == 0) now += std::chrono::hours(chance() % 7);
-    if (chance() % 50 == 0) now -= std::chrono::hours(chance() % 7);
+    time += std::chrono::seconds(chance() % 60);
+    if (chance() % 50 == 0) time += std::chrono::hours(chance() % 7);
+    if (chance() % 50 == 0) time -= std::chrono::hours(chance() % 7);
     const std::uint64_t key = chance() % 3 == 0 && i > 20 ? i - 1 - chance() % 20 : i;
-    events.push_back({i, random_digests(key)(), now});
+    events.push_back({i, random_digests(key)(), time});
   }
   return events;
 }
@@ -100,14 +100,14 @@ std::string claim_with_restarts(const std::vector<event>& events, unsigned seed,
 TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInFiles) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    event_time now(1'700'000'000s);
-    const auto events = events_of(seed, now);
+    event_time time(1'700'000'000s);
+    const auto events = events_of(seed, time);
     const scratch_directory scratch;
     std::filesystem::path where = scratch.path() / "0";
     int starts = 0;
-    const auto store_in = [&](const std::filesystem::path& at) {
+    const auto store_in = [&](const std::filesystem::path& file) {
       // The clock of the store is that of the last jump: it does not affect when keys were added.
-      return file_store(at, sync_policy::never, disk::real(), [&now] { return now; });
+      return file_store(file, sync_policy::never, disk::real(), [&time] { return time; });
     };
     (void)store_in(where).create("f", windowed());
     const auto restart = [&](std::shared_ptr<stored_filter> before) {
@@ -117,7 +117,7 @@ TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInFiles) {
         where = copy;
       }
       before.reset();
-      now += starts % 3 == 0 ? -5h : 5h;
+      time += starts % 3 == 0 ? -5h : 5h;
       return store_in(where).open("f", access::write);
     };
     const std::string expected = verdicts_by_the_rules(events, windowed());
@@ -131,12 +131,12 @@ TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInFiles) {
 TEST(JobClock, JumpByHoursDoesNotChangeAVerdictInMemory) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
-    event_time now(1'700'000'000s);
-    const auto events = events_of(seed, now);
-    memory_store filters([&now] { return now; });
+    event_time time(1'700'000'000s);
+    const auto events = events_of(seed, time);
+    memory_store filters([&time] { return time; });
     const auto kept = filters.create("f", windowed());
     const auto restart = [&](const std::shared_ptr<stored_filter>&) {
-      now -= 5h;
+      time -= 5h;
       return filters.open("f", access::write);
     };
     EXPECT_EQ(claim_with_restarts(events, seed, restart), verdicts_by_the_rules(events, windowed()));

@@ -198,18 +198,18 @@ class noting_disk : public disk {
   int sync_directory(const fs::path& path) override {
     return note("sync ", path), disk::sync_directory(path);
   }
-  int rename(const fs::path& from, const fs::path& to) override {
-    return note("rename to ", to), disk::rename(from, to);
+  int rename(const fs::path& from, const fs::path& target) override {
+    return note("rename to ", target), disk::rename(from, target);
   }
   [[nodiscard]] std::ptrdiff_t place_of(const std::string& step) const {
-    const auto at = std::ranges::find(steps, step);
-    EXPECT_NE(at, steps.end()) << step;
-    return at - steps.begin();
+    const auto place = std::ranges::find(steps, step);
+    EXPECT_NE(place, steps.end()) << step;
+    return place - steps.begin();
   }
 
  private:
-  void note(const std::string& what, const fs::path& path) {
-    steps.push_back(what + path.filename().string());
+  void note(const std::string& action, const fs::path& path) {
+    steps.push_back(action + path.filename().string());
   }
 };
 

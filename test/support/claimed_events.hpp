@@ -30,7 +30,7 @@ struct claimed {
 };
 
 /// Claims events of one lane, all with the same number of counters.
-inline claimed claim_events(ledger& by, const spec& s, const origin& from, std::span<const event> events) {
+inline claimed claim_events(ledger& job, const spec& s, const origin& from, std::span<const event> events) {
   struct share {
     std::vector<std::size_t> places{};
     std::vector<digest> digests{};
@@ -50,29 +50,31 @@ inline claimed claim_events(ledger& by, const spec& s, const origin& from, std::
   }
   std::vector<share> shares(s.partitions);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    share& to = shares[partition_of(events[i].key, s.partitions)];
-    to.places.push_back(i);
-    to.digests.push_back(events[i].key);
-    to.times.push_back(events[i].time);
-    to.positions.push_back(events[i].position);
-    for (const std::string& name : events[i].counters) to.counters.push_back(numbers[name]);
+    share& part = shares[partition_of(events[i].key, s.partitions)];
+    part.places.push_back(i);
+    part.digests.push_back(events[i].key);
+    part.times.push_back(events[i].time);
+    part.positions.push_back(events[i].position);
+    for (const std::string& name : events[i].counters) part.counters.push_back(numbers[name]);
   }
   const std::size_t each = events.empty() ? 0 : events.front().counters.size();
   std::vector<claim_batch> batches;
   for (std::uint32_t p = 0; p < s.partitions; ++p) {
-    share& of = shares[p];
-    of.verdicts.resize(of.places.size());
-    of.before.resize(of.places.size());
-    if (!of.places.empty())
-      batches.push_back(
-          {{p, of.digests, of.times, of.verdicts}, of.positions, {names, of.counters, each}, of.before});
+    share& part = shares[p];
+    part.verdicts.resize(part.places.size());
+    part.before.resize(part.places.size());
+    if (!part.places.empty())
+      batches.push_back({{p, part.digests, part.times, part.verdicts},
+                         part.positions,
+                         {names, part.counters, each},
+                         part.before});
   }
   claimed all{std::vector<verdict>(events.size()), std::vector<std::uint8_t>(events.size()), {}};
-  all.result = by.claim(from, batches);
-  for (const share& of : shares)
-    for (std::size_t i = 0; i < of.places.size(); ++i) {
-      all.verdicts[of.places[i]] = of.verdicts[i];
-      all.before[of.places[i]] = of.before[i];
+  all.result = job.claim(from, batches);
+  for (const share& part : shares)
+    for (std::size_t i = 0; i < part.places.size(); ++i) {
+      all.verdicts[part.places[i]] = part.verdicts[i];
+      all.before[part.places[i]] = part.before[i];
     }
   return all;
 }
@@ -92,9 +94,9 @@ inline std::string text_of(const std::vector<verdict>& verdicts) {
 }
 
 /// The counters of a ledger, summed over all partitions.
-inline std::map<std::string, std::int64_t> counters_of(const ledger& of) {
+inline std::map<std::string, std::int64_t> counters_of(const ledger& job) {
   std::map<std::string, std::int64_t> sums;
-  of.visit_counters([&](std::string_view name, std::int64_t value) { sums[std::string(name)] += value; });
+  job.visit_counters([&](std::string_view name, std::int64_t value) { sums[std::string(name)] += value; });
   return sums;
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 /// One direction of one connection: bytes that were read and not written yet.
 struct pipe_half {
-  int from, to;
+  int source, target;
   cutting_proxy::direction towards;
   std::vector<char> waiting{};
   std::size_t left = SIZE_MAX;  // bytes that pass before the connection is cut
@@ -62,7 +62,7 @@ class cutting_proxy::impl : public poll_loop {
   void work();
   std::vector<pollfd> interests() const;
   void accept_one();
-  bool serve(pair& p, const std::vector<pollfd>& events, std::size_t at);
+  bool serve(pair& p, const std::vector<pollfd>& events, std::size_t offset);
   bool read(pipe_half& half);
   bool write(pipe_half& half);
   /// Whether it has bytes that wait for release().    @pre  the mutex is held
@@ -80,8 +80,8 @@ std::vector<pollfd> cutting_proxy::impl::interests() const {
   const std::lock_guard lock(mutex);
   for (const pair& p : pairs_)
     for (const pipe_half& half : p.halves) {
-      all.push_back({half.from, static_cast<short>(half.is_full() ? 0 : POLLIN), 0});
-      all.push_back({half.to, static_cast<short>(half.is_full() && !is_held(half) ? POLLOUT : 0), 0});
+      all.push_back({half.source, static_cast<short>(half.is_full() ? 0 : POLLIN), 0});
+      all.push_back({half.target, static_cast<short>(half.is_full() && !is_held(half) ? POLLOUT : 0), 0});
     }
   return all;
 }
@@ -94,9 +94,9 @@ void cutting_proxy::impl::work() {
       const std::lock_guard lock(mutex);
       if (refuses) pairs_.clear(), events.resize(2);
     }
-    std::size_t at = 2;
-    for (auto p = pairs_.begin(); p != pairs_.end(); at += 4)
-      p = serve(*p, events, at) ? std::next(p) : pairs_.erase(p);
+    std::size_t offset = 2;
+    for (auto p = pairs_.begin(); p != pairs_.end(); offset += 4)
+      p = serve(*p, events, offset) ? std::next(p) : pairs_.erase(p);
     if (events[1].revents != 0) accept_one();
   }
 }
@@ -118,11 +118,11 @@ void cutting_proxy::impl::accept_one() {
 }
 
 /// @return false  the connection has ended
-bool cutting_proxy::impl::serve(pair& p, const std::vector<pollfd>& events, std::size_t at) {
+bool cutting_proxy::impl::serve(pair& p, const std::vector<pollfd>& events, std::size_t offset) {
   for (std::size_t i = 0; i < 2; ++i) {
     pipe_half& half = p.halves[i];
-    const bool readable = events[at + 2 * i].revents != 0;
-    const bool writable = events[at + 2 * i + 1].revents != 0;
+    const bool readable = events[offset + 2 * i].revents != 0;
+    const bool writable = events[offset + 2 * i + 1].revents != 0;
     if (half.is_full() ? writable && !write(half) : readable && !read(half)) return false;
   }
   return true;
@@ -130,7 +130,7 @@ bool cutting_proxy::impl::serve(pair& p, const std::vector<pollfd>& events, std:
 
 bool cutting_proxy::impl::read(pipe_half& half) {
   std::array<char, 65536> bytes;
-  const ssize_t got = ::recv(half.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const ssize_t got = ::recv(half.source, bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got <= 0) return got < 0 && errno == EAGAIN;
   std::chrono::milliseconds wait{0};
   {
@@ -154,7 +154,7 @@ bool cutting_proxy::impl::write(pipe_half& half) {
     }
   }
   const ssize_t sent =
-      pass == 0 ? 0 : ::send(half.to, half.waiting.data(), pass, MSG_DONTWAIT | MSG_NOSIGNAL);
+      pass == 0 ? 0 : ::send(half.target, half.waiting.data(), pass, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return errno == EAGAIN;
   half.waiting.erase(half.waiting.begin(), half.waiting.begin() + sent);
   passed[static_cast<std::size_t>(half.towards)] += static_cast<std::size_t>(sent);
@@ -211,8 +211,8 @@ std::size_t cutting_proxy::passed(direction d) const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->passed[static_cast<std::size_t>(d)];
 }
-void cutting_proxy::delay(std::chrono::milliseconds by) {
-  impl_->tell([&] { impl_->delay = by; });
+void cutting_proxy::delay(std::chrono::milliseconds duration) {
+  impl_->tell([&] { impl_->delay = duration; });
 }
 void cutting_proxy::refuse(bool on) {
   impl_->tell([&] { impl_->refuses = on; });

@@ -43,7 +43,7 @@ class cutting_proxy {
   /// Bytes that have passed so far.
   [[nodiscard]] std::size_t passed(direction d) const;
   /// Delays every piece of data by this time.
-  void delay(std::chrono::milliseconds by);
+  void delay(std::chrono::milliseconds duration);
   /// Cuts all connections, and every new one immediately.
   void refuse(bool on);
   /// The number of connections so far.

@@ -23,8 +23,8 @@ namespace everseen::test {
 
 namespace {
 
-int checked(int result, const char* what) {
-  if (result < 0) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+int checked(int result, const char* action) {
+  if (result < 0) throw std::runtime_error(std::string(action) + ": " + std::strerror(errno));
   return result;
 }
 

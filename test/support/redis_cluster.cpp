@@ -99,22 +99,22 @@ void redis_cluster::wait_until_ok() const {
         "the cluster is ok");
 }
 
-void redis_cluster::begin_to_move(unsigned slot, std::size_t from, std::size_t to) {
-  node(to).run({"CLUSTER", "SETSLOT", std::to_string(slot), "IMPORTING", id(from)});
-  node(from).run({"CLUSTER", "SETSLOT", std::to_string(slot), "MIGRATING", id(to)});
+void redis_cluster::begin_to_move(unsigned slot, std::size_t from, std::size_t target) {
+  node(target).run({"CLUSTER", "SETSLOT", std::to_string(slot), "IMPORTING", id(from)});
+  node(from).run({"CLUSTER", "SETSLOT", std::to_string(slot), "MIGRATING", id(target)});
 }
 
-void redis_cluster::move_keys(unsigned slot, std::size_t from, std::size_t to) {
+void redis_cluster::move_keys(unsigned slot, std::size_t from, std::size_t target) {
   for (;;) {
     const std::string key = node(from).run({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
     if (key.empty()) return;
-    node(from).run({"MIGRATE", "127.0.0.1", std::to_string(node(to).port()), key, "0", "5000"});
+    node(from).run({"MIGRATE", "127.0.0.1", std::to_string(node(target).port()), key, "0", "5000"});
   }
 }
 
-void redis_cluster::finish_to_move(unsigned slot, std::size_t to) {
-  const std::string owner = id(to);
-  node(to).run({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", owner});
+void redis_cluster::finish_to_move(unsigned slot, std::size_t target) {
+  const std::string owner = id(target);
+  node(target).run({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", owner});
   for (std::size_t i = 0; i < masters; ++i)
     node(i).run({"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", owner});
 }

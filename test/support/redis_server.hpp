@@ -147,9 +147,9 @@ class redis_cluster {
   [[nodiscard]] std::string url(std::string_view rest = "") const;
 
   /// Moves a slot and its keys.
-  void begin_to_move(unsigned slot, std::size_t from, std::size_t to);
-  void move_keys(unsigned slot, std::size_t from, std::size_t to);
-  void finish_to_move(unsigned slot, std::size_t to);
+  void begin_to_move(unsigned slot, std::size_t from, std::size_t target);
+  void move_keys(unsigned slot, std::size_t from, std::size_t target);
+  void finish_to_move(unsigned slot, std::size_t target);
 
   void wait_until_ok() const;
 
@@ -169,10 +169,10 @@ class redis_cluster {
 /// Waits until the condition holds, for at most ten minutes: a slow machine is no failure.
 /// @throws std::runtime_error  it never did
 template <typename Condition>
-void wait_until(Condition holds, std::string_view what) {
+void wait_until(Condition holds, std::string_view event) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(10);
   while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("never: " + std::string(what));
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("never: " + std::string(event));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }

@@ -26,7 +26,7 @@ struct answers {
 namespace detail {
 
 template <typename Call>
-answers ask(const stored_filter& f, std::span<const digest> keys, event_time now, Call call) {
+answers ask(const stored_filter& f, std::span<const digest> keys, event_time time, Call call) {
   const std::uint32_t partitions = f.batch_partitions();
   std::vector<std::vector<digest>> digests(partitions);
   std::vector<std::vector<std::string_view>> bytes(partitions);
@@ -41,7 +41,7 @@ answers ask(const stored_filter& f, std::span<const digest> keys, event_time now
   std::vector<partition_batch> batches;
   for (std::uint32_t p = 0; p < partitions; ++p) {
     verdicts[p].resize(digests[p].size());
-    if (!digests[p].empty()) batches.push_back({p, digests[p], {&now, 1}, verdicts[p], bytes[p]});
+    if (!digests[p].empty()) batches.push_back({p, digests[p], {&time, 1}, verdicts[p], bytes[p]});
   }
   answers all{std::vector<verdict>(keys.size()), call(batches)};
   for (std::uint32_t p = 0; p < partitions; ++p)
@@ -51,17 +51,17 @@ answers ask(const stored_filter& f, std::span<const digest> keys, event_time now
 
 }  // namespace detail
 
-inline answers add_keys(stored_filter& to, std::span<const digest> keys, event_time now = {}) {
-  return detail::ask(to, keys, now, [&](auto& batches) { return to.add(batches); });
+inline answers add_keys(stored_filter& filter, std::span<const digest> keys, event_time time = {}) {
+  return detail::ask(filter, keys, time, [&](auto& batches) { return filter.add(batches); });
 }
 
-inline answers add_keys_after(stored_filter& to, std::span<const digest> keys,
+inline answers add_keys_after(stored_filter& filter, std::span<const digest> keys,
                               const std::function<bool()>& effect) {
-  return detail::ask(to, keys, {}, [&](auto& batches) { return to.add_after(batches, effect); });
+  return detail::ask(filter, keys, {}, [&](auto& batches) { return filter.add_after(batches, effect); });
 }
 
-inline answers check_keys(const stored_filter& in, std::span<const digest> keys, event_time now = {}) {
-  return detail::ask(in, keys, now, [&](auto& batches) { return in.check(batches); });
+inline answers check_keys(const stored_filter& in, std::span<const digest> keys, event_time time = {}) {
+  return detail::ask(in, keys, time, [&](auto& batches) { return in.check(batches); });
 }
 
 /// The answers of a call that must succeed; if it did not, the test fails with the error's message.

@@ -52,22 +52,22 @@ class torn_aof {
   /// Where each command after `from` begins, and a position inside it.
   [[nodiscard]] static std::vector<std::size_t> cuts(const std::string& all, std::size_t from) {
     std::vector<std::size_t> places;
-    std::size_t at = from;
-    while (at < all.size()) {
-      places.insert(places.end(), {at, at + 3});
-      std::size_t words = number(all, at);
-      while (words-- > 0) at += number(all, at) + 2;
+    std::size_t offset = from;
+    while (offset < all.size()) {
+      places.insert(places.end(), {offset, offset + 3});
+      std::size_t words = number(all, offset);
+      while (words-- > 0) offset += number(all, offset) + 2;
     }
     return places;
   }
 
  private:
   /// Reads `*N` or `$N` and its line end.
-  static std::size_t number(const std::string& all, std::size_t& at) {
-    const std::size_t end = all.find("\r\n", at);
+  static std::size_t number(const std::string& all, std::size_t& offset) {
+    const std::size_t end = all.find("\r\n", offset);
     if (end == std::string::npos) throw std::runtime_error("the AOF is not a sequence of commands");
-    const std::size_t n = std::stoul(all.substr(at + 1, end - at - 1));
-    at = end + 2;
+    const std::size_t n = std::stoul(all.substr(offset + 1, end - offset - 1));
+    offset = end + 2;
     return n;
   }
 

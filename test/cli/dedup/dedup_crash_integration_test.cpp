@@ -81,8 +81,8 @@ TEST_P(DedupCrash, WithAnOutputLosesAndRepeatsNoLine) {
   EXPECT_THAT(sh("cmp out once && ls -A | grep -F .out || true"), Prints(""));
 }
 
-std::string name_of_kill(const testing::TestParamInfo<DedupCrash::ParamType>& of) {
-  const auto& [step, kill] = of.param;
+std::string name_of_kill(const testing::TestParamInfo<DedupCrash::ParamType>& info) {
+  const auto& [step, kill] = info.param;
   return step + "_of_block_" + std::to_string(kill.block) + (kill.options.empty() ? "" : "_in_a_window");
 }
 

@@ -321,7 +321,7 @@ TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DedupSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
-                         [](const auto& of) { return "Signal"s + sigabbrev_np(of.param); });
+                         [](const auto& info) { return "Signal"s + sigabbrev_np(info.param); });
 
 TEST_F(DedupEnd, ContinuesAfterAHangUpThatNohupIgnores) {
   test::running_program dedup({"bash", "-c", "trap '' HUP; exec everseen dedup"}, live());

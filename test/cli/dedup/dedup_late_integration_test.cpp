@@ -65,11 +65,11 @@ TEST_F(DedupLate, OptionHasNoMeaningWithoutAWindow) {
 
 // Promise: one time in the far future does not close the window of dedup (dedup, Times in the future).
 TEST_F(DedupLate, OneTimeInTheFarFutureDoesNotCloseTheWindow) {
-  const std::string now = in_seconds(0);
-  const std::string input = now + "\ta\n4000000000\tz\n" + now + "\ta\n" + now + "\tb\n";
+  const std::string time = in_seconds(0);
+  const std::string input = time + "\ta\n4000000000\tz\n" + time + "\ta\n" + time + "\tb\n";
   EXPECT_THAT(dedup("", input), Complains(4, "line 2", "too far ahead", "--max-ahead"));
-  EXPECT_THAT(dedup("-q --missing-key drop", input), Prints(now + "\ta\n" + now + "\tb\n"));
-  EXPECT_THAT(dedup("-q --missing-key pass", input), Prints(now + "\ta\n4000000000\tz\n" + now + "\tb\n"));
+  EXPECT_THAT(dedup("-q --missing-key drop", input), Prints(time + "\ta\n" + time + "\tb\n"));
+  EXPECT_THAT(dedup("-q --missing-key pass", input), Prints(time + "\ta\n4000000000\tz\n" + time + "\tb\n"));
 }
 
 TEST_F(DedupLate, LinesOfTodayAreNotBlamedForATimeInTheFuture) {

@@ -154,10 +154,10 @@ TEST_F(Filters, AreListed) {
 }
 
 TEST_F(Filters, OfAMissingDirectoryAreNotListed) {
-  for (const char* how : {"", "--names", "--json"})
-    EXPECT_THAT(sh(std::string("everseen list --store file:nonexist ") + how),
+  for (const char* option : {"", "--names", "--json"})
+    EXPECT_THAT(sh(std::string("everseen list --store file:nonexist ") + option),
                 Complains(3, "nonexist", "No such file or directory", "everseen create"))
-        << how;
+        << option;
   EXPECT_THAT(sh("everseen list"), Complains(3, "store", "No such file or directory"));
   EXPECT_THAT(sh("everseen info f --store file:nonexist"), Complains(2, "no filter named 'f'"));
   EXPECT_THAT(sh("ls"), Prints(IsEmpty()));

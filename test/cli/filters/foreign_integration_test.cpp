@@ -39,18 +39,18 @@ TEST_F(Foreign, FilterOfGuavaMatchesTheOneThatGuavaWrites) {
       "(seq -300 599) > keys.numbers; (seq 890; printf 'a\\né\\nna\\xc3\\xafve\\n布滤\\n😀\\n\\n') > "
       "keys.words");
   std::string expected;
-  for (const std::string how : {"32", "64"})
+  for (const std::string bits : {"32", "64"})
     for (const std::string funnel : {"bytes", "chars", "int", "long"}) {
-      const std::string name = funnel + how;
+      const std::string name = funnel + bits;
       given("cp keys." + std::string(funnel == "int" || funnel == "long" ? "numbers" : "words") + " " + name +
             ".keys");
-      given("everseen create half --as guava" + how + " --capacity 900 --error-rate 0.01 --funnel " + funnel +
-            " -q && head -n 300 " + name +
+      given("everseen create half --as guava" + bits + " --capacity 900 --error-rate 0.01 --funnel " +
+            funnel + " -q && head -n 300 " + name +
             ".keys | everseen add half -q && everseen export half --to guava -o " +
             "half.bloom && everseen import " + name + " --from guava --capacity 900 --funnel " + funnel +
             " half.bloom && everseen add " + name + " -q < " + name + ".keys && everseen export " + name +
             " --to guava -o " + name + ".ours && everseen drop half </dev/null");
-      given("echo " + name + " " + (how == "32" ? "0 " : "1 ") + funnel + " 900 0.01 >> cases");
+      given("echo " + name + " " + (bits == "32" ? "0 " : "1 ") + funnel + " 900 0.01 >> cases");
       expected += name + " true " + (funnel == "int" || funnel == "long" ? "900" : "896") + "\n";
     }
   const std::string peer = test::source_directory() + "/test/compat/peers/GuavaPeer.java";

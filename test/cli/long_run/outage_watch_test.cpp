@@ -17,15 +17,16 @@ using testing::IsEmpty;
 
 /// A watch, its messages, and whether the run is to end.
 struct watched {
-  explicit watched(policy how)
+  explicit watched(policy reaction)
       : watch(
-            how, [this](const std::string& text) { said.push_back(text); }, [this] { return ends; }) {}
+            reaction, [this](const std::string& text) { messages.push_back(text); },
+            [this] { return ends; }) {}
 
   bool tries_again_after(std::chrono::milliseconds lasted) {
     return watch.tries_again({"redis at host:1 is down", lasted, 10s});
   }
 
-  std::vector<std::string> said;
+  std::vector<std::string> messages;
   bool ends = false;
   outage_watch watch;
 };
@@ -37,15 +38,15 @@ TEST(OutageWatch, HoldsIndefinitelyAndReportsItOnce) {
   EXPECT_TRUE(one.tries_again_after(24h));
   one.watch.on_recovered();
   one.watch.on_recovered();
-  EXPECT_THAT(one.said, ElementsAre(HasSubstr("held until it is back: redis at host:1 is down"),
-                                    HasSubstr("the store is back after 1.")));
+  EXPECT_THAT(one.messages, ElementsAre(HasSubstr("held until it is back: redis at host:1 is down"),
+                                        HasSubstr("the store is back after 1.")));
 }
 
 TEST(OutageWatch, FailsWhenTheStoreItselfWouldGiveUp) {
   watched one(policy::fail);
   EXPECT_TRUE(one.tries_again_after(9s));
   EXPECT_FALSE(one.tries_again_after(10s));
-  EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again")));
+  EXPECT_THAT(one.messages, ElementsAre(HasSubstr("trying again")));
 }
 
 TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
@@ -55,25 +56,25 @@ TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
   EXPECT_FALSE(one.tries_again_after(0s)) << "it is known to be unavailable";
   one.watch.on_recovered();
   EXPECT_TRUE(one.tries_again_after(0s));
-  EXPECT_THAT(one.said, ElementsAre(HasSubstr("trying again"), HasSubstr("without a verdict"),
-                                    HasSubstr("the store is back")));
+  EXPECT_THAT(one.messages, ElementsAre(HasSubstr("trying again"), HasSubstr("without a verdict"),
+                                        HasSubstr("the store is back")));
 }
 
 TEST(OutageWatch, DoesNotReportAShortInterruption) {
-  for (const policy how : {policy::fail, policy::pass, policy::hold}) {
-    watched one(how);
+  for (const policy reaction : {policy::fail, policy::pass, policy::hold}) {
+    watched one(reaction);
     EXPECT_TRUE(one.tries_again_after(100ms));
     one.watch.on_recovered();
-    EXPECT_THAT(one.said, IsEmpty());
+    EXPECT_THAT(one.messages, IsEmpty());
   }
 }
 
 TEST(OutageWatch, WaitsForNothingWhenTheRunIsToEnd) {
-  for (const policy how : {policy::fail, policy::pass, policy::hold}) {
-    watched one(how);
+  for (const policy reaction : {policy::fail, policy::pass, policy::hold}) {
+    watched one(reaction);
     one.ends = true;
     EXPECT_FALSE(one.tries_again_after(1s));
-    EXPECT_THAT(one.said, IsEmpty());
+    EXPECT_THAT(one.messages, IsEmpty());
   }
 }
 

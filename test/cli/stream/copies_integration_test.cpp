@@ -195,11 +195,11 @@ class CopyOnApacheKafka : public Shell {
     kafka_broker::of_all().client().create_topic(copy, 1, settings);
   }
   /// What a run of the copying job says.
-  [[nodiscard]] program_result copy(const std::string& raw, const std::string& to) const {
+  [[nodiscard]] program_result copy(const std::string& raw, const std::string& target) const {
     return sh("everseen stream --quiet --filter of-" + raw +
               " --store \"$EVERSEEN_STORE?sync=always\" --from '" +
               kafka_broker::of_all().url(raw, "?until=end") + "' --to '" +
-              kafka_broker::of_all().url(to, "?retry_for=20s") + "'");
+              kafka_broker::of_all().url(target, "?retry_for=20s") + "'");
   }
 };
 

@@ -62,11 +62,11 @@ class kafka_workers {
   }
 
   /// Starts a worker, or starts it again.
-  void start(const std::string& worker, const manner_of_work& how = {}) {
+  void start(const std::string& worker, const manner_of_work& manner = {}) {
     running& one = running_[worker];
-    one.command = command(worker, how);
+    one.command = command(worker, manner);
     program_setup setup;
-    if (!how.stops_at.empty()) setup.environment["EVERSEEN_STOP_AT"] = how.stops_at;
+    if (!manner.stops_at.empty()) setup.environment["EVERSEEN_STOP_AT"] = manner.stops_at;
     one.program = std::make_unique<running_program>(one.command, setup);
   }
   void wait_until_stopped(const std::string& worker) {
@@ -149,25 +149,26 @@ class kafka_workers {
     }
   }
   template <typename Condition>
-  void wait_for(Condition holds, const std::string& what) {
+  void wait_for(Condition holds, const std::string& condition) {
     const auto supervised = [&] {
       look_after_those_that_ended();
       return holds();
     };
-    wait_until(supervised, what);
+    wait_until(supervised, condition);
   }
 
-  [[nodiscard]] std::vector<std::string> command(const std::string& worker, const manner_of_work& how) const {
-    const std::string limit = std::to_string(how.silence.count());
+  [[nodiscard]] std::vector<std::string> command(const std::string& worker,
+                                                 const manner_of_work& manner) const {
+    const std::string limit = std::to_string(manner.silence.count());
     const std::string source = "kafka://" + brokers_ + "/clicks-" + job_ + "?group=" + job_ +
                                "&session.timeout.ms=" + limit + "&max.poll.interval.ms=" + limit +
                                "&heartbeat.interval.ms=100&fetch.wait.max.ms=20"
                                "&max.partition.fetch.bytes=2000&topic.metadata.refresh.interval.ms=300" +
-                               how.of_source;
+                               manner.of_source;
     const std::string sink = "kafka://" + brokers_ + "/fresh-" + job_ + "?transactional.id=" + job_ + '-' +
-                             how.transactional_id.value_or(worker) +
+                             manner.transactional_id.value_or(worker) +
                              "&transaction.timeout.ms=" + std::to_string(transaction_limit_.count());
-    return {how.stops_at.empty() ? everseen_program() : dying_program(),
+    return {manner.stops_at.empty() ? everseen_program() : dying_program(),
             "stream",
             "--quiet",
             "--store",

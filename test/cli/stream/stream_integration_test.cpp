@@ -602,12 +602,12 @@ void expect_that_clicks_are_exact(const std::vector<std::string>& command, const
                                   const std::vector<std::string>& parts) {
   running_program example(command, setup);
   const std::string job = "everseen stream is process ";
-  for (const std::string& what : parts) {
+  for (const std::string& name : parts) {
     wait_until([&] { return example.err().find(job) != std::string::npos; },
                "the job of the example has begun");
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    const std::string said = example.err();
-    ::kill(std::stoi(said.substr(said.rfind(what) + what.size())), SIGKILL);
+    const std::string message = example.err();
+    ::kill(std::stoi(message.substr(message.rfind(name) + name.size())), SIGKILL);
   }
   const program_result ended = example.wait();
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

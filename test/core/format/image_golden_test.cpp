@@ -24,9 +24,9 @@ std::string documented(const std::string& name) {
   std::stringstream text;
   text << std::ifstream(test::source_directory() + "/test/core/format/worked_example.md").rdbuf();
   const std::string opening = "```hexdump " + name + "\n";
-  const std::size_t at = text.str().find(opening);
-  if (at == std::string::npos) return "worked_example.md has no hexdump '" + name + "'";
-  const std::size_t begin = at + opening.size();
+  const std::size_t offset = text.str().find(opening);
+  if (offset == std::string::npos) return "worked_example.md has no hexdump '" + name + "'";
+  const std::size_t begin = offset + opening.size();
   return text.str().substr(begin, text.str().find("```", begin) - begin);
 }
 

@@ -48,14 +48,14 @@ TEST(LaneRecord, EncodesPositionsInEightBytesWithTheLastJudgedFirst) {
 }
 
 TEST(LaneRecord, RefusesInvalidBytes) {
-  const auto of = [](std::initializer_list<std::uint64_t> positions) {
+  const auto record_of = [](std::initializer_list<std::uint64_t> positions) {
     std::string bytes;
     for (const std::uint64_t position : positions) append_position(bytes, position);
     return bytes;
   };
-  EXPECT_NO_THROW((void)lane_record::decode(of({9, 1, 2, 9})));
-  for (const std::string& bytes :
-       {of({9, 1, 1}), of({9, 2, 1}), of({9, 10}), of({9}).substr(1), of({9, 1}).substr(0, 15)})
+  EXPECT_NO_THROW((void)lane_record::decode(record_of({9, 1, 2, 9})));
+  for (const std::string& bytes : {record_of({9, 1, 1}), record_of({9, 2, 1}), record_of({9, 10}),
+                                   record_of({9}).substr(1), record_of({9, 1}).substr(0, 15)})
     EXPECT_THROW((void)lane_record::decode(bytes), format_error);
 }
 

@@ -19,9 +19,9 @@ using bytes = std::vector<std::byte>;
 
 /// Delivers the bytes in pieces of at most `step`.
 image::byte_source pieces_of(const bytes& from, std::size_t step = std::numeric_limits<std::size_t>::max()) {
-  return [rest = std::span(from), step](std::span<std::byte> to) mutable {
-    const std::size_t n = std::min({to.size(), rest.size(), step});
-    std::copy_n(rest.begin(), n, to.begin());
+  return [rest = std::span(from), step](std::span<std::byte> out) mutable {
+    const std::size_t n = std::min({out.size(), rest.size(), step});
+    std::copy_n(rest.begin(), n, out.begin());
     rest = rest.subspan(n);
     return n;
   };
@@ -160,8 +160,8 @@ TEST(StreamImage, StreamsMayBeConcatenated) {
   two.insert(two.end(), two.begin(), two.begin() + static_cast<std::ptrdiff_t>(one));
   const auto source = pieces_of(two);
   std::size_t taken = 0;
-  const image::byte_source counting = [&](std::span<std::byte> to) {
-    const std::size_t got = source(to);
+  const image::byte_source counting = [&](std::span<std::byte> out) {
+    const std::size_t got = source(out);
     taken += got;
     return got;
   };

@@ -7,9 +7,9 @@
 namespace everseen {
 namespace {
 
-std::string applied(funnel_kind how, std::string_view key) {
+std::string applied(funnel_kind kind, std::string_view key) {
   std::string element;
-  apply_funnel(how, key, element);
+  apply_funnel(kind, key, element);
   return element;
 }
 

@@ -93,10 +93,10 @@ TEST(Layout, ATwoLineKeySetsOneBitInEachWordOfBothItsLines) {
     for (int i = 0; i < 200; ++i) {
       const auto positions = positions_of(shape, next());
       const auto middle = positions.begin() + words_per_line(layout);
-      for (const auto& [from, to] :
+      for (const auto& [from, end] :
            {std::pair{positions.begin(), middle}, std::pair{middle, positions.end()}}) {
         std::set<std::uint64_t> words;
-        for (auto p = from; p != to; ++p) {
+        for (auto p = from; p != end; ++p) {
           EXPECT_EQ(*p / line_bits, *from / line_bits);
           words.insert(*p / word_bits);
         }

@@ -29,14 +29,14 @@ std::vector<std::vector<timed_key>> drifting_batches(std::int64_t slice_ms, std:
   const auto universe = *rc::gen::inRange(1U, 400U);
   test::random_digests random(*rc::gen::arbitrary<std::uint64_t>());
   std::vector<std::vector<timed_key>> batches(*rc::gen::inRange<std::size_t>(1, 12));
-  std::int64_t now = 0;
+  std::int64_t time = 0;
   for (auto& batch : batches) {
     const std::size_t n = 1 + random.word() % 300;  // nothing is judged in an empty batch, and no record made
     for (std::size_t i = 0; i < n; ++i) {
       const auto span = static_cast<std::uint64_t>(slice_ms * (slices + 2));
-      if (random.word() % 8 == 0) now += static_cast<std::int64_t>(random.word() % (span / 8 + 1));
+      if (random.word() % 8 == 0) time += static_cast<std::int64_t>(random.word() % (span / 8 + 1));
       const std::int64_t when =
-          random.word() % 3 == 0 ? now - static_cast<std::int64_t>(random.word() % span) : now;
+          random.word() % 3 == 0 ? time - static_cast<std::int64_t>(random.word() % span) : time;
       batch.push_back({static_cast<unsigned>(random.word() % universe), when});
     }
   }

@@ -114,14 +114,14 @@ TEST(JournalRecord, IsIncompleteWhereverItIsCut) {
 TEST(JournalRecord, IsRefusedWhicheverBitIsFlipped) {
   for (const journal_record& r : examples) {
     const std::string bytes = bytes_of(r);
-    for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (std::size_t position = 0; position < bytes.size(); ++position)
       for (const char flip : {'\x01', '\x80'}) {
         std::string wrong = bytes;
-        wrong[at] = static_cast<char>(wrong[at] ^ flip);
+        wrong[position] = static_cast<char>(wrong[position] ^ flip);
         // More of the journal follows, so that a length that is too large does not look like a cut.
         wrong += bytes;
         journal_reader reader(wrong);
-        EXPECT_THROW((void)reader.next(), format_error) << at;
+        EXPECT_THROW((void)reader.next(), format_error) << position;
       }
   }
 }

@@ -24,21 +24,22 @@ std::vector<std::vector<timed_key>> random_batches(std::int64_t slice_ms, std::u
   const auto longest = *rc::gen::element<std::size_t>(1, 10, 200, 5000);
   const std::uint64_t seed = *rc::gen::arbitrary<std::uint64_t>();
   test::random_digests random(seed);
-  std::int64_t now = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000);
+  std::int64_t time = *rc::gen::inRange<std::int64_t>(-1'000'000, 1'000'000);
   std::vector<std::vector<timed_key>> batches(count);
   for (auto& batch : batches) {
     const bool one_time = random.word() % 2 == 0;
     const std::size_t n = random.word() % (longest + 1);
     for (std::size_t i = 0; i < n; ++i) {
       const auto span = static_cast<std::uint64_t>(slice_ms * (slices + 2));
-      std::int64_t when = now;
+      std::int64_t when = time;
       if (!one_time) {
-        if (random.word() % 4 == 0) now += static_cast<std::int64_t>(random.word() % (span / 8 + 1));
-        when = random.word() % 3 == 0 ? now - static_cast<std::int64_t>(random.word() % span) : now;
+        if (random.word() % 4 == 0) time += static_cast<std::int64_t>(random.word() % (span / 8 + 1));
+        when = random.word() % 3 == 0 ? time - static_cast<std::int64_t>(random.word() % span) : time;
       }
       batch.push_back({static_cast<unsigned>(random.word() % universe), when});
     }
-    if (random.word() % 3 == 0) now += slice_ms * static_cast<std::int64_t>(random.word() % (2 * slices + 2));
+    if (random.word() % 3 == 0)
+      time += slice_ms * static_cast<std::int64_t>(random.word() % (2 * slices + 2));
   }
   return batches;
 }

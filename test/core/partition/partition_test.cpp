@@ -24,9 +24,9 @@ using testing::ElementsAreArray;
 
 using enum verdict;
 
-std::vector<timed_key> keys_between(unsigned from, unsigned to) {
+std::vector<timed_key> keys_between(unsigned from, unsigned end) {
   std::vector<timed_key> keys;
-  for (unsigned k = from; k < to; ++k) keys.push_back({k, 0});
+  for (unsigned k = from; k < end; ++k) keys.push_back({k, 0});
   return keys;
 }
 
@@ -214,14 +214,14 @@ TEST(Partition, CountsKeysAndBytesOfAllSegments) {
 std::vector<std::vector<timed_key>> troublesome_batches(bool window) {
   test::random_digests random(7);
   std::vector<std::vector<timed_key>> batches;
-  std::int64_t now = 0;
+  std::int64_t time = 0;
   for (unsigned b = 0; b < 12; ++b) {
     std::vector<timed_key>& keys = batches.emplace_back();
     for (unsigned i = 0; i < 30; ++i) {
       const auto key = static_cast<unsigned>(random.word() % 150);
       const auto jitter = static_cast<std::int64_t>(random.word() % 250);
-      keys.push_back({key, window ? now - jitter : 0});
-      now += static_cast<std::int64_t>(random.word() % 12);
+      keys.push_back({key, window ? time - jitter : 0});
+      time += static_cast<std::int64_t>(random.word() % 12);
     }
   }
   return batches;

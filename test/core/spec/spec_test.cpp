@@ -141,19 +141,19 @@ TEST(Spec, RefusesAnOversizedFirstLayer) {
 TEST(Spec, ChecksExternalSpecsAsStrictlyAsRequests) {
   const spec good = make_spec({});
   EXPECT_EQ(error_about(good), "none");
-  const auto with = [&](auto change) {
+  const auto error_with = [&](auto change) {
     spec s = good;
     change(s);
     return error_about(s);
   };
-  EXPECT_THAT(with([](spec& s) { s.capacity = 0; }), HasSubstr("capacity 0"));
-  EXPECT_THAT(with([](spec& s) { s.error_rate = std::nan(""); }), HasSubstr("error_rate"));
-  EXPECT_THAT(with([](spec& s) { s.layout = layout_kind{9}; }), HasSubstr("layout number 9"));
-  EXPECT_THAT(with([](spec& s) { s.hash = hash_kind{0}; }), HasSubstr("hash number 0"));
-  EXPECT_THAT(with([](spec& s) { s.growth = growth_kind{9}; }), HasSubstr("growth number 9"));
-  EXPECT_THAT(with([](spec& s) { s.probes = 3; }), HasSubstr("probes 3"));
-  EXPECT_THAT(with([](spec& s) { s.partitions = 0; }), HasSubstr("partitions 0"));
-  EXPECT_THAT(with([](spec& s) { s.window = window_spec{1s, 0}; }), HasSubstr("slices 0"));
+  EXPECT_THAT(error_with([](spec& s) { s.capacity = 0; }), HasSubstr("capacity 0"));
+  EXPECT_THAT(error_with([](spec& s) { s.error_rate = std::nan(""); }), HasSubstr("error_rate"));
+  EXPECT_THAT(error_with([](spec& s) { s.layout = layout_kind{9}; }), HasSubstr("layout number 9"));
+  EXPECT_THAT(error_with([](spec& s) { s.hash = hash_kind{0}; }), HasSubstr("hash number 0"));
+  EXPECT_THAT(error_with([](spec& s) { s.growth = growth_kind{9}; }), HasSubstr("growth number 9"));
+  EXPECT_THAT(error_with([](spec& s) { s.probes = 3; }), HasSubstr("probes 3"));
+  EXPECT_THAT(error_with([](spec& s) { s.partitions = 0; }), HasSubstr("partitions 0"));
+  EXPECT_THAT(error_with([](spec& s) { s.window = window_spec{1s, 0}; }), HasSubstr("slices 0"));
 }
 
 TEST(Spec, OfAnotherSystemHasTheFixedValuesOfThatSystem) {
@@ -193,22 +193,23 @@ TEST(Spec, OfAnotherSystemRefusesUnsupportedSettings) {
 TEST(Spec, OfAnotherSystemIsCheckedWhenItIsExternal) {
   const spec good = make_spec({.capacity = 1'000, .error_rate = 0.03, .layout = layout_kind::guava64});
   EXPECT_EQ(error_about(good), "none");
-  const auto with = [&](auto change) {
+  const auto error_with = [&](auto change) {
     spec s = good;
     change(s);
     return error_about(s);
   };
-  EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::xxh3; }), HasSubstr("murmur3"));
-  EXPECT_THAT(with([](spec& s) { s.hash = hash_kind::murmur64a; }), HasSubstr("murmur3"));
-  EXPECT_THAT(with([](spec& s) { s.seed[3] = 1; }), HasSubstr("no seed"));
-  EXPECT_THAT(with([](spec& s) { s.growth = growth_kind::grow; }), HasSubstr("does not grow"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.expansion = 2; }), HasSubstr("no rules of growth"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.powers_of_two = true; }), HasSubstr("no rules of growth"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = 0; }), HasSubstr("0 bytes long"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = 12; }), HasSubstr("12 bytes long"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.first_bytes = std::uint64_t{1} << 35; }), HasSubstr("bytes long"));
-  EXPECT_THAT(with([](spec& s) { s.foreign.funnel = funnel_kind{4}; }), HasSubstr("funnel"));
-  EXPECT_THAT(with([](spec& s) { s.layout = layout_kind::classic; }), HasSubstr("other systems'"));
+  EXPECT_THAT(error_with([](spec& s) { s.hash = hash_kind::xxh3; }), HasSubstr("murmur3"));
+  EXPECT_THAT(error_with([](spec& s) { s.hash = hash_kind::murmur64a; }), HasSubstr("murmur3"));
+  EXPECT_THAT(error_with([](spec& s) { s.seed[3] = 1; }), HasSubstr("no seed"));
+  EXPECT_THAT(error_with([](spec& s) { s.growth = growth_kind::grow; }), HasSubstr("does not grow"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.expansion = 2; }), HasSubstr("no rules of growth"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.powers_of_two = true; }), HasSubstr("no rules of growth"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.first_bytes = 0; }), HasSubstr("0 bytes long"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.first_bytes = 12; }), HasSubstr("12 bytes long"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.first_bytes = std::uint64_t{1} << 35; }),
+              HasSubstr("bytes long"));
+  EXPECT_THAT(error_with([](spec& s) { s.foreign.funnel = funnel_kind{4}; }), HasSubstr("funnel"));
+  EXPECT_THAT(error_with([](spec& s) { s.layout = layout_kind::classic; }), HasSubstr("other systems'"));
 }
 
 TEST(Spec, OfOurOwnHasNoRulesOfAnotherSystem) {

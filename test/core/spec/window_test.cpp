@@ -55,14 +55,14 @@ TEST(Window, RemembersAKeyAtLeastAWidthAndAtMostAWidthAndASlice) {
   for (const window_spec w : {window_spec{10ms, 1}, {12ms, 3}, {10ms, 10}, {35ms, 5}}) {
     const std::int64_t width = w.width.count(), step = w.slice_width().count();
     for (std::int64_t added = -50; added < 50; ++added) {
-      for (std::int64_t now = added; now < added + 2 * (width + step); ++now) {
+      for (std::int64_t time = added; time < added + 2 * (width + step); ++time) {
         const bool live =
-            window::slice_at(w, at(added)) >= window::oldest_live(w, window::slice_at(w, at(now)));
-        if (now - added <= width) {
-          EXPECT_TRUE(live) << added << ' ' << now;
+            window::slice_at(w, at(added)) >= window::oldest_live(w, window::slice_at(w, at(time)));
+        if (time - added <= width) {
+          EXPECT_TRUE(live) << added << ' ' << time;
         }
-        if (now - added >= width + step) {
-          EXPECT_FALSE(live) << added << ' ' << now;
+        if (time - added >= width + step) {
+          EXPECT_FALSE(live) << added << ' ' << time;
         }
       }
     }

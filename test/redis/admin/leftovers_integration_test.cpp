@@ -61,16 +61,16 @@ TEST_P(Leftovers, OfAFilterUnderRemovalAcceptNoKeysAndReportIt) {
     EXPECT_THAT(batch->message, AllOf(is_gone, Not(HasSubstr("but a key"))));
   }
   EXPECT_THAT(message_of<storage_error>([&] { (void)filter->state(0); }), HasSubstr("is gone"));
-  session with(parse_redis_url(server_.url()));
-  EXPECT_THAT(message_of<storage_error>([&] { empty_partition(with, f, 0); }), is_gone);
+  session connections(parse_redis_url(server_.url()));
+  EXPECT_THAT(message_of<storage_error>([&] { empty_partition(connections, f, 0); }), is_gone);
 }
 
 TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
-  session with(parse_redis_url(server_.url()));
+  session connections(parse_redis_url(server_.url()));
   const filter_identity f = identity_at(server_, "a", filter->get_spec());
-  filter_directory("everseen", 1).prepare(with, f, {}, {.spec = f.spec});
+  filter_directory("everseen", 1).prepare(connections, f, {}, {.spec = f.spec});
   EXPECT_EQ(outcome(check_keys(*store_->open("a", access::read), keys_)), "200 seen");
   EXPECT_EQ(server_.run({"PTTL", f.keys.header()}), "-1");
   EXPECT_EQ(server_.run({"PTTL", f.keys.state(0)}), "-1");

@@ -77,8 +77,8 @@ TEST_P(Link, KeepsBothFiltersInPlace) {
   link("old", "new");
   EXPECT_EQ(open("new").stored().path().asks_first, predecessor{"old"});
   EXPECT_THAT(refusal([&] { store()->drop("old"); }), HasSubstr("link --off new"));
-  for (const auto& [from, to] : {std::pair{"old", "x"}, {"new", "x"}})
-    EXPECT_THAT(refusal([&] { store()->rename(from, to, store::namesake::refuse); }),
+  for (const auto& [from, target] : {std::pair{"old", "x"}, {"new", "x"}})
+    EXPECT_THAT(refusal([&] { store()->rename(from, target, store::namesake::refuse); }),
                 HasSubstr("link --off new"))
         << from;
   for (const judge_kind judge : {judge_kind::client, judge_kind::server}) {

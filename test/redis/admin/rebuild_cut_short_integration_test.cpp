@@ -36,33 +36,35 @@ class RebuildCutShort : public Rebuilding {
   /// The progress of a rebuild that crashed at that step.
   enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed };
   filter_identity rebuild_crashed_at(step last) {
-    session with(parse_redis_url(server_.url()));
+    session connections(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
-    const filter_identity old = all.open(with, "clicks", true);
+    const filter_identity old = all.open(connections, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
-    all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = origin_of(with, old)});
+    all.prepare(connections, next, {},
+                {.spec = next.spec, .after = old.id, .origin = origin_of(connections, old)});
     if (last >= step::decided) {
-      EXPECT_EQ(decide_succession(with, old, next.id), succession::decided);
+      EXPECT_EQ(decide_succession(connections, old, next.id), succession::decided);
     }
     if (last >= step::in_place) {
-      EXPECT_EQ(put_in_place(with, old, next.id), placing::done);
+      EXPECT_EQ(put_in_place(connections, old, next.id), placing::done);
     }
-    if (last >= step::half_sealed) seal_partition(with, old, 1, next.id);
+    if (last >= step::half_sealed) seal_partition(connections, old, 1, next.id);
     if (last >= step::sealed) {
-      EXPECT_TRUE(seal(with, old, next.id));
+      EXPECT_TRUE(seal(connections, old, next.id));
     }
     return next;
   }
-  static void seal_partition(session& with, const filter_identity& f, std::uint32_t partition,
-                             const image::filter_id& by) {
+  static void seal_partition(session& connections, const filter_identity& f, std::uint32_t partition,
+                             const image::filter_id& successor) {
     const std::string key = f.keys.state(partition);
     if (f.spec.judge == judge_kind::server)
-      (void)ask_about(with, {key, partition}, {"EVERSEEN.SEAL", key, bytes_of(by)});
+      (void)ask_about(connections, {key, partition}, {"EVERSEEN.SEAL", key, bytes_of(successor)});
     else
-      (void)run_script(with, {&journal_scripts::seal(), {key, partition}, {key}, {bytes_of(by)}});
+      (void)run_script(connections,
+                       {&journal_scripts::seal(), {key, partition}, {key}, {bytes_of(successor)}});
   }
-  static image::filter_id origin_of(session& with, const filter_identity& f) {
-    return read_filter_header(with, f)->origin;
+  static image::filter_id origin_of(session& connections, const filter_identity& f) {
+    return read_filter_header(connections, f)->origin;
   }
 };
 
@@ -161,10 +163,10 @@ TEST_P(RebuildCutShort, CrashedDuringTheRemovalOfTheOldFilterIsNotDamageForItsCl
   const filter_identity next = rebuild_crashed_at(step::sealed);
   const auto asks_both = client();
   EXPECT_EQ(outcome(add_keys(*asks_both, old_)), "500 seen");
-  session with(parse_redis_url(server_.url()));
-  const auto before = asks_before(with, next.keys);
+  session connections(parse_redis_url(server_.url()));
+  const auto before = asks_before(connections, next.keys);
   ASSERT_TRUE(before);
-  ASSERT_TRUE(forget_before(with, next, *before, "word"));
+  ASSERT_TRUE(forget_before(connections, next, *before, "word"));
   for (const std::string& key : keys_like(server_, "everseen:{" + filter_keys::to_text(*before) + "/*}:*"))
     server_.run({"DEL", key});
   const auto keys = source_.take(100);

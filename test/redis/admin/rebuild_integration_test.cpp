@@ -219,10 +219,10 @@ TEST_P(Rebuild, OfManyThreadsExactlyOneGetsFreshDuringRepeatedRebuilds) {
   const auto keys = source_.take(20'000);
   std::vector<std::atomic<int>> fresh(keys.size());
   std::atomic<bool> failed = false;
-  const auto add = [&](std::shared_ptr<stored_filter> to, std::size_t begin) {
+  const auto add = [&](std::shared_ptr<stored_filter> filter, std::size_t begin) {
     for (std::size_t done = 0; done < keys.size(); done += 50) {
       const std::size_t from = (begin + done) % keys.size();
-      const auto got = add_keys(*to, std::span(keys).subspan(from, 50));
+      const auto got = add_keys(*filter, std::span(keys).subspan(from, 50));
       if (!got.result) failed = true;
       for (std::size_t i = 0; i < 50; ++i) fresh[from + i] += got.verdicts[i] == verdict::fresh;
       std::this_thread::sleep_for(5ms);

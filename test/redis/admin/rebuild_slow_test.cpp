@@ -43,17 +43,17 @@ struct board {
 class shared_board {
  public:
   shared_board()
-      : at_(static_cast<board*>(
+      : board_(static_cast<board*>(
             ::mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
-    new (at_) board{};
+    new (board_) board{};
   }
-  ~shared_board() { ::munmap(at_, sizeof(board)); }
+  ~shared_board() { ::munmap(board_, sizeof(board)); }
   shared_board(const shared_board&) = delete;
   shared_board& operator=(const shared_board&) = delete;
-  board* operator->() const noexcept { return at_; }
+  board* operator->() const noexcept { return board_; }
 
  private:
-  board* at_;
+  board* board_;
 };
 
 std::vector<digest> future_keys() {
@@ -69,8 +69,8 @@ void fail(const shared_board& all, const char* who, const std::string& why) {
 }
 
 /// Without pauses a writer would finish before a second rebuild, which takes a second where clients judge.
-std::chrono::milliseconds pause_of(judges by) {
-  return by == judges::clients ? 50ms : 15ms;
+std::chrono::milliseconds pause_of(judges judge) {
+  return judge == judges::clients ? 50ms : 15ms;
 }
 
 /// Where rebuilds are slow, writers wait for them, with no batch in flight: so batches fall into at least
@@ -140,13 +140,13 @@ std::vector<digest> acknowledged(const shared_board& all) {
   return in;
 }
 
-void rebuild_while_in_use(const std::string& url, judges by) {
+void rebuild_while_in_use(const std::string& url, judges judge) {
   const auto store = store_at(url);
   const auto spec_of = [&](std::uint64_t capacity, std::uint32_t partitions) {
     return planned(*store, {.capacity = capacity,
                             .error_rate = 1e-12,
                             .partitions = partitions,
-                            .judge = by == judges::clients ? judge_kind::client : judge_kind::server});
+                            .judge = judge == judges::clients ? judge_kind::client : judge_kind::server});
   };
   const auto old = keys_from_before();
   ASSERT_TRUE(test::add_keys(*store->create("busy", spec_of(4'000, 3)), old).result);
@@ -154,7 +154,7 @@ void rebuild_while_in_use(const std::string& url, judges by) {
   all->writing = writers;
   std::vector<std::unique_ptr<child_process>> others;
   for (std::size_t i = 0; i < writers; ++i)
-    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, pause_of(by), all); }));
+    others.push_back(std::make_unique<child_process>([&](auto&&) { write(url, i, pause_of(judge), all); }));
   for (std::size_t i = 0; i < readers; ++i)
     others.push_back(std::make_unique<child_process>([&](auto&&) { read(url, all); }));
 

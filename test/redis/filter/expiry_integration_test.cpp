@@ -226,20 +226,20 @@ TEST_P(Life, FilterWorksAfterItsServerIsKilledWhileSettingAnEnd) {
   answered(add_keys(*client(), first));
   std::optional<event_time> before;
   const event_time end = now() + 1h;
-  for (const std::optional<event_time> to : {std::optional(end), std::optional(end + 1h), {}}) {
+  for (const std::optional<event_time> time : {std::optional(end), std::optional(end + 1h), {}}) {
     torn_aof file(server_);
     const std::size_t from = file.bytes().size();
-    store_->expire_at("clicks", to);
+    store_->expire_at("clicks", time);
     const std::string all = file.bytes();
     for (const std::size_t cut : torn_aof::cuts(all, from)) {
       file.end_with(all, cut);
       EXPECT_EQ(outcome(add_keys(*client(), first)), "100 seen") << cut - from;
-      EXPECT_THAT(store_->facts("clicks").expires_at, AnyOf(before, to)) << cut - from;
-      store_->expire_at("clicks", to);
-      EXPECT_EQ(store_->facts("clicks").expires_at, to);
+      EXPECT_THAT(store_->facts("clicks").expires_at, AnyOf(before, time)) << cut - from;
+      store_->expire_at("clicks", time);
+      EXPECT_EQ(store_->facts("clicks").expires_at, time);
     }
     file.end_with(all, all.size());
-    before = to;
+    before = time;
   }
 }
 

@@ -50,8 +50,8 @@ class LifeRace : public Life {
     const bool was_stopped = proxy.holds();
     return {std::move(done), was_stopped};
   }
-  static void let_go(cutting_proxy& proxy, slow_client& client, then what) {
-    if (what == then::dies) proxy.cut_for_long_after(direction::to_client, 0);
+  static void let_go(cutting_proxy& proxy, slow_client& client, then step) {
+    if (step == then::dies) proxy.cut_for_long_after(direction::to_client, 0);
     proxy.release();
     client.done.get();
     proxy.refuse(false);
@@ -63,7 +63,7 @@ class LifeRace : public Life {
 TEST_P(LifeRace, CallOfAClientThatDiedDoesNotUndoALaterChangeWhenItArrives) {
   const an_end soon = now() + 1h, late = now() + 200h;
   unsigned stopped = 0;
-  for (const then what : {then::dies, then::continues})
+  for (const then step : {then::dies, then::continues})
     for (const an_end second : {late, an_end()})
       for (std::size_t bytes = 0;; bytes += 101) {
         SCOPED_TRACE(std::to_string(bytes) + " bytes");
@@ -71,8 +71,8 @@ TEST_P(LifeRace, CallOfAClientThatDiedDoesNotUndoALaterChangeWhenItArrives) {
         cutting_proxy proxy(server_.port());
         slow_client first = stopped_after(proxy, bytes, soon);
         if (first.was_stopped) store_->expire_at("clicks", second);
-        let_go(proxy, first, what);
-        ASSERT_EQ(end_of_clicks(), first.was_stopped && what == then::dies ? second : soon);
+        let_go(proxy, first, step);
+        ASSERT_EQ(end_of_clicks(), first.was_stopped && step == then::dies ? second : soon);
         (void)server_.run({"FLUSHALL"});
         if (!first.was_stopped) break;
         ++stopped;
@@ -102,19 +102,19 @@ TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) 
   for (std::size_t bytes = 0;; bytes += 79) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     answered(add_keys(*store_->create("clicks", sized()), keys_));
-    session with(parse_redis_url(server_.url()));
+    session connections(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
-    const filter_identity old = all.open(with, "clicks", true);
+    const filter_identity old = all.open(connections, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
-    all.prepare(with, next, {}, {.spec = next.spec, .after = old.id, .origin = old.id});
+    all.prepare(connections, next, {}, {.spec = next.spec, .after = old.id, .origin = old.id});
     store_->expire_at("clicks", now() + 1h);  // while the successor was created
-    ASSERT_EQ(decide_succession(with, old, next.id), succession::decided);
+    ASSERT_EQ(decide_succession(connections, old, next.id), succession::decided);
     cutting_proxy proxy(server_.port());
     slow_client late = stopped_after(proxy, bytes, now() + 50h);
     if (late.was_stopped) {
       (void)client();
-      ASSERT_TRUE(forget_before(with, next, old.id, "word"));
-      all.finish_removals(with);
+      ASSERT_TRUE(forget_before(connections, next, old.id, "word"));
+      all.finish_removals(connections);
       store_->expire_at("clicks", std::nullopt);
     }
     let_go(proxy, late, then::dies);
@@ -132,9 +132,9 @@ TEST_P(LifeRace, LateCopiesOfTheCallsOfACreationLimitNoKeyOfTheFilter) {
   for (int i = 0; i < 100; ++i) answered(add_keys(*filter, test::random_digests(10 + i).take(1'000)));
   std::vector<partition_state> states;
   for (std::uint32_t p = 0; p < sized().partitions; ++p) states.push_back(filter->state(p));
-  session with(parse_redis_url(server_.url()));
+  session connections(parse_redis_url(server_.url()));
   try {
-    filter_directory("everseen", 1).prepare(with, identity_at(server_, "clicks", sized()), states, {});
+    filter_directory("everseen", 1).prepare(connections, identity_at(server_, "clicks", sized()), states, {});
   } catch (const storage_error&) {
     // Where clients judge, not all segments are on the server.
   }

@@ -28,13 +28,13 @@ class CheckpointUnderWay : public JudgedByClients {
   static constexpr std::size_t part_of_the_segment = 800'000;
 
   /// Adds 100 keys, the last of which start a checkpoint, with a client that crashes during the checkpoint.
-  void abandon_a_checkpoint(std::size_t after_bytes, event_time now = {}) {
+  void abandon_a_checkpoint(std::size_t after_bytes, event_time time = {}) {
     cutting_proxy proxy(server_.port());
     const auto lost = client_by(proxy, "/?retry_for=0s&timeout=20s");
-    answered(check_keys(*lost, random_.take(1), now));
+    answered(check_keys(*lost, random_.take(1), time));
     const auto keys = random_.take(100);
     proxy.hold_after(direction::to_server, after_bytes);
-    auto got = add_beside(*lost, keys, now);
+    auto got = add_beside(*lost, keys, time);
     wait_until_held(proxy);
     test::wait_until([&] { return !staged().empty(); }, "a page is there");
     proxy.refuse(true);

@@ -43,14 +43,14 @@ TEST(JournalInACluster, SlotThatMovesDuringAnAddLosesNothing) {
     }
   ASSERT_FALSE(state.empty());
   const unsigned slot = slot_of(state);
-  const std::size_t to = (from + 1) % 3;
-  cluster.begin_to_move(slot, from, to);
+  const std::size_t target = (from + 1) % 3;
+  cluster.begin_to_move(slot, from, target);
   EXPECT_EQ(fresh_in(check_keys(*beside, keys)), 0u);
   std::jthread later([&] {
     std::this_thread::sleep_for(200ms);
-    cluster.move_keys(slot, from, to);
+    cluster.move_keys(slot, from, target);
     std::this_thread::sleep_for(200ms);
-    cluster.finish_to_move(slot, to);
+    cluster.finish_to_move(slot, target);
   });
   std::uint64_t seen = 0;
   std::vector<digest> all = keys;
@@ -108,8 +108,9 @@ TEST(JournalInACluster, LaggingReplicaIsDetectedByClientsThatKnewMore) {
   test::wait_until(
       [&] {
         const std::string info = cluster.node(0).run({"INFO", "replication"});
-        const std::size_t at = info.find("master_repl_offset:") + 19;
-        return info.find("offset=" + info.substr(at, info.find('\r', at) - at) + ",") != std::string::npos;
+        const std::size_t offset = info.find("master_repl_offset:") + 19;
+        return info.find("offset=" + info.substr(offset, info.find('\r', offset) - offset) + ",") !=
+               std::string::npos;
       },
       "the replica has heard of everything");
   for (const char* option : {"masteruser", "masterauth"})

@@ -40,20 +40,20 @@ TEST_F(JournalCut, AddThatLostARaceIsExactAtEveryByte) {
   const auto filter = client_by(proxy);
   std::uint64_t all = 0;
   // The first attempt is refused, the second one adds the remaining keys.
-  const auto step = [&](std::size_t at) {
+  const auto step = [&](std::size_t offset) {
     const auto keys = random_.take(4);
-    ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(2))), 2u) << at;
+    ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(2))), 2u) << offset;
     const auto got = add_keys(*filter, std::span(keys).subspan(1));
-    ASSERT_TRUE(got.result) << at << ": " << got.result.error().message;
-    ASSERT_EQ(text_of(got.verdicts), "100") << at;
+    ASSERT_TRUE(got.result) << offset << ": " << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), "100") << offset;
     all += 4;
   };
   step(0);
   for (const direction d : both_ways) {
     const std::size_t bytes = bytes_of(proxy, d, [&] { step(0); });
-    for (std::size_t at = 0; at <= bytes + 8; ++at) {
-      proxy.cut_after(d, at);
-      step(at);
+    for (std::size_t position = 0; position <= bytes + 8; ++position) {
+      proxy.cut_after(d, position);
+      step(position);
       if (HasFatalFailure()) return;
     }
   }
@@ -65,12 +65,12 @@ TEST_F(JournalCut, LongRecordsThatLostARaceAreExactWhereverTheyAreCut) {
   cutting_proxy proxy(server_.port());
   const auto filter = client_by(proxy);
   std::uint64_t all = 0;
-  const auto step = [&](std::size_t at) {
+  const auto step = [&](std::size_t offset) {
     const auto keys = random_.take(2 * many);
-    ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(many))), many) << at;
+    ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).first(many))), many) << offset;
     const auto got = add_keys(*filter, std::span(keys).subspan(many - 1));
-    ASSERT_TRUE(got.result) << at << ": " << got.result.error().message;
-    ASSERT_EQ(text_of(got.verdicts), "1" + std::string(many, '0')) << at;
+    ASSERT_TRUE(got.result) << offset << ": " << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), "1" + std::string(many, '0')) << offset;
     all += 2 * many;
   };
   step(0);
@@ -78,10 +78,12 @@ TEST_F(JournalCut, LongRecordsThatLostARaceAreExactWhereverTheyAreCut) {
     const std::size_t bytes = bytes_of(proxy, d, [&] { step(0); });
     // Dense where commands begin and end, sparse within the records.
     const std::size_t record = key_bytes(filter->get_spec()) * many;
-    for (std::size_t at = 0; at <= bytes + 8;
-         at += at < 200 || (at > record && at < record + 1500) || at + 1200 > bytes ? 11 : 997) {
-      proxy.cut_after(d, at);
-      step(at);
+    for (std::size_t position = 0; position <= bytes + 8;
+         position +=
+         position < 200 || (position > record && position < record + 1500) || position + 1200 > bytes ? 11
+                                                                                                      : 997) {
+      proxy.cut_after(d, position);
+      step(position);
       if (HasFatalFailure()) return;
     }
   }
@@ -98,7 +100,7 @@ TEST_F(JournalCut, ClaimIsExactAtEveryByte) {
   const opened_job job(client_by(proxy));
   std::uint64_t position = 0;
   std::int64_t all = 0;
-  const auto step = [&](std::size_t at) {
+  const auto step = [&](std::size_t offset) {
     const auto keys = random_.take(3);
     const std::vector<event> theirs = {{position, keys[0], {}, {"all", "theirs"}}};
     const std::vector<event> ours = {{position, keys[0], {}, {"all", "ours"}},
@@ -106,19 +108,19 @@ TEST_F(JournalCut, ClaimIsExactAtEveryByte) {
                                      {position + 2, keys[2], {}, {"all", "ours"}},
                                      {position + 3, keys[1], {}, {"all", "ours"}}};
     position += 4;
-    ASSERT_EQ(text_of(claim_events(*beside, s, {"beside", position - 4}, theirs).verdicts), "0") << at;
+    ASSERT_EQ(text_of(claim_events(*beside, s, {"beside", position - 4}, theirs).verdicts), "0") << offset;
     const auto got = claim_events(*job, s, {"lane", position - 4}, ours);
-    ASSERT_TRUE(got.result) << at << ": " << got.result.error().message;
-    ASSERT_EQ(text_of(got.verdicts), "1001") << at;
-    ASSERT_EQ(got.before, std::vector<std::uint8_t>(4, 0)) << at << ": they are its own";
+    ASSERT_TRUE(got.result) << offset << ": " << got.result.error().message;
+    ASSERT_EQ(text_of(got.verdicts), "1001") << offset;
+    ASSERT_EQ(got.before, std::vector<std::uint8_t>(4, 0)) << offset << ": they are its own";
     ++all;
   };
   step(0);
   for (const direction d : both_ways) {
     const std::size_t bytes = bytes_of(proxy, d, [&] { step(0); });
-    for (std::size_t at = 0; at <= bytes + 8; ++at) {
-      proxy.cut_after(d, at);
-      step(at);
+    for (std::size_t index = 0; index <= bytes + 8; ++index) {
+      proxy.cut_after(d, index);
+      step(index);
       if (HasFatalFailure()) return;
     }
   }
@@ -151,9 +153,10 @@ TEST_F(JournalCut, CheckpointIsCompleteWhereverItsConnectionIsCut) {
     begin_and_write([&] { before = proxy.passed(d); });
     const std::size_t bytes = proxy.passed(d) - before;
     // Dense where commands begin and end, sparse within the pages.
-    for (std::size_t at = 0; at < bytes; at += at < 3500 || at + 1000 > bytes ? 97 : 39'989) {
-      SCOPED_TRACE(std::to_string(at) + " of " + std::to_string(bytes));
-      begin_and_write([&] { proxy.cut_after(d, at); });
+    for (std::size_t offset = 0; offset < bytes;
+         offset += offset < 3500 || offset + 1000 > bytes ? 97 : 39'989) {
+      SCOPED_TRACE(std::to_string(offset) + " of " + std::to_string(bytes));
+      begin_and_write([&] { proxy.cut_after(d, offset); });
       if (HasFatalFailure()) return;
     }
   }
@@ -171,14 +174,14 @@ TEST_F(JournalCut, LoadIsCompleteWhereverItsConnectionIsCut) {
   cutting_proxy proxy(server_.port());
   for (const direction d : both_ways) {
     std::size_t bytes = 0;
-    for (std::size_t at = 0; at <= bytes; at += at < 900 ? 13 : 29'989) {
+    for (std::size_t offset = 0; offset <= bytes; offset += offset < 900 ? 13 : 29'989) {
       const auto newcomer = client_by(proxy);
       const std::size_t before = proxy.passed(d);
-      if (bytes > 0) proxy.cut_after(d, at);
+      if (bytes > 0) proxy.cut_after(d, offset);
       const auto got = check_keys(*newcomer, keys);
-      ASSERT_TRUE(got.result) << at << ": " << got.result.error().message;
-      ASSERT_EQ(fresh_in(got), 0u) << at;
-      ASSERT_EQ(newcomer->state(0), beside->state(0)) << at;
+      ASSERT_TRUE(got.result) << offset << ": " << got.result.error().message;
+      ASSERT_EQ(fresh_in(got), 0u) << offset;
+      ASSERT_EQ(newcomer->state(0), beside->state(0)) << offset;
       if (bytes == 0) bytes = proxy.passed(d) - before;
     }
   }

@@ -105,8 +105,8 @@ TEST_F(DamagedJournal, LostChunkIsDamageForOldAndNewClients) {
 TEST_F(DamagedJournal, ForeignBytesInAChunkAreDamage) {
   (void)filled();
   const std::string chunk = last_chunk();
-  const std::string at = std::to_string(std::stoull(server_.run({"STRLEN", chunk})) - 100);
-  (void)server_.run({"SETRANGE", chunk, at, "foreign"});
+  const std::string place = std::to_string(std::stoull(server_.run({"STRLEN", chunk})) - 100);
+  (void)server_.run({"SETRANGE", chunk, place, "foreign"});
   expect_damage_of_a_new_client();
 }
 

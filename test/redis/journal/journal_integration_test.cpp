@@ -70,8 +70,8 @@ TEST_F(JudgedByClients, RepeatCostsTheServerNoCommand) {
   answered(add_keys(*filter, keys));
   const auto calls = [&] {
     const std::string info = server_.run({"INFO", "commandstats"});
-    const auto at = info.find("cmdstat_evalsha:calls=");
-    return at == std::string::npos ? std::string("0") : info.substr(at, info.find(',', at) - at);
+    const auto place = info.find("cmdstat_evalsha:calls=");
+    return place == std::string::npos ? std::string("0") : info.substr(place, info.find(',', place) - place);
   };
   const std::string before = calls();
   for (int i = 0; i < 10; ++i) EXPECT_EQ(fresh_in(add_keys(*filter, keys)), 0u);

@@ -40,8 +40,8 @@ class JudgedByClients : public testing::Test {
 
   explicit JudgedByClients(std::vector<std::string> config = {}) : server_(std::move(config)) {}
 
-  std::shared_ptr<stored_filter> client(const std::string& name = "clicks", access how = access::write) {
-    return store_at(server_.unix_url())->open(name, how);
+  std::shared_ptr<stored_filter> client(const std::string& name = "clicks", access mode = access::write) {
+    return store_at(server_.unix_url())->open(name, mode);
   }
   /// A client that reaches the server through a proxy.
   std::shared_ptr<stored_filter> client_by(const test::cutting_proxy& proxy,
@@ -71,13 +71,13 @@ class JudgedByClients : public testing::Test {
   }
   /// Adds keys until 100 more would extend the journal past the limit for a checkpoint.
   std::vector<digest> fill_to_the_brink(stored_filter& filter, test::random_digests& random,
-                                        event_time now = {}) {
+                                        event_time time = {}) {
     const auto one = random.take(1);
-    answered(test::add_keys(filter, one, now));
+    answered(test::add_keys(filter, one, time));
     const std::uint64_t least = std::max<std::uint64_t>(std::uint64_t{1} << 20, filter.state(0).bytes());
     // In each record 56 bytes are not keys; there are fewer than 10 records.
     auto keys = random.take((least - journal_bytes()) / key_bytes(filter.get_spec()) - 75);
-    EXPECT_EQ(fresh_in(test::add_keys(filter, keys, now)), keys.size());
+    EXPECT_EQ(fresh_in(test::add_keys(filter, keys, time)), keys.size());
     EXPECT_EQ(field("begin"), to_text(journal_position{}));
     keys.push_back(one.front());
     return keys;
@@ -93,9 +93,9 @@ inline void wait_until_held(const test::cutting_proxy& proxy) {
 }
 
 /// Adds keys in a separate thread.
-inline std::future<test::answers> add_beside(stored_filter& to, std::span<const digest> keys,
-                                             event_time now = {}) {
-  return std::async(std::launch::async, [&to, keys, now] { return test::add_keys(to, keys, now); });
+inline std::future<test::answers> add_beside(stored_filter& filter, std::span<const digest> keys,
+                                             event_time time = {}) {
+  return std::async(std::launch::async, [&filter, keys, time] { return test::add_keys(filter, keys, time); });
 }
 
 }  // namespace everseen::redis

@@ -28,8 +28,8 @@ class DamagedLongRecord : public JudgedByClients {
       keys_.insert(keys_.end(), more.begin(), more.end());
     }
   }
-  void expect_damage(const stored_filter& of) {
-    const auto told = failure_of_check(of, std::span(keys_).first(10));
+  void expect_damage(const stored_filter& filter) {
+    const auto told = failure_of_check(filter, std::span(keys_).first(10));
     ASSERT_TRUE(told);
     EXPECT_EQ(told->why, batch_failure::cause::format);
     EXPECT_THAT(told->message, AllOf(HasSubstr(state_key()), Not(HasSubstr("but a key"))));

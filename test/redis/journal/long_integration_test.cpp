@@ -28,9 +28,9 @@ constexpr std::uint64_t record_of(std::size_t keys) noexcept {
 class LongRecords : public JudgedByClients {
  protected:
   /// Adds that many new keys.
-  void add(stored_filter& to, std::size_t n) {
+  void add(stored_filter& filter, std::size_t n) {
     const auto keys = random_.take(n);
-    ASSERT_EQ(fresh_in(add_keys(to, keys)), n);
+    ASSERT_EQ(fresh_in(add_keys(filter, keys)), n);
     all_.insert(all_.end(), keys.begin(), keys.end());
   }
   void expect_that_others_know_all(const stored_filter& like) {
@@ -79,9 +79,9 @@ TEST_F(LongRecords, AreReadLikeShortOnesByClientsThatAreBehind) {
                                edge - 2, edge - 1, edge,      3000,     5000,     70'000};
   for (int step = 0; step < 60; ++step) {
     const auto keys = random_.take(sizes[random_.word() % std::size(sizes)]);
-    auto& by = *clients[random_.word() % clients.size()];
+    auto& writer = *clients[random_.word() % clients.size()];
     const auto& in = *clients[random_.word() % clients.size()];
-    ASSERT_EQ(fresh_in(add_keys(by, keys)), keys.size()) << step;
+    ASSERT_EQ(fresh_in(add_keys(writer, keys)), keys.size()) << step;
     ASSERT_EQ(fresh_in(check_keys(in, keys)), 0u) << step;
     all_.insert(all_.end(), keys.begin(), keys.end());
   }

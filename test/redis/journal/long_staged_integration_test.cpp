@@ -28,11 +28,11 @@ using ::testing::Not;
 class StagedRecord : public JudgedByClients {
  protected:
   /// Of the commands that add the next long record, all except the last bytes of the script pass.
-  void hold_before_the_script(cutting_proxy& proxy, stored_filter& by) {
+  void hold_before_the_script(cutting_proxy& proxy, stored_filter& writer) {
     std::size_t least = std::numeric_limits<std::size_t>::max();
     for (int i = 0; i < 3; ++i) {  // now and then it also sends another request
       const std::size_t before = proxy.passed(direction::to_server);
-      EXPECT_EQ(fresh_in(add_keys(by, random_.take(many))), many);
+      EXPECT_EQ(fresh_in(add_keys(writer, random_.take(many))), many);
       least = std::min(least, proxy.passed(direction::to_server) - before);
     }
     proxy.hold_after(direction::to_server, least - 20);
@@ -147,16 +147,16 @@ class LateCopy : public StagedRecord {
  protected:
   struct call {
     std::string number;
-    journal_position from, to;
+    journal_position begin, end;
     std::string record;
   };
   /// The next of this history.
   call next(std::size_t keys) {
     const journal_position from = *parse_journal_position(field("end"));
     call c{std::to_string(++calls_), from, {}, {}};
-    c.to.checksum = append_record(
+    c.end.checksum = append_record(
         c.record, {from.checksum, window::timeless, {{window::timeless, keys}}, random_.take(keys)});
-    c.to.offset = begin_of_record(from.offset, c.record.size()) + c.record.size();
+    c.end.offset = begin_of_record(from.offset, c.record.size()) + c.record.size();
     return c;
   }
   std::string staged_for(const call& c) { return clicks().staged(0, "late", std::stoull(c.number)); }
@@ -167,9 +167,9 @@ class LateCopy : public StagedRecord {
   std::string run(const call& c) {
     return server_
         .run({"EVAL", journal_scripts::append().text, "4", state_key(),
-              chunk(c.from.offset / journal_chunk_bytes), staged_for(c),
-              chunk(c.to.offset / journal_chunk_bytes), to_text(c.from), to_text(c.to), "w:late", c.number,
-              std::to_string(c.from.offset % journal_chunk_bytes), "", "", "",
+              chunk(c.begin.offset / journal_chunk_bytes), staged_for(c),
+              chunk(c.end.offset / journal_chunk_bytes), to_text(c.begin), to_text(c.end), "w:late", c.number,
+              std::to_string(c.begin.offset % journal_chunk_bytes), "", "", "",
               std::to_string(c.record.size() + 1)})
         .substr(0, 1);
   }

@@ -28,8 +28,8 @@ struct sizes {
   std::vector<std::size_t> later;
 };
 
-void PrintTo(const sizes& s, std::ostream* to) {
-  *to << s.name;
+void PrintTo(const sizes& s, std::ostream* out) {
+  *out << s.name;
 }
 
 class TornLongRecord : public JudgedByClients, public testing::WithParamInterface<sizes> {
@@ -106,8 +106,8 @@ TEST_F(TornLongClaim, RetryCountsOnce) {
   auto torn = test::new_events(random, 0, many);
   for (event& e : torn) e.counters = {"all"};
   torn.push_back({many, torn.front().key, {}, {"all"}});
-  const auto claim = [&](const opened_job& by, const std::string& lane) {
-    const auto got = claim_events(*by, s, {lane, 0}, torn);
+  const auto claim = [&](const opened_job& job, const std::string& lane) {
+    const auto got = claim_events(*job, s, {lane, 0}, torn);
     return got.result ? text_of(got.verdicts) : got.result.error().message;
   };
   const std::string once = std::string(many, '0') + "1";

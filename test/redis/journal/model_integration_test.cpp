@@ -21,14 +21,14 @@ TEST_P(JournalModel, AnyOrderOfClientActionsIsOneExactSet) {
   for (int i = 0; i < 4; ++i) clients.push_back(newcomer());
   for (int step = 0; step < 80 && !HasFailure(); ++step) {
     one& c = clients[below(clients.size())];
-    const std::uint64_t what = below(16);
-    if (what == 0) {
+    const std::uint64_t choice = below(16);
+    if (choice == 0) {
       c = newcomer();
       continue;
     }
-    if (what == 1) let_checkpoints_pass();
-    if (what < 8) cut_soon(*c.proxy);
-    ask(c, some(what == 5 ? 70'000 : 4000), what % 4 != 3);
+    if (choice == 1) let_checkpoints_pass();
+    if (choice < 8) cut_soon(*c.proxy);
+    ask(c, some(choice == 5 ? 70'000 : 4000), choice % 4 != 3);
   }
   const auto last = client();
   const std::size_t seen = ask_about_all(*last);

@@ -75,7 +75,7 @@ class JournalModelOfRebuilds : public JournalModelling {
   /// @return false  it had no effect: others were faster
   bool take_step(rebuild& r, const std::string& url) {
     using step = rebuild::step;
-    session with(parse_redis_url(url));
+    session connections(parse_redis_url(url));
     const filter_directory all("everseen", 1);
     switch (r.next) {
       case step::prepare: {
@@ -83,9 +83,9 @@ class JournalModelOfRebuilds : public JournalModelling {
           r.began = exact_.now();
           r.made = all.draft(sized(1'000 + below(9'000), 1 + static_cast<std::uint32_t>(below(3))));
         }
-        const found_filter old = all.look_up(with, "clicks", true);
+        const found_filter old = all.look_up(connections, "clicks", true);
         r.old = old.identity;
-        all.prepare(with, *r.made, {},
+        all.prepare(connections, *r.made, {},
                     {.spec = r.made->spec,
                      .expires_at = old.header.expires_at,
                      .after = old.identity.id,
@@ -93,17 +93,17 @@ class JournalModelOfRebuilds : public JournalModelling {
         return true;
       }
       case step::decide:
-        return decide_succession(with, *r.old, r.made->id) == succession::decided;
+        return decide_succession(connections, *r.old, r.made->id) == succession::decided;
       case step::place:
-        return put_in_place(with, *r.old, r.made->id) == placing::done;
+        return put_in_place(connections, *r.old, r.made->id) == placing::done;
       case step::seal:
-        (void)asked_before(with, *r.made, sealing::yes);
+        (void)asked_before(connections, *r.made, sealing::yes);
         r.in_use = exact_.now();
         return true;
       case step::fill:
         return fill(*r.made, url);
       default:
-        return unlink(r, with, all);
+        return unlink(r, connections, all);
     }
   }
   bool fill(const filter_identity& made, const std::string& url) {
@@ -118,17 +118,17 @@ class JournalModelOfRebuilds : public JournalModelling {
     }
     return true;
   }
-  bool unlink(rebuild& r, session& with, const filter_directory& all) {
+  bool unlink(rebuild& r, session& connections, const filter_directory& all) {
     bool is_alone = false;
     try {
-      is_alone = forget_before(with, *r.made, r.old->id, r.word);
+      is_alone = forget_before(connections, *r.made, r.old->id, r.word);
     } catch (const error&) {
       let_the_server_read();
       exact_.forget_before(r.began, r.in_use, exact_set::outcome::unknown);
       throw;
     }
     if (is_alone) exact_.forget_before(r.began, r.in_use, exact_set::outcome::done);
-    all.finish_removals(with);
+    all.finish_removals(connections);
     return is_alone;
   }
 
@@ -156,10 +156,10 @@ class JournalModelOfRebuilds : public JournalModelling {
 
   /// No key of a filter, or of the filters that it asks, may expire.
   void expect_no_limits() {
-    session with(parse_redis_url(server_.url()));
-    auto f = filter_directory("everseen", 1).open(with, "clicks", false);
+    session connections(parse_redis_url(server_.url()));
+    auto f = filter_directory("everseen", 1).open(connections, "clicks", false);
     for (;;) {
-      const auto h = read_filter_header(with, f);
+      const auto h = read_filter_header(connections, f);
       ASSERT_TRUE(h);
       for (const std::string& key : keys_like(server_, "everseen:{" + f.keys.id() + "*"))
         if (key.find("}:s") == std::string::npos) {
@@ -195,30 +195,30 @@ class JournalModelOfRebuilds : public JournalModelling {
   }
 
   void do_something() {
-    const std::uint64_t what = below(32);
+    const std::uint64_t choice = below(32);
     const std::size_t client = below(clients_.size());
-    if (what < 7) {
+    if (choice < 7) {
       if (rebuilds_.size() < 2 && (rebuilds_.empty() || below(8) == 0)) rebuilds_.emplace_back();
       const auto r = std::next(rebuilds_.begin(), static_cast<std::ptrdiff_t>(below(rebuilds_.size())));
       if (!go_on(*r)) rebuilds_.erase(r);
-    } else if (what == 7) {
+    } else if (choice == 7) {
       if (below(2) == 0) reset();
-    } else if (what < 10) {
+    } else if (choice < 10) {
       set_an_end();
       expect_no_limits();
-    } else if (what == 10) {
+    } else if (choice == 10) {
       let_checkpoints_pass();
-    } else if (what < 14 && !slow_.empty()) {
+    } else if (choice < 14 && !slow_.empty()) {
       end_slow_call(slow_.begin());
     } else if (is_slow(client)) {
       return;
-    } else if (what == 14) {
+    } else if (choice == 14) {
       clients_[client] = newcomer();
-    } else if (what < 17) {
+    } else if (choice < 17) {
       begin_slow_call(client);
     } else {
-      if (what < 23) cut_soon(*clients_[client].proxy);
-      ask(clients_[client], some(what == 20 ? 40'000 : 2'000), what % 4 != 3);
+      if (choice < 23) cut_soon(*clients_[client].proxy);
+      ask(clients_[client], some(choice == 20 ? 40'000 : 2'000), choice % 4 != 3);
     }
   }
 

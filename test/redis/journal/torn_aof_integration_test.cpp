@@ -51,8 +51,8 @@ class TornJournal : public JudgedByClients {
     (void)server_.run({"EVAL", "redis.call('INCR', 'x') redis.call('INCR', 'x')", "0"});
   }
 
-  std::string claim(const opened_job& by, const std::string& lane, std::span<const event> of) const {
-    const claimed got = claim_events(*by, judged_by_clients(request_), {lane, 0}, of);
+  std::string claim(const opened_job& job, const std::string& lane, std::span<const event> events) const {
+    const claimed got = claim_events(*job, judged_by_clients(request_), {lane, 0}, events);
     return got.result ? text_of(got.verdicts) : got.result.error().message;
   }
   opened_job job() { return opened_job(client()); }

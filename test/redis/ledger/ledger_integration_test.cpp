@@ -41,8 +41,8 @@ class Ledger : public testing::Test {
   spec exact(std::uint64_t capacity, std::uint32_t partitions = 1) const {
     return planned(*direct_, {.capacity = capacity, .error_rate = 1e-12, .partitions = partitions});
   }
-  claimed claim(ledger& by, std::span<const event> events, std::uint64_t settled = 0) {
-    return claim_events(by, spec_, {"clicks/0", settled}, events);
+  claimed claim(ledger& job, std::span<const event> events, std::uint64_t settled = 0) {
+    return claim_events(job, spec_, {"clicks/0", settled}, events);
   }
   std::shared_ptr<stored_filter> make(const spec& s) { return direct_->create("a", spec_ = s); }
   std::string list() const { return job_keys::list(identity_at(server_, "a", spec_).keys); }
@@ -110,20 +110,20 @@ TEST_F(Ledger, AnotherProcessContinuesWhereTheFirstWasCut) {
   std::uint64_t next = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 7 : 1) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 7 : 1) {
       // A new one each time: a connection that was cut earlier would be a failure of its own.
       const auto impatient = store_at(proxy_.url("/?retry_for=0s"));
       const opened_job dying(impatient->open("a", access::write));
       const auto events = counted(new_events(keys_, next, 5));
       // Its earlier requests are not to be cut.
       (void)claim(*dying, std::span(events).first(1), next);
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, offset);
       const claimed died = claim(*dying, events, next);
       cut = proxy_.has_cut();
       if (!cut) proxy_.cut_after(w, SIZE_MAX);  // what is left of it would cut the next to open the job
       const claimed got = claim(*survivor->open_ledger("count", ""), events, next);
       ASSERT_TRUE(got.result) << got.result.error().message;
-      ASSERT_EQ(text_of(got.verdicts), "00000") << at;
+      ASSERT_EQ(text_of(got.verdicts), "00000") << offset;
       for (std::size_t i = 0; i < 5; ++i)
         EXPECT_TRUE(died.verdicts[i] == verdict::unknown || died.verdicts[i] == got.verdicts[i]);
       for (const event& e : events) count_in(exact_counts, e);
@@ -139,12 +139,13 @@ TEST_F(Ledger, GrowthCutAnywhereLosesAndDoublesNothing) {
   counts exact_counts;
   std::uint64_t next = 0;
   for (const direction w : {direction::to_server, direction::to_client})
-    for (std::size_t at = 0; at < 4'000 && !HasFailure(); at += w == direction::to_server ? 173 : 41) {
-      proxy_.cut_after(w, at);
+    for (std::size_t offset = 0; offset < 4'000 && !HasFailure();
+         offset += w == direction::to_server ? 173 : 41) {
+      proxy_.cut_after(w, offset);
       const auto events = counted(new_events(keys_, next, 1 + std::min<std::size_t>(next / 4, 30)));
       const claimed got = claim(*job, events, next);
       ASSERT_TRUE(got.result) << got.result.error().message;
-      ASSERT_EQ(text_of(got.verdicts), std::string(events.size(), '0')) << at;
+      ASSERT_EQ(text_of(got.verdicts), std::string(events.size(), '0')) << offset;
       for (const event& e : events) count_in(exact_counts, e);
       next += events.size();
     }
@@ -158,8 +159,8 @@ TEST_F(Ledger, ChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
   std::uint64_t next = 0;
   std::vector<event> last = counted(new_events(keys_, 0, 1));
   for (const direction w : {direction::to_server, direction::to_client})
-    for (std::size_t at = 0; at < (w == direction::to_server ? 2'000'000 : 4'000) && !HasFailure();
-         at += w == direction::to_server ? 97'001 : 301) {
+    for (std::size_t offset = 0; offset < (w == direction::to_server ? 2'000'000 : 4'000) && !HasFailure();
+         offset += w == direction::to_server ? 97'001 : 301) {
       auto events = new_events(keys_, next, 2'500);
       std::string expected(2'500, '0');
       if (next > 0)
@@ -168,10 +169,10 @@ TEST_F(Ledger, ChainOfCallsCutAnywhereIsJudgedAndCountedOnce) {
           expected[i] = '1';
         }
       events = counted(events);
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, offset);
       const claimed got = claim(*job, events, next);
       ASSERT_TRUE(got.result) << got.result.error().message;
-      ASSERT_EQ(text_of(got.verdicts), expected) << at;
+      ASSERT_EQ(text_of(got.verdicts), expected) << offset;
       next += 2'500;
       last = std::move(events);
     }
@@ -185,8 +186,8 @@ TEST_F(Ledger, CheckpointCutAnywhereIsStored) {
   std::uint64_t position = 0;  // checkpoints never go back
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); ++at, ++position) {
-      proxy_.cut_after(w, at);
+    for (std::size_t offset = 0; cut && !HasFailure(); ++offset, ++position) {
+      proxy_.cut_after(w, offset);
       job->settle(std::vector<checkpoint>{{"x", position, "note"}, {"y", position + 1}});
       cut = proxy_.has_cut();
       const auto reached = opened_job(direct_->open("a", access::read))->checkpoints();
@@ -204,11 +205,11 @@ TEST_F(Ledger, ManyClaimersOfOneLaneCountEachEventOnce) {
     const auto own = store_at(server_.url());
     const opened_job job(own->open("a", access::write));
     test::random_digests dice(seed);
-    for (std::size_t at = 0; at < events.size();) {
-      const std::size_t n = std::min<std::size_t>(1 + dice.word() % 200, events.size() - at);
-      const claimed got = claim(*job, std::span(events).subspan(at, n));
+    for (std::size_t offset = 0; offset < events.size();) {
+      const std::size_t n = std::min<std::size_t>(1 + dice.word() % 200, events.size() - offset);
+      const claimed got = claim(*job, std::span(events).subspan(offset, n));
       if (!got.result || got.result->fresh != n) ++wrong;
-      at += n;
+      offset += n;
     }
   };
   std::vector<std::thread> all;
@@ -287,16 +288,16 @@ TEST_P(LedgerAnywhere, IsExactThroughAnyCutOrCrash) {
       const auto some = std::span(l.events).subspan(l.next, n);
       const claimed got = claim_events(**job, spec_, {name, l.settled}, some);
       for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t at = l.next + i;
+        const std::size_t offset = l.next + i;
         // The interrupted events may have been judged: they are the first in their lane, and no other worker
         // claimed in between.
-        if (at == l.first.size()) {
+        if (offset == l.first.size()) {
           const bool is_new = exact_set.insert({some[i].key.low, some[i].key.high}).second;
           l.first += is_new ? '0' : '1';
           if (is_new) count_in(exact_counts, some[i]);
         }
         if (got.verdicts[i] == verdict::unknown) continue;
-        ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, l.first[at])) << name << ' ' << at;
+        ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, l.first[offset])) << name << ' ' << offset;
       }
       alive = got.result.has_value();
       if (!alive) {
@@ -515,7 +516,7 @@ TEST_F(Ledger, SlowerOfTwoThatEndAJobLeavesTheNextOfItsNameAlone) {
   std::uint64_t position = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 197 : 31) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 197 : 31) {
       const auto last = filter->open_ledger("count", "d");
       ASSERT_TRUE(claim(*last, counted(new_events(keys_, position, 5)), position).result);
       position += 5;
@@ -528,15 +529,15 @@ TEST_F(Ledger, SlowerOfTwoThatEndAJobLeavesTheNextOfItsNameAlone) {
         ASSERT_TRUE(claim(*next, counted(new_events(keys_, position, 20)), position).result);
         next->settle(std::vector<checkpoint>{{"clicks/0", position + 20, ""}});
       }));
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, offset);
       cut_->end_job("a", "count");
       cut = proxy_.has_cut();
       cut_->wait_with(nullptr);
       if (!next) continue;
-      EXPECT_EQ(counters_of(*next)["0"], 20) << at;
-      EXPECT_EQ(next->checkpoints().size(), 1u) << at;
+      EXPECT_EQ(counters_of(*next)["0"], 20) << offset;
+      EXPECT_EQ(next->checkpoints().size(), 1u) << offset;
       position += 20;
-      EXPECT_TRUE(claim(*next, counted(new_events(keys_, position, 5)), position).result) << at;
+      EXPECT_TRUE(claim(*next, counted(new_events(keys_, position, 5)), position).result) << offset;
       position += 5;
       direct_->end_job("a", "count");
     }
@@ -548,7 +549,7 @@ TEST_F(Ledger, JobEndedByTwoConcurrentlyIsGone) {
   std::size_t beside = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 97 : 7) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 97 : 7) {
       ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
       (void)cut_->jobs("a");
       cut_->wait_with(std::make_shared<busy_policy>([&] {
@@ -556,16 +557,16 @@ TEST_F(Ledger, JobEndedByTwoConcurrentlyIsGone) {
         direct_->end_job("a", "count");
         ++beside;
       }));
-      proxy_.cut_after(w, at);
-      const std::string said = message_of<parameter_error>([&] { cut_->end_job("a", "count"); });
+      proxy_.cut_after(w, offset);
+      const std::string message = message_of<parameter_error>([&] { cut_->end_job("a", "count"); });
       cut = proxy_.has_cut();
       cut_->wait_with(nullptr);
-      if (!said.empty()) {
-        EXPECT_THAT(said, HasSubstr("has no job named 'count'")) << at;
+      if (!message.empty()) {
+        EXPECT_THAT(message, HasSubstr("has no job named 'count'")) << offset;
       }
-      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << at;
-      EXPECT_THAT(all_records(), IsEmpty()) << at;
-      EXPECT_THAT(all_checkpoints(), IsEmpty()) << at;
+      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << offset;
+      EXPECT_THAT(all_records(), IsEmpty()) << offset;
+      EXPECT_THAT(all_checkpoints(), IsEmpty()) << offset;
     }
   }
   EXPECT_GT(beside, 5u);
@@ -577,7 +578,7 @@ TEST_F(Ledger, JobEndedDuringALookUpDoesNotComeBack) {
   std::size_t beside = 0;
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 23 : 7) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 23 : 7) {
       ASSERT_TRUE(claim(*filter->open_ledger("count", "d"), counted(new_events(keys_, 0, 5))).result);
       bool has_ended = false;
       cut_->wait_with(std::make_shared<busy_policy>([&] {
@@ -585,7 +586,7 @@ TEST_F(Ledger, JobEndedDuringALookUpDoesNotComeBack) {
         direct_->end_job("a", "count");
         ++beside;
       }));
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, offset);
       try {
         (void)looking->open_ledger("count", std::nullopt);
       } catch (const storage_error&) {
@@ -594,8 +595,8 @@ TEST_F(Ledger, JobEndedDuringALookUpDoesNotComeBack) {
       cut = proxy_.has_cut();
       cut_->wait_with(nullptr);
       if (!has_ended) direct_->end_job("a", "count");
-      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << at;
-      EXPECT_THAT(all_records(), IsEmpty()) << at;
+      EXPECT_THAT(direct_->jobs("a"), IsEmpty()) << offset;
+      EXPECT_THAT(all_records(), IsEmpty()) << offset;
     }
   }
   EXPECT_GT(beside, 5u);

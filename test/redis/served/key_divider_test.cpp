@@ -33,13 +33,13 @@ slices said(const packed_keys& call, std::size_t keys) {
 }
 
 /// The slices of the keys of each call.
-std::vector<slices> calls_for(const slices& of, bool adding) {
-  const auto times = at(of);
+std::vector<slices> calls_for(const slices& key_slices, bool adding) {
+  const auto times = at(key_slices);
   key_divider divider(windowed(), times, adding);
   std::vector<slices> calls;
-  for (std::size_t from = 0; from < of.size();) {
+  for (std::size_t from = 0; from < key_slices.size();) {
     packed_keys call;
-    const std::size_t keys = divider.divide(from, of.size() - from, call);
+    const std::size_t keys = divider.divide(from, key_slices.size() - from, call);
     calls.push_back(said(call, keys));
     from += keys;
   }

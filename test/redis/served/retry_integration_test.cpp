@@ -115,9 +115,9 @@ TEST_P(RetryAnywhere, LookUpCutAnywhereIsAnswered) {
   ASSERT_TRUE(add_keys(*filter, batch).result);
   for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
-      proxy_.cut_after(w, at);
-      EXPECT_EQ(tally_of(check_keys(*filter, batch)).seen, 3u) << at << ' ' << name_of(w);
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 11 : 1) {
+      proxy_.cut_after(w, offset);
+      EXPECT_EQ(tally_of(check_keys(*filter, batch)).seen, 3u) << offset << ' ' << name_of(w);
       cut = proxy_.has_cut();
     }
   }
@@ -129,15 +129,15 @@ TEST_P(RetryAnywhere, GrowthCutAnywhereGivesTheVerdictsAndLayersOfAnUndisturbedO
   int filters = 0;
   for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 23 : 3) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 23 : 3) {
       const std::string name = "g" + std::to_string(++filters);
       const auto model = memory_.create(name, s);
       (void)direct_->create(name, s);
       const auto filter = cut_->open(name, access::write);
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, offset);
       const auto batch = keys.next(20, 3);
       const auto got = add_keys(*filter, batch);
-      const std::string where = "cut after " + std::to_string(at) + " bytes " + name_of(w);
+      const std::string where = "cut after " + std::to_string(offset) + " bytes " + name_of(w);
       ASSERT_TRUE(got.result) << where << ": " << got.result.error().message;
       EXPECT_EQ(got.verdicts, add_keys(*model, batch).verdicts) << where;
       EXPECT_EQ(filter->state(0), model->state(0)) << where;
@@ -152,10 +152,10 @@ TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
   int filters = 0;
   for (const direction w : both_ways) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 11 : 1) {
+    for (std::size_t offset = 0; cut && !HasFailure(); offset += w == direction::to_server ? 11 : 1) {
       const std::string name = "c" + std::to_string(++filters);
-      proxy_.cut_after(w, at);
-      const std::string where = "cut after " + std::to_string(at) + " bytes " + name_of(w);
+      proxy_.cut_after(w, offset);
+      const std::string where = "cut after " + std::to_string(offset) + " bytes " + name_of(w);
       try {
         const auto filter = cut_->create(name, s);
         cut = proxy_.has_cut();
@@ -176,11 +176,11 @@ TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
 /// A task for keys of a filter's only partition, driven by hand.
 class by_hand {
  public:
-  by_hand(const redis_server& server, const std::string& name, const spec& s, session& with,
+  by_hand(const redis_server& server, const std::string& name, const spec& s, session& connections,
           std::uint64_t seed)
       : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
-        task_(packed_commands(filter_, with.name(), answers_kept), partition_task::purpose::add,
+        task_(packed_commands(filter_, connections.name(), answers_kept), partition_task::purpose::add,
               {0, keys_, {}, out_}) {}
 
   [[nodiscard]] partition_task& task() noexcept { return task_; }
@@ -193,48 +193,48 @@ class by_hand {
   partition_task task_;
 };
 
-answer sent(session& with, const request& r) {
-  return std::move(with.exchange(std::span(&r, 1)).front());
+answer sent(session& connections, const request& r) {
+  return std::move(connections.exchange(std::span(&r, 1)).front());
 }
 
 // The server's clock jumps forward between two attempts, or the answer expired too early.
 TEST_F(RetryJudged, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
   const auto filter = direct_->create("a", small(1'000));
-  session with(parse_redis_url(server_.url()));
-  by_hand one(server_, "a", filter->get_spec(), with, 2);
+  session connections(parse_redis_url(server_.url()));
+  by_hand one(server_, "a", filter->get_spec(), connections, 2);
   const request asked = one.task().next();
-  ASSERT_EQ(sent(with, asked)->back().text(), "0000");
+  ASSERT_EQ(sent(connections, asked)->back().text(), "0000");
   ASSERT_EQ(server_.run({"PEXPIRE", key_like(server_, state_of(server_, "a") + ":t:*"), "0"}), "1");
-  one.task().take(sent(with, asked));
+  one.task().take(sent(connections, asked));
   EXPECT_EQ(one.verdicts(), std::vector<verdict>(4, verdict::seen));
 }
 
 TEST_F(RetryJudged, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
   const auto filter = direct_->create("a", small(1'000));
-  session with(parse_redis_url(server_.url()));
+  session connections(parse_redis_url(server_.url()));
   std::vector<request> judged;  // a copy of the request that judged each batch
   for (const std::uint64_t seed : {1, 2}) {
-    by_hand batch(server_, "a", filter->get_spec(), with, seed);
+    by_hand batch(server_, "a", filter->get_spec(), connections, seed);
     while (!batch.task().done()) {
       const request asked = batch.task().next();
-      const answer got = sent(with, asked);
+      const answer got = sent(connections, asked);
       if (got->back().text() == "0000") judged.push_back(asked);
       batch.task().take(got);
     }
   }
   ASSERT_EQ(judged.size(), 2u);
-  EXPECT_TRUE(sent(with, judged[0])->back().is_error("OLD")) << "nothing waits for it any more";
-  EXPECT_EQ(sent(with, judged[1])->back().text(), "0000");
+  EXPECT_TRUE(sent(connections, judged[0])->back().is_error("OLD")) << "nothing waits for it any more";
+  EXPECT_EQ(sent(connections, judged[1])->back().text(), "0000");
 }
 
 TEST_F(RetryJudged, RepliesThatTheModuleDoesNotGiveAreNotVerdicts) {
   const auto filter = direct_->create("a", small(1'000));
-  session with(parse_redis_url(server_.url()));
+  session connections(parse_redis_url(server_.url()));
   for (const std::string wire :
        {"$-1\r\n", "*0\r\n", ":5\r\n", "$0\r\n\r\n", "$4\r\n0004\r\n", "$3\r\n000\r\n", "$5\r\n00000\r\n",
         "+0000\r\n", "-OLD a later batch was answered\r\n",
         "-ERR unknown command 'EVERSEEN.ADDPACKED'\r\n"}) {
-    by_hand batch(server_, "a", filter->get_spec(), with, 1);
+    by_hand batch(server_, "a", filter->get_spec(), connections, 1);
     std::vector<reply> replies;
     replies.push_back(reply_of(wire));
     batch.task().take(std::move(replies));

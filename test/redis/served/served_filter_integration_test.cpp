@@ -165,11 +165,11 @@ class late_client {
   late_client(const std::string& url, filter_identity f, std::span<const digest> keys)
       : filter_(std::move(f)),
         verdicts_(keys.size()),
-        with_(parse_redis_url(url)),
-        task_(packed_commands(filter_, with_.name(), answers_kept), partition_task::purpose::add,
+        connections_(parse_redis_url(url)),
+        task_(packed_commands(filter_, connections_.name(), answers_kept), partition_task::purpose::add,
               {0, keys, {}, verdicts_}) {}
 
-  void call() { task_.take(exchange_one(with_, task_.next())); }
+  void call() { task_.take(exchange_one(connections_, task_.next())); }
   void finish() {
     while (!task_.done()) call();
   }
@@ -179,7 +179,7 @@ class late_client {
  private:
   filter_identity filter_;
   std::vector<verdict> verdicts_;
-  session with_;
+  session connections_;
   partition_task task_;
 };
 
@@ -196,21 +196,21 @@ TEST(ServersThatJudge, JudgeABatchOnceWhileItsSlotMoves) {
   const auto f = identity_at(cluster.owner(slot_of("everseen:{names}")), "f", other->get_spec());
   const std::string state = f.keys.state(0);
   const unsigned slot = slot_of(state);
-  const std::size_t from = slot * 3 / 16384, to = (from + 1) % 3;
+  const std::size_t from = slot * 3 / 16384, target = (from + 1) % 3;
   const auto keys = random.take(10);
   late_client client(cluster.url(), f, keys);
 
-  cluster.begin_to_move(slot, from, to);
+  cluster.begin_to_move(slot, from, target);
   cluster.node(from).run(
-      {"MIGRATE", "127.0.0.1", std::to_string(cluster.node(to).port()), state, "0", "5000"});
+      {"MIGRATE", "127.0.0.1", std::to_string(cluster.node(target).port()), state, "0", "5000"});
   std::jthread calling([&] { client.finish(); });
   test::wait_until(
       [&] {
-        return cluster.node(to).run({"INFO", "errorstats"}).find("TRYAGAIN") != std::string::npos;
+        return cluster.node(target).run({"INFO", "errorstats"}).find("TRYAGAIN") != std::string::npos;
       },
       "a call finds its keys on two servers");
-  cluster.move_keys(slot, from, to);
-  cluster.finish_to_move(slot, to);
+  cluster.move_keys(slot, from, target);
+  cluster.finish_to_move(slot, target);
   calling.join();
   EXPECT_EQ(client.verdicts(), std::vector(10, verdict::fresh));
   EXPECT_EQ(outcome(check_keys(*other, keys)), "10 seen");

@@ -28,9 +28,9 @@ class counting_policy final : public retry_policy {
  public:
   explicit counting_policy(int attempts) : left_(attempts) {}
 
-  bool tries_again(const outage& now) override {
-    why = now.why;
-    lasted = now.lasted;
+  bool tries_again(const outage& trouble) override {
+    why = trouble.why;
+    lasted = trouble.lasted;
     return left_-- > 0;
   }
   void on_recovered() override { ++ends; }

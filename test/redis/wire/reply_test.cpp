@@ -55,8 +55,8 @@ TEST(ReplyReader, ReadsByteByByteAndManyBytesTogether) {
   for (std::size_t step : {std::size_t{1}, std::size_t{3}, wire.size()}) {
     reply_reader reader;
     std::size_t replies = 0;
-    for (std::size_t at = 0; at < wire.size(); at += step) {
-      reader.feed(std::string_view(wire).substr(at, step));
+    for (std::size_t offset = 0; offset < wire.size(); offset += step) {
+      reader.feed(std::string_view(wire).substr(offset, step));
       for (auto r = reader.next(); *r; r = reader.next()) ++replies;
     }
     EXPECT_EQ(replies, 3U);

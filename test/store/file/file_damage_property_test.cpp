@@ -63,7 +63,7 @@ class FileDamage : public testing::TestWithParam<const char*> {
   [[nodiscard]] fs::path sound() const { return scratch_.path() / "sound"; }
   [[nodiscard]] fs::path damaged() const { return scratch_.path() / "damaged"; }
   [[nodiscard]] file_store store_in(const fs::path& where) {
-    return file_store(where, sync_policy::never, disk_, [this] { return now_; });
+    return file_store(where, sync_policy::never, disk_, [this] { return time_; });
   }
 
   void make_job() {
@@ -95,23 +95,23 @@ class FileDamage : public testing::TestWithParam<const char*> {
   [[nodiscard]] fs::path dead() const { return scratch_.path() / "dead"; }
 
   /// Everything acknowledged is present.
-  void expect_nothing_lost(const std::string& what) {
+  void expect_nothing_lost(const std::string& problem) {
     auto store = store_in(damaged());
-    EXPECT_EQ(store.jobs("f"), std::vector<std::string>{"count"}) << what;
-    EXPECT_EQ(store.facts("f").expires_at, now_ + 24h) << what;
+    EXPECT_EQ(store.jobs("f"), std::vector<std::string>{"count"}) << problem;
+    EXPECT_EQ(store.facts("f").expires_at, time_ + 24h) << problem;
     const auto filter = store.open("f", access::write);
     const auto job = filter->open_ledger("count", "");
-    EXPECT_EQ(job->description(), "what it counts") << what;
-    ASSERT_EQ(job->checkpoints().size(), 1u) << what;
-    EXPECT_EQ(job->checkpoints().at("lane").position, 14u) << what;
-    EXPECT_EQ(job->checkpoints().at("lane").note, "another note") << what;
+    EXPECT_EQ(job->description(), "what it counts") << problem;
+    ASSERT_EQ(job->checkpoints().size(), 1u) << problem;
+    EXPECT_EQ(job->checkpoints().at("lane").position, 14u) << problem;
+    EXPECT_EQ(job->checkpoints().at("lane").note, "another note") << problem;
     const auto replayed = claim_events(*job, spec_, {"lane", 14}, std::span(events_).subspan(14));
-    EXPECT_EQ(text_of(replayed.verdicts), std::string(10, '0')) << what;
-    EXPECT_EQ(filter->state(0).keys(), all_events) << what;
+    EXPECT_EQ(text_of(replayed.verdicts), std::string(10, '0')) << problem;
+    EXPECT_EQ(filter->state(0).keys(), all_events) << problem;
     const auto newer = store.open("new", access::read);
-    EXPECT_EQ(newer->path().asks_first, predecessor{"old"}) << what;
+    EXPECT_EQ(newer->path().asks_first, predecessor{"old"}) << problem;
     EXPECT_EQ(tally_of(check_keys(*store.open("old", access::read), random_digests(8).take(10))).seen, 10u)
-        << what;
+        << problem;
   }
 
   void restore(const fs::path& part) const {
@@ -121,22 +121,22 @@ class FileDamage : public testing::TestWithParam<const char*> {
 
   /// Damages a copy of the store.
   template <typename Damage>
-  bool is_found_or_harmless(const fs::path& file, const std::string& what, const Damage& damage) {
+  bool is_found_or_harmless(const fs::path& file, const std::string& problem, const Damage& damage) {
     // Restores the files that were damaged before or written to: the other filters are unchanged copies.
     for (const fs::path& part : std::set{fs::path("f"), last_, *file.begin()}) restore(part);
     last_ = *file.begin();
     damage(damaged() / file);
     try {
-      expect_nothing_lost(file.string() + " " + what);
+      expect_nothing_lost(file.string() + " " + problem);
     } catch (const format_error& e) {
-      EXPECT_THAT(e.what(), HasSubstr((damaged() / file).string())) << what;
+      EXPECT_THAT(e.what(), HasSubstr((damaged() / file).string())) << problem;
     }
     return !HasFailure();
   }
 
   scratch_directory scratch_;
   quick_disk disk_;
-  event_time now_{1'700'000'000s};
+  event_time time_{1'700'000'000s};
   random_digests keys_{5};
   spec spec_ = make_spec({.capacity = 100, .error_rate = 1e-12, .seed = hash_seed{}, .partitions = 1});
   std::vector<event> events_;
@@ -153,7 +153,7 @@ TEST_P(FileDamage, UndamagedStoreLosesNothing) {
 // acknowledged (files, Damage).
 TEST_P(FileDamage, DeletedFileIsReportedOrLosesNothing) {
   for (const fs::path& file : files_)
-    (void)is_found_or_harmless(file, "deleted", [](const fs::path& at) { fs::remove(at); });
+    (void)is_found_or_harmless(file, "deleted", [](const fs::path& file) { fs::remove(file); });
 }
 
 // Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
@@ -163,7 +163,7 @@ TEST_P(FileDamage, FileCutAnywhereIsReportedOrLosesNothing) {
     const std::size_t step = is_segment(file) ? 61 : 1;
     for (std::size_t left = 0; left < fs::file_size(sound() / file); left += step)
       if (!is_found_or_harmless(file, "cut to " + std::to_string(left),
-                                [&](const fs::path& at) { fs::resize_file(at, left); }))
+                                [&](const fs::path& file) { fs::resize_file(file, left); }))
         break;
   }
 }
@@ -180,7 +180,7 @@ TEST_P(FileDamage, AnyFlippedOrZeroedByteIsReportedOrLosesNothing) {
         changed[at_byte] = to_zero ? '\0' : static_cast<char>(changed[at_byte] ^ 0x10);
         if (changed == whole) continue;
         if (!is_found_or_harmless(file, "byte " + std::to_string(at_byte),
-                                  [&](const fs::path& at) { write_file(at, changed); }))
+                                  [&](const fs::path& file) { write_file(file, changed); }))
           break;
       }
   }

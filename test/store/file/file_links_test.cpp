@@ -48,8 +48,8 @@ class FileLinks : public ::testing::Test {
   }
 
   scratch_directory scratch_;
-  event_time now_{1'700'000'000s};
-  file_store store_{scratch_.path(), sync_policy::never, disk::real(), [this] { return now_; }};
+  event_time time_{1'700'000'000s};
+  file_store store_{scratch_.path(), sync_policy::never, disk::real(), [this] { return time_; }};
   fs::path record_ = scratch_.path() / "new" / "link";
 };
 
@@ -57,24 +57,24 @@ class FileLinks : public ::testing::Test {
 TEST_F(FileLinks, EndAtTheirTimeAlsoInAnOpenFilter) {
   store_.link("old", "new", 1h);
   const auto open = store_.open("new", access::write);
-  EXPECT_EQ(open->path().asks_first, (predecessor{"old", now_ + 1h}));
-  now_ += 1h - 1ms;
+  EXPECT_EQ(open->path().asks_first, (predecessor{"old", time_ + 1h}));
+  time_ += 1h - 1ms;
   EXPECT_TRUE(open->path().asks_first);
   EXPECT_THAT(message_of<parameter_error>([&] { store_.drop("old"); }), HasSubstr("link --off new"));
-  now_ += 1ms;
+  time_ += 1ms;
   EXPECT_FALSE(open->path().asks_first);
   EXPECT_FALSE(asked_by_new());
   store_.drop("old");
 }
 
 TEST_F(FileLinks, EndAtTheirTimeInMemoryToo) {
-  memory_store in_memory([this] { return now_; });
+  memory_store in_memory([this] { return time_; });
   (void)in_memory.create("old", linked_spec());
   (void)in_memory.create("new", linked_spec());
   in_memory.link("old", "new", 1h);
   const auto open = in_memory.open("new", access::write);
   EXPECT_TRUE(open->path().asks_first);
-  now_ += 1h;
+  time_ += 1h;
   EXPECT_FALSE(open->path().asks_first);
   EXPECT_FALSE(in_memory.open("new", access::write)->path().asks_first);
   in_memory.drop("old");
@@ -88,15 +88,15 @@ TEST_F(FileLinks, TimeToLivePastTheEndOfTimeHasNoEnd) {
 TEST_F(FileLinks, SurviveARebuildOfTheNewer) {
   store_.link("old", "new", 1h);
   store_.begin_rebuild("new", linked_spec(), {})->commit();
-  EXPECT_EQ(asked_by_new(), (predecessor{"old", now_ + 1h}));
+  EXPECT_EQ(asked_by_new(), (predecessor{"old", time_ + 1h}));
 }
 
 // Promise: an older filter that is gone is an error that names it (foreign-filters, Linked filters).
 TEST_F(FileLinks, MissingOlderFilterIsAnErrorThatNamesBoth) {
   store_.link("old", "new", {});
   fs::remove_all(scratch_.path() / "old");
-  for (const access how : {access::read, access::write})
-    EXPECT_THAT(message_of<storage_error>([&] { (void)store_.open("new", how); }),
+  for (const access mode : {access::read, access::write})
+    EXPECT_THAT(message_of<storage_error>([&] { (void)store_.open("new", mode); }),
                 AllOf(HasSubstr("'new' asks 'old' first"), HasSubstr("link --off new")));
   store_.unlink("new");
   EXPECT_FALSE(asked_by_new());
@@ -113,11 +113,11 @@ TEST_F(FileLinks, DamagedRecordIsRefusedAndCanBeRemoved) {
   const auto refusal = [&] {
     return message_of<format_error>([&] { (void)store_.open("new", access::read); });
   };
-  for (std::size_t at = 0; at < record.size(); ++at) {
+  for (std::size_t offset = 0; offset < record.size(); ++offset) {
     std::string bad = record;
-    bad[at] = static_cast<char>(bad[at] ^ 1);
+    bad[offset] = static_cast<char>(bad[offset] ^ 1);
     write_record(bad);
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(record_.string()), HasSubstr("link --off new"))) << at;
+    EXPECT_THAT(refusal(), AllOf(HasSubstr(record_.string()), HasSubstr("link --off new"))) << offset;
   }
   for (std::size_t length = 0; length < record.size(); ++length) {
     write_record(record.substr(0, length));

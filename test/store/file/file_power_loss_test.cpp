@@ -77,10 +77,10 @@ void expect_remembered(const std::filesystem::path& where, const acknowledged_ke
   ASSERT_NO_THROW(filter = filters.open("f", access::write)) << moment;
   EXPECT_EQ(filter->get_spec(), busy_spec());
   const window_spec w = *busy_spec().window;
-  const event_time now = time_of(std::max(done.last_batch, 0));
+  const event_time time = time_of(std::max(done.last_batch, 0));
   for (const int batch : done.batches) {
-    if (window::slice_at(w, time_of(batch)) < window::oldest_live(w, window::slice_at(w, now))) continue;
-    for (const verdict v : check_keys(*filter, keys_of(batch), now).verdicts)
+    if (window::slice_at(w, time_of(batch)) < window::oldest_live(w, window::slice_at(w, time))) continue;
+    for (const verdict v : check_keys(*filter, keys_of(batch), time).verdicts)
       ASSERT_EQ(v, verdict::seen) << moment << ": batch " << batch << " was forgotten";
   }
 }
@@ -205,12 +205,12 @@ TEST(FilePowerLoss, LeavesARestoredFilterWholeOrAbsent) {
 // Promise: one failing disk operation loses nothing acknowledged (files, Disk full and disk errors).
 TEST(FileDiskFailure, SingleFailureAtAnyOperationLosesNothingAcknowledged) {
   for (const int code : {ENOSPC, EIO})
-    for (std::uint64_t at = 0;; ++at) {
+    for (std::uint64_t offset = 0;; ++offset) {
       const scratch_directory scratch;
       forgetful_disk on;
-      on.fail(at, 1, code);
+      on.fail(offset, 1, code);
       const acknowledged_keys done = filter_life(scratch.path(), on, sync_policy::always);
-      expect_remembered(scratch.path(), done, "failure at " + std::to_string(at));
+      expect_remembered(scratch.path(), done, "failure at " + std::to_string(offset));
       if (HasFatalFailure()) return;
       if (!on.has_failed()) break;
     }

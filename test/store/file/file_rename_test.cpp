@@ -33,7 +33,9 @@ class dying_disk : public disk {
   int sync_file(int file, const fs::path& path) override { return step(), disk::sync_file(file, path); }
   int sync_directory(const fs::path& path) override { return step(), disk::sync_directory(path); }
   int unlink(const fs::path& path) override { return step(), disk::unlink(path); }
-  int rename(const fs::path& from, const fs::path& to) override { return step(), disk::rename(from, to); }
+  int rename(const fs::path& from, const fs::path& target) override {
+    return step(), disk::rename(from, target);
+  }
   int exchange(const fs::path& one, const fs::path& other) override {
     return step(), can_exchange ? disk::exchange(one, other) : EINVAL;
   }
@@ -79,9 +81,9 @@ class FileRename : public testing::TestWithParam<bool> {
   const std::string new_ = name("new"), live_ = name("live");
 
   /// @return whether it crashed
-  [[nodiscard]] bool rename_and_die(const fs::path& in, int at) const try {
+  [[nodiscard]] bool rename_and_die(const fs::path& in, int step) const try {
     dying_disk on;
-    on.dies_at = at;
+    on.dies_at = step;
     file_store(in, sync_policy::never, on).rename(new_, live_, replace);
     return false;
   } catch (const death&) {
@@ -90,30 +92,30 @@ class FileRename : public testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Names, FileRename, testing::Bool(),
-                         [](const auto& of) { return of.param ? "Long" : "Short"; });
+                         [](const auto& info) { return info.param ? "Long" : "Short"; });
 
 // Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
 TEST_P(FileRename, WhereverItCrashesTheNewNameHasOneOfTheTwoFilters) {
   int kept = 0, replaced = 0;
-  for (int at = 0;; ++at) {
+  for (int step = 0;; ++step) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
     make(filters, new_, newer_keys, 1);
     make(filters, live_, live_keys, 2);
-    const bool died = rename_and_die(scratch.path(), at);
-    const std::uint64_t now = found(scratch.path(), live_);
-    ASSERT_TRUE(now == newer_keys || now == live_keys) << "died at step " << at;
-    ASSERT_EQ(found(scratch.path(), new_), now == live_keys ? newer_keys : 0) << "died at step " << at;
-    ++(now == live_keys ? kept : replaced);
-    if (now == live_keys) {
+    const bool died = rename_and_die(scratch.path(), step);
+    const std::uint64_t keys = found(scratch.path(), live_);
+    ASSERT_TRUE(keys == newer_keys || keys == live_keys) << "died at step " << step;
+    ASSERT_EQ(found(scratch.path(), new_), keys == live_keys ? newer_keys : 0) << "died at step " << step;
+    ++(keys == live_keys ? kept : replaced);
+    if (keys == live_keys) {
       filters.rename(new_, live_, replace);
     } else {
       make(filters, new_, live_keys, 2);
-      ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << at;
+      ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << step;
     }
-    ASSERT_EQ(found(scratch.path(), live_), newer_keys) << "died at step " << at;
-    ASSERT_EQ(hidden(scratch.path()), 0) << "died at step " << at;
-    ASSERT_THAT(filters.list(), testing::Contains(live_)) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), live_), newer_keys) << "died at step " << step;
+    ASSERT_EQ(hidden(scratch.path()), 0) << "died at step " << step;
+    ASSERT_THAT(filters.list(), testing::Contains(live_)) << "died at step " << step;
     if (!died) break;
   }
   EXPECT_GT(kept, 3);
@@ -121,27 +123,27 @@ TEST_P(FileRename, WhereverItCrashesTheNewNameHasOneOfTheTwoFilters) {
 }
 
 TEST_P(FileRename, CrashBeforeItsStepLeavesNothingForALaterRename) {
-  for (int at = 0;; ++at) {
+  for (int step = 0;; ++step) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
     make(filters, new_, newer_keys, 1);
     make(filters, live_, live_keys, 2);
-    const bool died = rename_and_die(scratch.path(), at);
+    const bool died = rename_and_die(scratch.path(), step);
     if (!died || found(scratch.path(), live_) != live_keys) break;
     filters.drop(new_);
     filters.rename(live_, new_, store::namesake::refuse);
-    ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << at;
+    ASSERT_EQ(found(scratch.path(), new_), live_keys) << "died at step " << step;
   }
 }
 
 TEST_P(FileRename, LeftoversOfACrashAreRemovedWithEndedFilters) {
   int left = 0;
-  for (int at = 0;; ++at) {
+  for (int step = 0;; ++step) {
     const scratch_directory scratch;
     file_store filters(scratch.path());
     make(filters, new_, newer_keys, 1);
     make(filters, live_, live_keys, 2);
-    const bool died = rename_and_die(scratch.path(), at);
+    const bool died = rename_and_die(scratch.path(), step);
     if (found(scratch.path(), live_) == newer_keys && fs::exists(scratch.path() / file_names::of(new_))) {
       ++left;
       filters.remove_expired();

@@ -94,11 +94,11 @@ class FileStore : public testing::Test {
   [[nodiscard]] fs::path segment() const { return root() / "f/segments/0.0.0"; }
 
   /// Both ways to open the damaged filter name the file and give advice.
-  void expect_damaged(const fs::path& file, const std::string& what) {
-    for (const access how : {access::read, access::write}) {
-      const std::string message = message_of<format_error>([&] { (void)store_.open("f", how); });
+  void expect_damaged(const fs::path& file, const std::string& problem) {
+    for (const access mode : {access::read, access::write}) {
+      const std::string message = message_of<format_error>([&] { (void)store_.open("f", mode); });
       EXPECT_THAT(message, HasSubstr(file.string()));
-      EXPECT_THAT(message, HasSubstr(what));
+      EXPECT_THAT(message, HasSubstr(problem));
       EXPECT_THAT(message, HasSubstr("export"));
     }
     EXPECT_TRUE(store_.exists("f"));
@@ -281,10 +281,10 @@ TEST_F(FileStore, ReaderFollowsAWriterThatDropsSlices) {
   const auto writer = store_.create("w", s);
   const auto reader = store_.open("w", access::read);
   for (int step = 0; step < 20; ++step) {
-    const event_time now(step * 10s);
+    const event_time time(step * 10s);
     const auto keys = random_digests(static_cast<std::uint64_t>(step)).take(10);
-    ASSERT_TRUE(add_keys(*writer, keys, now).result);
-    const answers got = check_keys(*reader, keys, now);
+    ASSERT_TRUE(add_keys(*writer, keys, time).result);
+    const answers got = check_keys(*reader, keys, time);
     ASSERT_TRUE(got.result) << got.result.error().message;
     EXPECT_EQ(got.result->seen, 10u);
     EXPECT_EQ(reader->state(0), writer->state(0));

@@ -73,11 +73,11 @@ class FileWaiting : public ::testing::Test {
   }
 
   scratch_directory scratch_;
-  event_time now_{1'700'000'000s};
+  event_time time_{1'700'000'000s};
   const std::vector<digest> keys_ = random_digests(1).take(10);
-  file_store others_{scratch_.path(), sync_policy::never, disk::real(), [this] { return now_; }};
+  file_store others_{scratch_.path(), sync_policy::never, disk::real(), [this] { return time_; }};
   std::shared_ptr<stored_filter> holder_;
-  file_store waiting_{scratch_.path(), sync_policy::never, disk::real(), [this] { return now_; }};
+  file_store waiting_{scratch_.path(), sync_policy::never, disk::real(), [this] { return time_; }};
   std::shared_ptr<meanwhile> policy_;
 };
 
@@ -92,7 +92,7 @@ TEST_F(FileWaiting, KeepsTheFilterCreatedWhileTheExpiredOneWasInUse) {
   };
   for (const auto& take : takers) {
     when_waited_for("x", [&] { make("x"); });
-    now_ += 1s;
+    time_ += 1s;
     EXPECT_THROW(take(), name_taken);
     expect_keys("x");
     others_.drop("x");
@@ -101,7 +101,7 @@ TEST_F(FileWaiting, KeepsTheFilterCreatedWhileTheExpiredOneWasInUse) {
 
 TEST_F(FileWaiting, RemovesTheExpiredFilterAfterwards) {
   when_waited_for("x", [] {});
-  now_ += 1s;
+  time_ += 1s;
   (void)waiting_.create("x", small());
   expect_waited();
   EXPECT_TRUE(others_.exists("x"));
@@ -109,7 +109,7 @@ TEST_F(FileWaiting, RemovesTheExpiredFilterAfterwards) {
 
 TEST_F(FileWaiting, CreatesTheFilterIfAnotherProcessRemovedTheExpiredOne) {
   when_waited_for("x", [&] { others_.remove_expired(); });
-  now_ += 1s;
+  time_ += 1s;
   (void)waiting_.create("x", small());
   expect_waited();
   EXPECT_TRUE(others_.exists("x"));
@@ -118,19 +118,19 @@ TEST_F(FileWaiting, CreatesTheFilterIfAnotherProcessRemovedTheExpiredOne) {
 // Promise: rename without --replace replaces no filter that was created while it waited (files, Readers and
 // writers).
 TEST_F(FileWaiting, RenameReplacesNoFilterCreatedMeanwhile) {
-  for (const auto& [from, to] : {std::pair("a", "b"), std::pair("d", "c")}) {
-    when_waited_for(from, [&, to = to] { make(to); });
-    EXPECT_THROW(waiting_.rename(from, to, refuse), name_taken);
-    expect_keys(to);
+  for (const auto& [from, target] : {std::pair("a", "b"), std::pair("d", "c")}) {
+    when_waited_for(from, [&, target = target] { make(target); });
+    EXPECT_THROW(waiting_.rename(from, target, refuse), name_taken);
+    expect_keys(target);
     EXPECT_TRUE(others_.exists(from));
   }
 }
 
 TEST_F(FileWaiting, RenameOntoATakenNameDoesNotWait) {
-  for (const auto& [from, to] : {std::pair("a", "b"), std::pair("d", "c")}) {
-    make(to);
+  for (const auto& [from, target] : {std::pair("a", "b"), std::pair("d", "c")}) {
+    make(target);
     when_waited_for(from, [] {});
-    EXPECT_THROW(waiting_.rename(from, to, refuse), name_taken);
+    EXPECT_THROW(waiting_.rename(from, target, refuse), name_taken);
     EXPECT_FALSE(policy_->has_waited);
     holder_.reset();
   }
@@ -157,11 +157,11 @@ TEST_F(FileWaiting, RenameHoldsNeitherFilterWhileItWaitsForTheOther) {
 }
 
 TEST_F(FileWaiting, RenameReplacesAFilterCreatedMeanwhileIfAsked) {
-  for (const auto& [from, to] : {std::pair("a", "b"), std::pair("d", "c")}) {
+  for (const auto& [from, target] : {std::pair("a", "b"), std::pair("d", "c")}) {
     make(from);
-    when_waited_for(from, [&, to = to] { (void)others_.create(to, small()); });
-    waiting_.rename(from, to, replace);
-    expect_keys(to);
+    when_waited_for(from, [&, target = target] { (void)others_.create(target, small()); });
+    waiting_.rename(from, target, replace);
+    expect_keys(target);
     EXPECT_FALSE(others_.exists(from));
   }
 }
@@ -180,7 +180,7 @@ TEST_F(FileWaiting, ExpiredFilterWhoseOlderOneIsGoneHasExpired) {
   make("old");
   (void)others_.create("new", small(), 1s);
   others_.link("old", "new", {});
-  now_ += 1s;
+  time_ += 1s;
   others_.drop("old");
   EXPECT_THROW((void)others_.open("new", access::read), filter_expired);
   EXPECT_THROW((void)others_.open("new", access::write), filter_expired);
@@ -195,7 +195,7 @@ TEST_F(FileWaiting, FilterThatExpiresMeanwhileIsAnErrorThatSaysSo) {
       [&] { waiting_.expire_at("x", {}); },
   };
   for (const auto& use : uses) {
-    when_waited_for("x", [&] { now_ += 1s; });
+    when_waited_for("x", [&] { time_ += 1s; });
     EXPECT_THROW(use(), filter_expired);
     expect_waited();
     EXPECT_FALSE(others_.exists("y"));

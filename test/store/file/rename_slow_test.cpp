@@ -30,11 +30,11 @@ void rename_repeatedly(const std::filesystem::path& in, const child_process::tel
     file_store filters(in, sync_policy::never);
     for (int i = 0;; ++i) {
       const bool is_a = !filters.exists("b") || filters.open("b", access::read)->get_spec().capacity != 500;
-      const std::string from = is_a ? "a" : "b", to = is_a ? "b" : "a";
+      const std::string from = is_a ? "a" : "b", target = is_a ? "b" : "a";
       spec other = renamed_spec();
       other.capacity = 77;
-      if (!filters.exists(to)) filters.create(to, other).reset();
-      filters.rename(from, to, replace);
+      if (!filters.exists(target)) filters.create(target, other).reset();
+      filters.rename(from, target, replace);
       tell(i);
     }
   } catch (const std::exception& e) {

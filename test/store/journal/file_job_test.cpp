@@ -48,9 +48,9 @@ class FileJob : public testing::Test {
     }
     return "none";
   }
-  void copy(const std::string& from, const std::string& to) const {
-    fs::remove_all(at(to));
-    fs::copy(at(from), at(to), fs::copy_options::recursive);
+  void copy(const std::string& from, const std::string& target) const {
+    fs::remove_all(at(target));
+    fs::copy(at(from), at(target), fs::copy_options::recursive);
   }
 
   test::scratch_directory scratch_;

@@ -31,22 +31,24 @@ TEST(HugeMemory, IsZeroedAndAlignedWhateverItsSize) {
 
 TEST(HugeMemory, KeepsItsBytesWhenItsPagesAreGathered) {
   huge_memory memory(70 * mib, huge_memory::pages::small);
-  for (std::size_t at = 0; at < memory.size(); at += 50'000) memory.data()[at] = std::byte{7};
+  for (std::size_t offset = 0; offset < memory.size(); offset += 50'000) memory.data()[offset] = std::byte{7};
   for (int more_often_than_needed = 0; more_often_than_needed < 5; ++more_often_than_needed) memory.gather();
-  for (std::size_t at = 0; at < memory.size(); ++at)
-    ASSERT_EQ(memory.data()[at], at % 50'000 == 0 ? std::byte{7} : std::byte{0}) << at;
+  for (std::size_t offset = 0; offset < memory.size(); ++offset)
+    ASSERT_EQ(memory.data()[offset], offset % 50'000 == 0 ? std::byte{7} : std::byte{0}) << offset;
 }
 
 // The kernel may find no free huge page now and then, hence half.
 TEST(HugeMemory, ConsistsOfHugePagesWhereTheKernelHasThem) {
   const huge_memory memory(200 * mib);
-  for (std::size_t at = 0; at < memory.size(); at += 2 * mib) memory.data()[at] = std::byte{1};
+  for (std::size_t offset = 0; offset < memory.size(); offset += 2 * mib)
+    memory.data()[offset] = std::byte{1};
   EXPECT_GE(test::huge_kib_at(memory.data()), test::kernel_has_huge_pages() ? 100 * mib / 1024 : 0);
 }
 
 TEST(HugeMemory, TakesLittleUntilItsPagesAreGatheredAndThenHugePages) {
   huge_memory memory(200 * mib, huge_memory::pages::small);
-  for (std::size_t at = 0; at < memory.size(); at += 2 * mib) memory.data()[at] = std::byte{1};
+  for (std::size_t offset = 0; offset < memory.size(); offset += 2 * mib)
+    memory.data()[offset] = std::byte{1};
   EXPECT_EQ(test::huge_kib_at(memory.data()), 0U);
   for (int i = 0; i < 10; ++i) memory.gather();
   if (!test::kernel_gathers_on_request()) return;

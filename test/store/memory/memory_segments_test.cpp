@@ -34,13 +34,13 @@ class LargeSegment : public testing::Test {
 TEST_F(LargeSegment, HasHugePagesFromTheFirstOfManyKeys) {
   if (!test::kernel_has_huge_pages()) GTEST_SKIP() << "by this kernel";
   place.expect_keys(id, 1'000'000);
-  for (std::size_t at = 0; at < bytes; at += bytes / 1'000) place.at(id)[at] = std::byte{1};
+  for (std::size_t offset = 0; offset < bytes; offset += bytes / 1'000) place.at(id)[offset] = std::byte{1};
   EXPECT_GE(test::huge_kib_at(place.at(id)), bytes / 1024 / 2) << "the kernel may lack some";
 }
 
 TEST_F(LargeSegment, HasSmallPagesWhileItHasFewKeys) {
   place.expect_keys(id, 1'000);
-  for (std::size_t at = 0; at < bytes; at += bytes / 1'000) place.at(id)[at] = std::byte{1};
+  for (std::size_t offset = 0; offset < bytes; offset += bytes / 1'000) place.at(id)[offset] = std::byte{1};
   EXPECT_EQ(test::huge_kib_at(place.at(id)), 0U);
 }
 

@@ -35,11 +35,11 @@ TEST(MemoryStore, KnowsWhichFiltersAskAFilterFirst) {
 }
 
 TEST(MemoryStore, ForgetsWhichFiltersAskedOnceTheLinkEnds) {
-  event_time now{1h};
-  memory_store place([&] { return now; });
+  event_time time{1h};
+  memory_store place([&] { return time; });
   for (const char* name : {"old", "new", "other"}) (void)place.create(name, memory_spec());
   place.link("old", "new", 1min);
-  now += 2min;
+  time += 2min;
   place.link("old", "other", std::nullopt);
   place.drop("new");
   EXPECT_THROW(place.drop("old"), parameter_error) << "another filter asks it now";
@@ -48,12 +48,12 @@ TEST(MemoryStore, ForgetsWhichFiltersAskedOnceTheLinkEnds) {
 }
 
 TEST(MemoryStore, KnowsWhichFiltersAskAFilterThatEndedAndWasMadeAgain) {
-  event_time now{1h};
-  memory_store place([&] { return now; });
+  event_time time{1h};
+  memory_store place([&] { return time; });
   (void)place.create("old", memory_spec(), 1min);
   (void)place.create("new", memory_spec());
   place.link("old", "new", std::nullopt);
-  now += 2min;
+  time += 2min;
   place.remove_expired();
   (void)place.create("old", memory_spec());
   EXPECT_THROW(place.drop("old"), parameter_error);

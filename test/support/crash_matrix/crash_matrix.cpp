@@ -17,13 +17,13 @@ namespace {
 using std::chrono::milliseconds;
 
 std::vector<std::string> command_of(const matrix_world& world, const matrix_source& from,
-                                    const matrix_sink& to, const std::string& store, int worker) {
+                                    const matrix_sink& sink, const std::string& store, int worker) {
   std::vector<std::string> words = {
       world.on.program,      "stream",      "--store", store,        "--filter",
       world.filter,          "--job",       world.job, "--key-json", "/id",
       "--time-json",         "/time",       "--block", "4096",       "--settle-every",
       world.on.settle_every, "--on-outage", "hold",    "--late-to",  world.path("late.jsonl")};
-  for (const auto& more : {world.on.words, from.words(world, worker), to.words(world, worker)})
+  for (const auto& more : {world.on.words, from.words(world, worker), sink.words(world, worker)})
     words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -33,11 +33,12 @@ std::vector<std::string> command_of(const matrix_world& world, const matrix_sour
 class mishap {
  public:
   template <typename Happen>
-  mishap(disaster::time after, const running_program& to, Happen happen) {
+  mishap(disaster::time after, const running_program& program, Happen happen) {
     if (!after) return;
-    const auto at = std::chrono::steady_clock::now() + *after;
-    thread_ = std::thread([this, at, &to, happen] {
-      if (to.ends_within(std::chrono::ceil<milliseconds>(at - std::chrono::steady_clock::now()))) return;
+    const auto deadline = std::chrono::steady_clock::now() + *after;
+    thread_ = std::thread([this, deadline, &program, happen] {
+      if (program.ends_within(std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now())))
+        return;
       ++happened_;
       try {
         happen();
@@ -68,9 +69,9 @@ class mishap {
 /// One attempt: its job, possibly a second one, and their disasters.
 class attempt {
  public:
-  attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& to, const disaster& d,
+  attempt(const matrix_world& world, const matrix_source& from, const matrix_sink& sink, const disaster& d,
           int worker)
-      : world_(world), from_(from), to_(to), d_(d), worker_(worker) {}
+      : world_(world), from_(from), sink_(sink), d_(d), worker_(worker) {}
 
   program_result run(matrix_outcome& into) {
     running_program job(command(worker_), setup(d_.die_at, d_.stop_at));
@@ -109,7 +110,7 @@ class attempt {
   [[nodiscard]] std::vector<std::string> command(int worker) {
     if (d_.cut_after && !network_)
       network_.emplace(world_.on.store.port()).cut_after(cutting_proxy::direction::to_client, *d_.cut_after);
-    return command_of(world_, from_, to_, network_ ? network_->url("?timeout=2s") : world_.store_url(),
+    return command_of(world_, from_, sink_, network_ ? network_->url("?timeout=2s") : world_.store_url(),
                       worker);
   }
   [[nodiscard]] program_setup setup(const std::string& die_at, const std::string& stop_at) const {
@@ -160,7 +161,7 @@ class attempt {
 
   const matrix_world& world_;
   const matrix_source& from_;
-  const matrix_sink& to_;
+  const matrix_sink& sink_;
   const disaster& d_;
   int worker_;
   std::optional<cutting_proxy> network_{};
@@ -205,7 +206,7 @@ matrix_outcome& matrix_outcome::operator+=(const matrix_outcome& other) {
   return *this;
 }
 
-matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& to,
+matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, const matrix_sink& sink,
                           const std::vector<disaster>& disasters, std::uint64_t seed) {
   static std::atomic<int> runs = 0;  // runs of one seed, with other pairs, share a broker
   matrix_world world{{},
@@ -215,18 +216,18 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
                      "matrix-" + std::to_string(seed)};
   create_filter(world, seed);
   from.prepare(world);
-  if (to.prepare) to.prepare(world);
+  if (sink.prepare) sink.prepare(world);
   matrix_outcome outcome;
   std::string printed;
   const auto run = [&](const disaster& d, int worker) {
-    program_result ended = attempt(world, from, to, d, worker).run(outcome);
-    if (to.early_fault) outcome.fault += to.early_fault(world);
+    program_result ended = attempt(world, from, sink, d, worker).run(outcome);
+    if (sink.early_fault) outcome.fault += sink.early_fault(world);
     return ended;
   };
   for (const disaster& d : disasters) printed += run(d, 0).out + '\n';  // ends a truncated line
   const program_result last = run({}, on.last_worker);
   if (last.exit_code == 0)
-    outcome.fault += to.fault(world, printed + last.out) + fault_of_late_events(world);
+    outcome.fault += sink.fault(world, printed + last.out) + fault_of_late_events(world);
   else
     outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
   return outcome;

@@ -81,8 +81,8 @@ struct matrix_sink {
 inline void PrintTo(const matrix_source& from, std::ostream* out) {
   *out << from.name;
 }
-inline void PrintTo(const matrix_sink& to, std::ostream* out) {
-  *out << to.name;
+inline void PrintTo(const matrix_sink& sink, std::ostream* out) {
+  *out << sink.name;
 }
 
 [[nodiscard]] matrix_source from_file();
@@ -142,7 +142,7 @@ struct matrix_outcome {
 };
 /// Runs the job under these disasters, one an attempt, and then until it ends by itself.
 [[nodiscard]] matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from,
-                                        const matrix_sink& to, const std::vector<disaster>& disasters,
+                                        const matrix_sink& sink, const std::vector<disaster>& disasters,
                                         std::uint64_t seed);
 
 /// Every fault point, in the order of a batch.

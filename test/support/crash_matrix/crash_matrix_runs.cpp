@@ -25,7 +25,7 @@ std::vector<matrix_pair> make_pairs() {
       {"kafka", [](matrix_lane& lane) { return to_kafka_without_transactions(lane.kafka.value()); }}};
   std::vector<matrix_pair> all;
   for (const auto& [from_name, from] : sources)
-    for (const auto& [to_name, to] : sinks) all.push_back({from_name, to_name, from, to});
+    for (const auto& [to_name, target] : sinks) all.push_back({from_name, to_name, from, target});
   all.back().to = [](matrix_lane& lane) { return to_kafka(lane.kafka.value()); };
   for (const auto& [from_name, from] : sources)
     if (from_name == "redis_stream" || from_name == "kafka")  // where workers take over lanes
@@ -71,9 +71,9 @@ const std::vector<matrix_pair>& all_pairs() {
   return all;
 }
 
-const matrix_pair& pair_of(const std::string& from, const std::string& to) {
+const matrix_pair& pair_of(const std::string& from, const std::string& target) {
   return *std::ranges::find_if(
-      all_pairs(), [&](const matrix_pair& each) { return each.from_name == from && each.to_name == to; });
+      all_pairs(), [&](const matrix_pair& each) { return each.from_name == from && each.to_name == target; });
 }
 
 matrix_outcome run_side_by_side(const std::string& program, const std::vector<matrix_run>& runs,
@@ -162,7 +162,7 @@ matrix_run random_run(const matrix_pair& pair, std::uint64_t seed) {
 }
 
 std::string to_string(const matrix_outcome& outcome) {
-  const auto times = [](int count, const std::string& what) { return std::to_string(count) + ' ' + what; };
+  const auto times = [](int count, const std::string& noun) { return std::to_string(count) + ' ' + noun; };
   return times(outcome.attempts, "attempts, ") + times(outcome.deaths, "jobs and ") +
          times(outcome.store_deaths, "servers killed, ") + times(outcome.cuts, "connections cut, ") +
          times(outcome.broker_losses, "times without brokers, ") + times(outcome.stops, "jobs stopped");

@@ -35,7 +35,7 @@ inline void PrintTo(const matrix_pair& pair, std::ostream* out) {
 /// Every source with every sink.
 [[nodiscard]] const std::vector<matrix_pair>& all_pairs();
 /// @pre there is such a pair
-[[nodiscard]] const matrix_pair& pair_of(const std::string& from, const std::string& to);
+[[nodiscard]] const matrix_pair& pair_of(const std::string& from, const std::string& target);
 
 struct matrix_run {
   const matrix_pair& pair;

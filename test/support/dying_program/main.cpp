@@ -20,22 +20,22 @@ namespace {
 /// Which signal this process gets, and where.
 struct wanted {
   int signal;
-  std::string at{};
+  std::string step{};
   std::atomic<int> passes_left{0};
 
-  wanted(const char* variable, int what) : signal(what) {
+  wanted(const char* variable, int signal_number) : signal(signal_number) {
     const char* text = std::getenv(variable);
     if (text == nullptr) return;
-    at = text;
-    const std::size_t colon = at.find(':');
+    step = text;
+    const std::size_t colon = step.find(':');
     int passes = 1;
-    if (colon != std::string::npos) std::from_chars(text + colon + 1, text + at.size(), passes);
-    at.resize(colon == std::string::npos ? at.size() : colon);
+    if (colon != std::string::npos) std::from_chars(text + colon + 1, text + step.size(), passes);
+    step.resize(colon == std::string::npos ? step.size() : colon);
     passes_left = passes;
   }
 
   void pass(std::string_view name) {
-    if (at.empty() || at != name) return;
+    if (step.empty() || step != name) return;
     if (--passes_left == 0) std::raise(signal);
   }
 };

@@ -13,15 +13,15 @@ using namespace kafka_handle;
 
 namespace {
 
-std::string bytes(const void* at, std::size_t length) {
-  return at == nullptr ? std::string() : std::string(static_cast<const char*>(at), length);
+std::string bytes(const void* data, std::size_t length) {
+  return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), length);
 }
 
 /// Asks again while a broker is not ready to answer: its connection is new, and it has not named its versions
 /// yet; or a group's coordinator is still loading it, or has moved with the death of a broker; or a busy
 /// machine made the controller believe that the broker is dead, so that nobody can hold a new topic.
 template <typename Ask>
-void ask(Ask question, const std::string& what) {
+void ask(Ask question, const std::string& action) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     const rd_kafka_resp_err_t failure = question();
@@ -30,7 +30,7 @@ void ask(Ask question, const std::string& what) {
                               failure == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
                               failure == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
                               failure == RD_KAFKA_RESP_ERR_NOT_COORDINATOR;
-    if (!is_temporary || std::chrono::steady_clock::now() > end) return check(failure, what);
+    if (!is_temporary || std::chrono::steady_clock::now() > end) return check(failure, action);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
@@ -135,10 +135,10 @@ namespace {
 /// Waits for the result of a request to administer.
 /// @param request  gets the queue of answers    @param results  the results in an answer, and how many
 template <typename Request, typename Results>
-void administer(rd_kafka_t* with, const std::string& what, Request request, Results results) {
+void administer(rd_kafka_t* client, const std::string& action, Request request, Results results) {
   ask(
       [&] {
-        rd_kafka_queue_t* const answers = rd_kafka_queue_new(with);
+        rd_kafka_queue_t* const answers = rd_kafka_queue_new(client);
         request(answers);
         rd_kafka_event_t* const told = rd_kafka_queue_poll(answers, timeout_ms);
         auto failed = told == nullptr ? RD_KAFKA_RESP_ERR__TIMED_OUT : rd_kafka_event_error(told);
@@ -147,22 +147,23 @@ void administer(rd_kafka_t* with, const std::string& what, Request request, Resu
         rd_kafka_queue_destroy(answers);
         return failed;
       },
-      what);
+      action);
 }
 
 }  // namespace
 
 void kafka_client::create_topic(const std::string& name, int partitions,
                                 const std::map<std::string, std::string>& settings_of_topic) {
-  std::array<char, 256> said{};
-  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(name.c_str(), partitions, -1, said.data(), said.size());
-  check(made != nullptr, said.data());
+  std::array<char, 256> message{};
+  rd_kafka_NewTopic_t* made =
+      rd_kafka_NewTopic_new(name.c_str(), partitions, -1, message.data(), message.size());
+  check(made != nullptr, message.data());
   for (const auto& [property, value] : settings_of_topic)
     check(rd_kafka_NewTopic_set_config(made, property.c_str(), value.c_str()), property);
-  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_t* const client = impl_->producer.get();
   administer(
-      with, "create " + name,
-      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateTopics(with, &made, 1, nullptr, answers); },
+      client, "create " + name,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateTopics(client, &made, 1, nullptr, answers); },
       [](rd_kafka_event_t* told) {
         std::size_t count = 0;
         const auto* const all =
@@ -179,11 +180,11 @@ void kafka_client::wait_for_partitions(const std::string& topic, int count) cons
 }
 
 void kafka_client::delete_topic(const std::string& name) {
-  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_t* const client = impl_->producer.get();
   rd_kafka_DeleteTopic_t* gone = rd_kafka_DeleteTopic_new(name.c_str());
   administer(
-      with, "delete " + name,
-      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteTopics(with, &gone, 1, nullptr, answers); },
+      client, "delete " + name,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteTopics(client, &gone, 1, nullptr, answers); },
       [](rd_kafka_event_t* told) {
         std::size_t count = 0;
         return rd_kafka_topic_result_error(
@@ -194,14 +195,14 @@ void kafka_client::delete_topic(const std::string& name) {
 }
 
 void kafka_client::add_partitions(const std::string& topic, int total) {
-  std::array<char, 256> said{};
-  rd_kafka_t* const with = impl_->producer.get();
-  rd_kafka_NewPartitions_t* more =
-      rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(total), said.data(), said.size());
-  check(more != nullptr, said.data());
+  std::array<char, 256> message{};
+  rd_kafka_t* const client = impl_->producer.get();
+  rd_kafka_NewPartitions_t* more = rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(total),
+                                                              message.data(), message.size());
+  check(more != nullptr, message.data());
   administer(
-      with, "add partitions to " + topic,
-      [&](rd_kafka_queue_t* answers) { rd_kafka_CreatePartitions(with, &more, 1, nullptr, answers); },
+      client, "add partitions to " + topic,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreatePartitions(client, &more, 1, nullptr, answers); },
       [](rd_kafka_event_t* told) {
         std::size_t count = 0;
         return rd_kafka_topic_result_error(
@@ -212,13 +213,13 @@ void kafka_client::add_partitions(const std::string& topic, int total) {
 }
 
 void kafka_client::delete_records(const std::string& topic, std::int32_t partition, std::int64_t before) {
-  rd_kafka_t* const with = impl_->producer.get();
+  rd_kafka_t* const client = impl_->producer.get();
   rd_kafka_topic_partition_list_t* const places = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(places, topic.c_str(), partition)->offset = before;
   rd_kafka_DeleteRecords_t* gone = rd_kafka_DeleteRecords_new(places);
   administer(
-      with, "delete records of " + topic,
-      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteRecords(with, &gone, 1, nullptr, answers); },
+      client, "delete records of " + topic,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_DeleteRecords(client, &gone, 1, nullptr, answers); },
       [](rd_kafka_event_t* told) {
         return rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(told))->elems[0].err;
       });
@@ -227,21 +228,21 @@ void kafka_client::delete_records(const std::string& topic, std::int32_t partiti
 }
 
 /// librdkafka 2.0 knows no rights to a transactional.id.
-void kafka_client::allow(const std::string& user, operation what, resource kind, const std::string& name) {
-  rd_kafka_t* const with = impl_->producer.get();
-  std::array<char, 256> said{};
-  const auto of_operation = what == operation::describe ? RD_KAFKA_ACL_OPERATION_DESCRIBE
-                            : what == operation::read   ? RD_KAFKA_ACL_OPERATION_READ
+void kafka_client::allow(const std::string& user, operation call, resource kind, const std::string& name) {
+  rd_kafka_t* const client = impl_->producer.get();
+  std::array<char, 256> message{};
+  const auto of_operation = call == operation::describe ? RD_KAFKA_ACL_OPERATION_DESCRIBE
+                            : call == operation::read   ? RD_KAFKA_ACL_OPERATION_READ
                                                         : RD_KAFKA_ACL_OPERATION_WRITE;
   const auto of_resource = kind == resource::topic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_GROUP;
   const std::string principal = "User:" + user;
   rd_kafka_AclBinding_t* right = rd_kafka_AclBinding_new(
       of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
-      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, said.data(), said.size());
-  check(right != nullptr, said.data());
+      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, message.data(), message.size());
+  check(right != nullptr, message.data());
   administer(
-      with, "allow " + user,
-      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateAcls(with, &right, 1, nullptr, answers); },
+      client, "allow " + user,
+      [&](rd_kafka_queue_t* answers) { rd_kafka_CreateAcls(client, &right, 1, nullptr, answers); },
       [](rd_kafka_event_t* told) {
         std::size_t count = 0;
         const auto* const all =
@@ -252,12 +253,12 @@ void kafka_client::allow(const std::string& user, operation what, resource kind,
   // The controller knows it before the broker does.
   rd_kafka_AclBindingFilter_t* const wanted = rd_kafka_AclBindingFilter_new(
       of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
-      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, said.data(), said.size());
-  check(wanted != nullptr, said.data());
+      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, message.data(), message.size());
+  check(wanted != nullptr, message.data());
   for (std::size_t found = 0; found == 0;)
     administer(
-        with, "rights of " + user,
-        [&](rd_kafka_queue_t* answers) { rd_kafka_DescribeAcls(with, wanted, nullptr, answers); },
+        client, "rights of " + user,
+        [&](rd_kafka_queue_t* answers) { rd_kafka_DescribeAcls(client, wanted, nullptr, answers); },
         [&](rd_kafka_event_t* told) {
           rd_kafka_DescribeAcls_result_acls(rd_kafka_event_DescribeAcls_result(told), &found);
           return RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -276,28 +277,28 @@ void kafka_client::set_offset(const std::string& group, const std::string& topic
   check(failure, "set the offset of " + group);
 }
 
-void kafka_handle::produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
-                               const std::vector<kafka_client::message>& what) {
+void kafka_handle::produce_all(rd_kafka_t* producer, const std::string& topic, std::int32_t partition,
+                               const std::vector<kafka_client::message>& messages) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-  for (const kafka_client::message& each : what) {
+  for (const kafka_client::message& each : messages) {
     for (;;) {
       void* const value = each.has_value ? const_cast<char*>(each.value.data()) : nullptr;
       const void* const key = each.key ? each.key->data() : nullptr;
       rd_kafka_headers_t* const headers = headers_of(each);
       const auto failure = rd_kafka_producev(
-          to, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
+          producer, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, each.value.size()),
           RD_KAFKA_V_KEY(key, each.key.value_or("").size()), RD_KAFKA_V_TIMESTAMP(each.time_ms),
           RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
       if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(headers);
       if (failure == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-        rd_kafka_poll(to, 10);
+        rd_kafka_poll(producer, 10);
         continue;
       }
       // Of several brokers, some know a new topic before others; the client believes the first for minutes.
       if (failure == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC && std::chrono::steady_clock::now() < end) {
         const struct rd_kafka_metadata* told = nullptr;
-        ask([&] { return rd_kafka_metadata(to, 0, nullptr, &told, timeout_ms); }, "metadata");
+        ask([&] { return rd_kafka_metadata(producer, 0, nullptr, &told, timeout_ms); }, "metadata");
         rd_kafka_metadata_destroy(told);
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         continue;
@@ -306,12 +307,12 @@ void kafka_handle::produce_all(rd_kafka_t* to, const std::string& topic, std::in
       break;
     }
   }
-  check(rd_kafka_flush(to, timeout_ms), "flush");
+  check(rd_kafka_flush(producer, timeout_ms), "flush");
 }
 
 void kafka_client::produce(const std::string& topic, std::int32_t partition,
-                           const std::vector<message>& what) {
-  produce_all(impl_->producer.get(), topic, partition, what);
+                           const std::vector<message>& messages) {
+  produce_all(impl_->producer.get(), topic, partition, messages);
 }
 
 std::int64_t kafka_handle::end_of(rd_kafka_t* asker, const std::string& topic, std::int32_t partition) {

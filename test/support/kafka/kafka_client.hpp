@@ -47,12 +47,12 @@ class kafka_client {
   /// Gives a user the right to an operation, once and for all, where brokers have an authorizer.
   enum class operation : std::uint8_t { describe, read, write };
   enum class resource : std::uint8_t { topic, group };
-  void allow(const std::string& user, operation what, resource kind, const std::string& name);
+  void allow(const std::string& user, operation call, resource kind, const std::string& name);
   /// Moves a group without members, as a person may.
   void set_offset(const std::string& group, const std::string& topic, std::int32_t partition,
                   std::int64_t offset);
   /// All are in the topic when it returns.
-  void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& what);
+  void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& messages);
   /// A client whose messages are compressed by another codec than lz4.
   [[nodiscard]] kafka_client compressing_by(const std::string& codec) const;
   /// The content of a topic, by partition and in order, without open and aborted transactions.

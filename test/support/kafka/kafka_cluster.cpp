@@ -12,20 +12,20 @@ namespace everseen::test {
 
 namespace {
 
-void check_mock(bool good, const std::string& what) {
-  if (!good) throw std::runtime_error("kafka_cluster: " + what);
+void check_mock(bool good, const std::string& action) {
+  if (!good) throw std::runtime_error("kafka_cluster: " + action);
 }
-void check_mock(rd_kafka_resp_err_t error, const std::string& what) {
-  check_mock(error == RD_KAFKA_RESP_ERR_NO_ERROR, what + ": " + rd_kafka_err2str(error));
+void check_mock(rd_kafka_resp_err_t error, const std::string& action) {
+  check_mock(error == RD_KAFKA_RESP_ERR_NO_ERROR, action + ": " + rd_kafka_err2str(error));
 }
 
 /// The client that a mock cluster lives in.
 rd_kafka_t* host_of_mock() {
   rd_kafka_conf_t* const conf = rd_kafka_conf_new();
   rd_kafka_conf_set_log_cb(conf, nullptr);
-  std::array<char, 256> said{};
-  rd_kafka_t* const made = rd_kafka_new(RD_KAFKA_PRODUCER, conf, said.data(), said.size());
-  check_mock(made != nullptr, said.data());
+  std::array<char, 256> message{};
+  rd_kafka_t* const made = rd_kafka_new(RD_KAFKA_PRODUCER, conf, message.data(), message.size());
+  check_mock(made != nullptr, message.data());
   return made;
 }
 
@@ -70,8 +70,8 @@ void kafka_cluster::create_topic(const std::string& name, int partitions) {
 }
 
 void kafka_cluster::produce(const std::string& topic, std::int32_t partition,
-                            const std::vector<message>& what) {
-  impl_->client->produce(topic, partition, what);
+                            const std::vector<message>& messages) {
+  impl_->client->produce(topic, partition, messages);
 }
 
 std::vector<kafka_cluster::message> kafka_cluster::read(const std::string& topic) const {

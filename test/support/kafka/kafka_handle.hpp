@@ -18,24 +18,24 @@ namespace everseen::test::kafka_handle {
 
 constexpr int timeout_ms = 60'000;
 
-inline void check(bool good, const std::string& what) {
-  if (!good) throw std::runtime_error("kafka_client: " + what);
+inline void check(bool good, const std::string& action) {
+  if (!good) throw std::runtime_error("kafka_client: " + action);
 }
-inline void check(rd_kafka_resp_err_t error, const std::string& what) {
-  check(error == RD_KAFKA_RESP_ERR_NO_ERROR, what + ": " + rd_kafka_err2str(error));
+inline void check(rd_kafka_resp_err_t error, const std::string& action) {
+  check(error == RD_KAFKA_RESP_ERR_NO_ERROR, action + ": " + rd_kafka_err2str(error));
 }
 
 using settings = std::initializer_list<std::pair<const char*, std::string>>;
 
-inline rd_kafka_t* make(rd_kafka_type_t type, settings with) {
+inline rd_kafka_t* make(rd_kafka_type_t type, settings options) {
   rd_kafka_conf_t* const conf = rd_kafka_conf_new();
-  std::array<char, 256> said{};
+  std::array<char, 256> message{};
   rd_kafka_conf_set_log_cb(conf, nullptr);
-  for (const auto& [name, value] : with)
-    check(rd_kafka_conf_set(conf, name, value.c_str(), said.data(), said.size()) == RD_KAFKA_CONF_OK,
-          said.data());
-  rd_kafka_t* const made = rd_kafka_new(type, conf, said.data(), said.size());
-  check(made != nullptr, said.data());
+  for (const auto& [name, value] : options)
+    check(rd_kafka_conf_set(conf, name, value.c_str(), message.data(), message.size()) == RD_KAFKA_CONF_OK,
+          message.data());
+  rd_kafka_t* const made = rd_kafka_new(type, conf, message.data(), message.size());
+  check(made != nullptr, message.data());
   return made;
 }
 
@@ -44,17 +44,17 @@ struct ends_client {
 };
 using client = std::unique_ptr<rd_kafka_t, ends_client>;
 
-inline void check(rd_kafka_error_t* error, const std::string& what) {
-  const std::string said = error == nullptr ? "" : rd_kafka_error_string(error);
+inline void check(rd_kafka_error_t* error, const std::string& action) {
+  const std::string message = error == nullptr ? "" : rd_kafka_error_string(error);
   if (error != nullptr) rd_kafka_error_destroy(error);
-  check(said.empty(), what + ": " + said);
+  check(message.empty(), action + ": " + message);
 }
 
 /// Where a partition ends for readers of committed messages.
 std::int64_t end_of(rd_kafka_t* asker, const std::string& topic, std::int32_t partition);
 
 /// All are in the topic when it returns.
-void produce_all(rd_kafka_t* to, const std::string& topic, std::int32_t partition,
-                 const std::vector<kafka_client::message>& what);
+void produce_all(rd_kafka_t* producer, const std::string& topic, std::int32_t partition,
+                 const std::vector<kafka_client::message>& messages);
 
 }  // namespace everseen::test::kafka_handle

@@ -34,17 +34,18 @@ std::string kafka_ports::address(std::size_t which) const {
   return "127.0.0.1:" + std::to_string(at(which));
 }
 
-kafka_node::kafka_node(const place& of, const kafka_preparation& from)
+kafka_node::kafka_node(const place& node, const kafka_preparation& from)
     : settings_((directory_.path() / "settings").string()), command_(from.broker(settings_)) {
   const std::filesystem::path log = directory_.path() / "log";
-  from.format(log, of.id);
-  const std::string replicas = std::to_string(of.replicas);
-  const std::string needed = std::to_string(of.replicas > 1 ? of.replicas - 1 : 1);
+  from.format(log, node.id);
+  const std::string replicas = std::to_string(node.replicas);
+  const std::string needed = std::to_string(node.replicas > 1 ? node.replicas - 1 : 1);
   std::ofstream(settings_)
-      << "process.roles=broker,controller\nnode.id=" << of.id << "\ncontroller.quorum.voters=" << of.quorum
-      << "\nlisteners=PLAINTEXT://" << of.client_address << ",CONTROLLER://" << of.controller_address
-      << of.more_listeners << "\nadvertised.listeners=PLAINTEXT://" << of.client_address << of.more_advertised
-      << "\nlistener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT" << of.more_protocols
+      << "process.roles=broker,controller\nnode.id=" << node.id
+      << "\ncontroller.quorum.voters=" << node.quorum << "\nlisteners=PLAINTEXT://" << node.client_address
+      << ",CONTROLLER://" << node.controller_address << node.more_listeners
+      << "\nadvertised.listeners=PLAINTEXT://" << node.client_address << node.more_advertised
+      << "\nlistener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT" << node.more_protocols
       << "\nlog.dirs=" << log.string()
       << "\ncontroller.listener.names=CONTROLLER\ninter.broker.listener.name=PLAINTEXT\n"
          "num.network.threads=1\nnum.io.threads=2\nbackground.threads=2\nauto.create.topics.enable=false\n"
@@ -56,7 +57,7 @@ kafka_node::kafka_node(const place& of, const kafka_preparation& from)
       << "\noffsets.topic.replication.factor=" << replicas
       << "\ntransaction.state.log.replication.factor=" << replicas
       << "\ntransaction.state.log.min.isr=" << needed << '\n'
-      << of.more_settings;
+      << node.more_settings;
 }
 
 void kafka_node::start() {

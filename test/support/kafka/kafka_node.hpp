@@ -47,7 +47,7 @@ class kafka_node {
     std::string more_settings{};       ///< lines
   };
   /// Formats its storage; start() follows.
-  explicit kafka_node(const place& of, const kafka_preparation& from = kafka_preparation::of_all());
+  explicit kafka_node(const place& node, const kafka_preparation& from = kafka_preparation::of_all());
 
   /// Does not wait until it answers.
   void start();

@@ -18,12 +18,12 @@ class kafka_transaction::impl {
                       {{"bootstrap.servers", brokers},
                        {"transactional.id", "of-a-test-" + std::to_string(std::random_device()())}})) {}
 
-  /// @param how  commits or aborts
+  /// @param ending  commits or aborts
   template <typename End>
-  void end(End how, const std::string& what) const {
+  void end(End ending, const std::string& action) const {
     std::vector<std::int64_t> before;
     for (const auto& [topic, partition] : places) before.push_back(end_of(producer.get(), topic, partition));
-    check(how(producer.get(), timeout_ms), what);
+    check(ending(producer.get(), timeout_ms), action);
     auto was = before.begin();
     for (const auto& [topic, partition] : places) {
       while (end_of(producer.get(), topic, partition) <= *was)
@@ -44,8 +44,8 @@ kafka_transaction::kafka_transaction(const kafka_client& beside)
 kafka_transaction::~kafka_transaction() = default;
 
 void kafka_transaction::produce(const std::string& topic, std::int32_t partition,
-                                const std::vector<kafka_client::message>& what) {
-  produce_all(impl_->producer.get(), topic, partition, what);
+                                const std::vector<kafka_client::message>& messages) {
+  produce_all(impl_->producer.get(), topic, partition, messages);
   impl_->places.emplace(topic, partition);
 }
 

@@ -20,7 +20,7 @@ class kafka_transaction {
 
   /// All are in the topic when it returns.
   void produce(const std::string& topic, std::int32_t partition,
-               const std::vector<kafka_client::message>& what);
+               const std::vector<kafka_client::message>& messages);
   /// Its end is in the topics when they return: Kafka acknowledges it before.
   void commit();
   void abort();

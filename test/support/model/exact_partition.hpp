@@ -70,15 +70,15 @@ class exact_partition {
     return spec_.window ? window::slice_at(*spec_.window, at_ms(k.ms)) : window::timeless;
   }
   [[nodiscard]] window::slice_index newest() const { return slices_.rbegin()->first; }
-  [[nodiscard]] window::slice_index oldest(window::slice_index now) const {
-    return spec_.window ? window::oldest_live(*spec_.window, now) : now;
+  [[nodiscard]] window::slice_index oldest(window::slice_index newest) const {
+    return spec_.window ? window::oldest_live(*spec_.window, newest) : newest;
   }
   [[nodiscard]] bool is_late(window::slice_index slice) const {
     return !slices_.empty() && slice < oldest(newest());
   }
-  [[nodiscard]] bool holds(unsigned key, window::slice_index now) const {
+  [[nodiscard]] bool holds(unsigned key, window::slice_index newest) const {
     return std::any_of(slices_.begin(), slices_.end(),
-                       [&](const auto& s) { return s.first >= oldest(now) && s.second.contains(key); });
+                       [&](const auto& s) { return s.first >= oldest(newest) && s.second.contains(key); });
   }
 
   spec spec_;

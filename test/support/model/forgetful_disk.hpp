@@ -35,8 +35,8 @@ class forgetful_disk : public disk {
     fail_count_ = count;
     fail_code_ = code;
   }
-  /// The power fails at operation number `at`.
-  void cut_power(std::uint64_t at) { fail(at); }
+  /// The power fails at operation number `number`.
+  void cut_power(std::uint64_t number) { fail(number); }
 
   [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
   [[nodiscard]] bool has_failed() const noexcept { return operations_ > fail_from_; }
@@ -67,9 +67,9 @@ class forgetful_disk : public disk {
     names_[inode(path)] = names_in(path);
     return 0;
   }
-  int rename(const std::filesystem::path& from, const std::filesystem::path& to) override {
+  int rename(const std::filesystem::path& from, const std::filesystem::path& target) override {
     const int code = step();
-    return code != 0 ? code : disk::rename(from, to);
+    return code != 0 ? code : disk::rename(from, target);
   }
   int exchange(const std::filesystem::path& one, const std::filesystem::path& other) override {
     const int code = step();
@@ -80,12 +80,13 @@ class forgetful_disk : public disk {
     return code != 0 ? code : disk::unlink(path);
   }
 
-  /// Builds what remains of `from` at `to`, an empty directory.
+  /// Builds what remains of `from` at `target`, an empty directory.
   /// @param luck  0: only what was synced remains. Else a seed: each unsynced name and sector remains or is
   ///         lost by chance, as the kernel may have written it earlier.
-  void after_power_loss(const std::filesystem::path& from, const std::filesystem::path& to, unsigned luck) {
+  void after_power_loss(const std::filesystem::path& from, const std::filesystem::path& target,
+                        unsigned luck) {
     std::mt19937 chance(luck);
-    rebuild(from, inode(from), to, luck == 0 ? nullptr : &chance);
+    rebuild(from, inode(from), target, luck == 0 ? nullptr : &chance);
   }
 
  private:
@@ -124,26 +125,27 @@ class forgetful_disk : public disk {
     return 0;
   }
 
-  /// @param now  the current path of this directory, if it still exists
-  void rebuild(const std::filesystem::path& now, ino_t directory, const std::filesystem::path& to,
+  /// @param present  the current path of this directory, if it still exists
+  void rebuild(const std::filesystem::path& present, ino_t directory, const std::filesystem::path& copy,
                std::mt19937* chance) {
-    for (const auto& [name, e] : surviving_names(now, directory, chance)) {
-      const std::filesystem::path here = inode(now / name) == e.inode ? now / name : std::filesystem::path();
+    for (const auto& [name, e] : surviving_names(present, directory, chance)) {
+      const std::filesystem::path here =
+          inode(present / name) == e.inode ? present / name : std::filesystem::path();
       if (e.directory) {
-        std::filesystem::create_directory(to / name);
-        rebuild(here, e.inode, to / name, chance);
+        std::filesystem::create_directory(copy / name);
+        rebuild(here, e.inode, copy / name, chance);
       } else {
         const content left = surviving_content(here, e.inode, chance);
-        std::ofstream(to / name, std::ios::binary)
+        std::ofstream(copy / name, std::ios::binary)
             .write(left.data(), static_cast<std::streamsize>(left.size()));
       }
     }
   }
 
-  names surviving_names(const std::filesystem::path& now, ino_t directory, std::mt19937* chance) {
+  names surviving_names(const std::filesystem::path& present, ino_t directory, std::mt19937* chance) {
     names left = names_[directory];
-    if (chance == nullptr || now.empty()) return left;
-    const names current = names_in(now);
+    if (chance == nullptr || present.empty()) return left;
+    const names current = names_in(present);
     std::set<std::string> all;
     for (const auto& [name, e] : left) all.insert(name);
     for (const auto& [name, e] : current) all.insert(name);
@@ -163,11 +165,11 @@ class forgetful_disk : public disk {
     if (chance == nullptr || here.empty()) return left;
     const content current = content_of(here);
     if ((*chance)() % 2 == 0) left.resize(current.size());  // the length survives on its own
-    for (std::size_t at = 0; at < std::min(left.size(), current.size()); at += sector_bytes) {
+    for (std::size_t offset = 0; offset < std::min(left.size(), current.size()); offset += sector_bytes) {
       if ((*chance)() % 2 == 0) continue;
-      const std::size_t n = std::min({sector_bytes, left.size() - at, current.size() - at});
-      std::copy_n(current.begin() + static_cast<std::ptrdiff_t>(at), n,
-                  left.begin() + static_cast<std::ptrdiff_t>(at));
+      const std::size_t n = std::min({sector_bytes, left.size() - offset, current.size() - offset});
+      std::copy_n(current.begin() + static_cast<std::ptrdiff_t>(offset), n,
+                  left.begin() + static_cast<std::ptrdiff_t>(offset));
     }
     return left;
   }

@@ -29,29 +29,29 @@ class lockstep {
   /// Continues with the same keys in another view of the filter, such as a restored copy. Empty: closes it.
   void continue_with(std::shared_ptr<stored_filter> filter) { filter_ = std::move(filter); }
 
-  void add(std::span<const digest> keys, event_time now = {}) {
-    const answers got = add_keys(*filter_, keys, now);
+  void add(std::span<const digest> keys, event_time time = {}) {
+    const answers got = add_keys(*filter_, keys, time);
     ASSERT_TRUE(got.result) << got.result.error().message;
     tally expected;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      judge(keys[i], now, got.verdicts[i]);
-      if (got.verdicts[i] == verdict::fresh) remembered_[{keys[i].low, keys[i].high}] = slice_of(now);
-      if (got.verdicts[i] != verdict::late) note_newest(keys[i], now);
+      judge(keys[i], time, got.verdicts[i]);
+      if (got.verdicts[i] == verdict::fresh) remembered_[{keys[i].low, keys[i].high}] = slice_of(time);
+      if (got.verdicts[i] != verdict::late) note_newest(keys[i], time);
       count(expected, got.verdicts[i]);
     }
     EXPECT_EQ(*got.result, expected);
   }
 
-  void check(std::span<const digest> keys, event_time now = {}) {
-    const answers got = check_keys(*filter_, keys, now);
+  void check(std::span<const digest> keys, event_time time = {}) {
+    const answers got = check_keys(*filter_, keys, time);
     ASSERT_TRUE(got.result) << got.result.error().message;
-    for (std::size_t i = 0; i < keys.size(); ++i) judge(keys[i], now, got.verdicts[i]);
+    for (std::size_t i = 0; i < keys.size(); ++i) judge(keys[i], time, got.verdicts[i]);
   }
 
   /// The set's answer alone: must the filter say `seen`?
-  [[nodiscard]] bool must_remember(const digest& d, event_time now) const {
+  [[nodiscard]] bool must_remember(const digest& d, event_time time) const {
     const auto found = remembered_.find({d.low, d.high});
-    return found != remembered_.end() && found->second >= oldest_live(d, now);
+    return found != remembered_.end() && found->second >= oldest_live(d, time);
   }
 
   [[nodiscard]] std::uint64_t false_positives() const noexcept { return false_positives_; }
@@ -65,28 +65,28 @@ class lockstep {
  private:
   using key = std::pair<std::uint64_t, std::uint64_t>;
 
-  [[nodiscard]] window::slice_index slice_of(event_time now) const {
+  [[nodiscard]] window::slice_index slice_of(event_time time) const {
     const auto& w = filter_->get_spec().window;
-    return w ? window::slice_at(*w, now) : window::timeless;
+    return w ? window::slice_at(*w, time) : window::timeless;
   }
   [[nodiscard]] std::optional<window::slice_index>& newest_for(const digest& d) {
     return newest_[partition_of(d, static_cast<std::uint32_t>(newest_.size()))];
   }
-  [[nodiscard]] window::slice_index oldest_live(const digest& d, event_time now) const {
+  [[nodiscard]] window::slice_index oldest_live(const digest& d, event_time time) const {
     const auto& w = filter_->get_spec().window;
     if (!w) return window::timeless;
     const auto newest = newest_[partition_of(d, static_cast<std::uint32_t>(newest_.size()))];
-    return window::oldest_live(*w, std::max(slice_of(now), newest.value_or(slice_of(now))));
+    return window::oldest_live(*w, std::max(slice_of(time), newest.value_or(slice_of(time))));
   }
-  void note_newest(const digest& d, event_time now) {
+  void note_newest(const digest& d, event_time time) {
     auto& newest = newest_for(d);
-    newest = std::max(newest.value_or(slice_of(now)), slice_of(now));
+    newest = std::max(newest.value_or(slice_of(time)), slice_of(time));
   }
 
-  void judge(const digest& d, event_time now, verdict got) {
-    if (filter_->get_spec().window && slice_of(now) < oldest_live(d, now)) {
+  void judge(const digest& d, event_time time, verdict got) {
+    if (filter_->get_spec().window && slice_of(time) < oldest_live(d, time)) {
       EXPECT_EQ(got, verdict::late);
-    } else if (must_remember(d, now)) {
+    } else if (must_remember(d, time)) {
       EXPECT_EQ(got, verdict::seen) << "a key was forgotten";
     } else {
       EXPECT_TRUE(got == verdict::fresh || got == verdict::seen) << to_string(got);
@@ -95,8 +95,8 @@ class lockstep {
     }
   }
 
-  static void count(tally& to, verdict v) {
-    to += {v == verdict::fresh, v == verdict::seen, v == verdict::late, v == verdict::unknown};
+  static void count(tally& sum, verdict v) {
+    sum += {v == verdict::fresh, v == verdict::seen, v == verdict::late, v == verdict::unknown};
   }
 
   std::shared_ptr<stored_filter> filter_;

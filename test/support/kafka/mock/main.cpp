@@ -35,9 +35,9 @@ std::string click(std::uint64_t number, std::mt19937_64& random) {
 void fill(kafka_cluster& kafka, const std::string& topic, std::uint64_t partitions, std::uint64_t events) {
   std::mt19937_64 random(1);
   for (std::uint64_t p = 0; p < partitions; ++p) {
-    const std::uint64_t from = events * p / partitions, to = events * (p + 1) / partitions;
+    const std::uint64_t from = events * p / partitions, end = events * (p + 1) / partitions;
     std::vector<kafka_cluster::message> messages;
-    for (std::uint64_t i = from; i < to; ++i) messages.push_back({click(i, random)});
+    for (std::uint64_t i = from; i < end; ++i) messages.push_back({click(i, random)});
     kafka.produce(topic, static_cast<std::int32_t>(p), messages);
   }
 }
