@@ -14,11 +14,29 @@
 
 namespace everseen::redis {
 
-/// Rebuilds a filter while clients use it: doc/format.md, "Rebuild".
+/// Rebuilds a filter while clients use it.
 ///
 /// The new filter takes the old one's place immediately, and asks it first until commit(). A key is `seen` as
 /// soon as the new filter has received it. An abandoned rebuild leaves both filters in use, until the next
 /// rebuild or a reset.
+///
+/// A filter N takes the place of O in steps that may each be repeated. The fields are those of doc/format.md,
+/// "Header" and "Rebuild".
+///
+/// 1. The rebuild makes N, with the segments of a copy if there is one, with the time limits of a creation,
+///    and `after` = O. If it ends here, N's keys expire.
+/// 2. The rebuild sets `next` = N in the header of O, unless it has another `next` or O has a job. From now
+///    on no job can begin on O, and its end cannot change. If N expires before step 3, `next` is removed.
+/// 3. The rebuild, or any client that opens O to write or administers it: N gets O's end, if it still has
+///    `after` = O, and is made permanent. One script on the names lets names and links that lead to O lead
+///    to N, and keeps O for N. If neither has a name, N is removed.
+/// 4. The rebuild, or any client that opens N to write while it has `after`, seals all partitions of O with
+///    `successor` = N. Only now is anything added to N. If the rebuild ends here, N is in use and asks O.
+/// 5. The rebuild moves N's window to where O's is; then it adds the given keys. Where clients judge, it
+///    waits for a second before: a client that adds only keys it has seen asks each partition once a second.
+/// 6. The rebuild removes `after` from the header of N, unless N has `next` itself.
+/// 7. The rebuild, or the next drop, replacement or rebuild, removes any O that is kept for an N that does
+///    not have `after` = O.
 class filter_rebuild final : public filter_admin::rebuild {
  public:
   /// @throws  as filter_admin::begin_rebuild

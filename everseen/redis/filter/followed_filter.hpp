@@ -61,8 +61,8 @@ class followed_filter final : public stored_filter {
   const generations generations_;
 };
 
-// The steps after the decision that one filter succeeds another (filter_header.hpp): doc/format.md,
-// "Rebuild". Any client can do each step, any number of times.
+// Steps 3 and 4 of a rebuild (filter_rebuild.hpp), after the decision that one filter succeeds another
+// (filter_header.hpp). Any client can do each step, any number of times.
 
 enum class placing : std::uint8_t {
   done,
