@@ -10,6 +10,7 @@
 
 #include "everseen/redis/wire/slot_map.hpp"
 
+#include "test/redis/failing_over.hpp"
 #include "test/redis/stored.hpp"
 
 namespace everseen::redis {
@@ -43,37 +44,6 @@ class Failover : public testing::Test {
     return slot_of(state) * redis_cluster::masters / redis_cluster::slots == 0;
   }
 
-  /// Cuts off the replica of the first master, which has received everything until now.
-  void cut_replication() {
-    test::wait_until(
-        [&] {
-          const std::string info = cluster_.node(0).run({"INFO", "replication"});
-          const std::size_t offset = info.find("master_repl_offset:") + 19;
-          return info.find("offset=" + info.substr(offset, info.find('\r', offset) - offset) + ",") !=
-                 std::string::npos;
-        },
-        "the replica has heard of everything");
-    for (const char* option : {"masteruser", "masterauth"})
-      cluster_.node(3).run({"CONFIG", "SET", option, "nobody"});
-    cluster_.node(0).run({"CLIENT", "KILL", "TYPE", "replica"});
-    test::wait_until(
-        [&] {
-          return cluster_.node(3).run({"INFO", "replication"}).find("master_link_status:down") !=
-                 std::string::npos;
-        },
-        "the replica is cut off");
-  }
-
-  void kill_the_master() {
-    cluster_.node(0).kill();
-    test::wait_until(
-        [&] {
-          return cluster_.node(3).run({"ROLE"}).starts_with("master") &&
-                 cluster_.node(1).run({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
-        },
-        "the replica takes over");
-  }
-
   redis_cluster cluster_{redis_cluster::replicas::one_each, test::with_module()};
   const filter_keys keys_ = create();
   random_digests source_{1};
@@ -84,10 +54,10 @@ TEST_F(Failover, ForgetsExactlyTheUnreplicatedKeys) {
   const auto filter = opened("");
   const auto replicated = source_.take(2'000);
   ASSERT_EQ(outcome(add_keys(*filter, replicated)), "2000 fresh");
-  cut_replication();
+  cut_replication(cluster_);
   const auto late = source_.take(2'000);
   ASSERT_EQ(outcome(add_keys(*filter, late)), "2000 fresh") << "acknowledged";
-  kill_the_master();
+  fail_over(cluster_);
   EXPECT_EQ(outcome(check_keys(*filter, replicated)), "2000 seen");
   const auto after = check_keys(*filter, late);
   ASSERT_TRUE(after.result) << after.result.error().message;
@@ -107,7 +77,7 @@ TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
   const auto filter = opened("?wait=1&timeout=2s&retry_for=100ms");
   const auto replicated = source_.take(500);
   ASSERT_EQ(outcome(add_keys(*filter, replicated)), "500 fresh");
-  cut_replication();
+  cut_replication(cluster_);
   const auto late = source_.take(500);
   const auto got = add_keys(*filter, late);
   ASSERT_FALSE(got.result);
@@ -117,7 +87,7 @@ TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
     EXPECT_EQ(got.verdicts[i], is_endangered(late[i]) ? verdict::unknown : verdict::fresh) << i;
     if (got.verdicts[i] == verdict::fresh) acknowledged.push_back(late[i]);
   }
-  kill_the_master();
+  fail_over(cluster_);
   EXPECT_EQ(tally_of(check_keys(*filter, acknowledged)).seen, acknowledged.size());
 }
 

@@ -102,23 +102,19 @@ inline void let_expire(const test::redis_server& server, const std::string& name
     throw std::runtime_error("the header of " + name + " is no hash");
 }
 
-/// Why adding these keys failed; empty if it succeeded. None of them may have a verdict.
-inline std::optional<batch_failure> failure_of_add(stored_filter& filter, std::span<const digest> keys) {
-  const test::answers got = test::add_keys(filter, keys);
-  if (got.result) return {};
-  batch_failure failure = got.result.error();
-  for (const verdict v : got.verdicts)
+/// Why a call failed; nothing if it succeeded. None of its keys may have a verdict.
+inline std::optional<batch_failure> failure_in(const test::answers& all) {
+  if (all.result) return {};
+  batch_failure failure = all.result.error();
+  for (const verdict v : all.verdicts)
     if (v != verdict::unknown) failure.message += " (but a key was called " + std::string(to_string(v)) + ")";
   return failure;
 }
-
+inline std::optional<batch_failure> failure_of_add(stored_filter& filter, std::span<const digest> keys) {
+  return failure_in(test::add_keys(filter, keys));
+}
 inline std::optional<batch_failure> failure_of_check(const stored_filter& in, std::span<const digest> keys) {
-  const test::answers got = test::check_keys(in, keys);
-  if (got.result) return {};
-  batch_failure failure = got.result.error();
-  for (const verdict v : got.verdicts)
-    if (v != verdict::unknown) failure.message += " (but a key was called " + std::string(to_string(v)) + ")";
-  return failure;
+  return failure_in(test::check_keys(in, keys));
 }
 
 /// "5 fresh", "5 seen" where all were alike; otherwise the error, or every number.

@@ -242,9 +242,7 @@ TEST_F(JudgedByClients, BatchGetsTheSameAnswerWhereverItsConnectionIsCut) {
       ASSERT_EQ(fresh_in(add_keys(*filter, std::span(keys).first(10))), 10u);
       ASSERT_EQ(fresh_in(add_keys(*beside, std::span(keys).subspan(5, 10))), 5u);
       proxy.cut_after(d, bytes);
-      const auto got = add_keys(*filter, keys);
-      ASSERT_TRUE(got.result) << bytes << ": " << got.result.error().message;
-      ASSERT_EQ(fresh_in(got), 25u) << bytes;
+      ASSERT_EQ(fresh_in(add_keys(*filter, keys)), 25u) << bytes;
       ASSERT_EQ(fresh_in(add_keys(*beside, keys)), 0u) << bytes;
     }
 }
