@@ -158,7 +158,7 @@ TEST_F(DedupRedis, PassingReportsAFullServerAndNotAnUnavailableOne) {
   EXPECT_EQ(full.out, "a\nb\nc\n");
 }
 
-// Promise: --existing creates no filter where one must be there (dedup, Several processes, one filter).
+// Promise: --existing creates no filter where one must be there (dedup, Every day).
 TEST_F(DedupRedis, CreatesNoFilterWhereOneMustExist) {
   EXPECT_THAT(on_redis("echo a | everseen dedup --filter urls --existing"),
               Complains(4, "the filter 'urls' does not exist", "--existing"));
