@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "everseen/compat/family.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/foreign/attached/attaching.hpp"
+#include "everseen/foreign/bitmap/family.hpp"
 #include "everseen/redis/redis_store.hpp"
 
 #include "bench/redis_server.hpp"
@@ -35,7 +36,7 @@ double measure_pipeline(const redis::attachment& a, const std::vector<std::strin
   std::vector<std::uint64_t> positions(a.hashing.probes);
   const double took = seconds([&] {
     for (const std::string& key : keys) {
-      compat::positions(a.hashing, key, positions);
+      foreign::positions(a.hashing, key, positions);
       std::string wire;
       for (const std::uint64_t p : positions)
         wire += add ? redis::encode({"SETBIT", a.key, std::to_string(p), "1"})
@@ -57,7 +58,7 @@ tally run(filter& f, const std::vector<std::string>& keys, bool add) {
 
 enum class what { add_new, check_new, check_known };
 
-void attached(benchmark::State& state, compat::family which, const std::string& commands, what asked) {
+void attached(benchmark::State& state, foreign::family which, const std::string& commands, what asked) {
   constexpr std::size_t count = 100'000;
   constexpr std::size_t of_pipeline = 10'000;
   redis::attachment a{{which, std::uint64_t{1} << 25, static_cast<unsigned>(state.range(0))}};
@@ -67,8 +68,8 @@ void attached(benchmark::State& state, compat::family which, const std::string& 
   const auto by_pipeline = keys_from(2 * count, of_pipeline);
   double wall = 0, cpu = 0, peer = 0;
   for (auto _ : state) {
-    redis::redis_store store(redis::parse_redis_url(server().url(commands)));
-    store.attach("bench", a, redis::missing_key::create);
+    redis::redis_store store(redis::parse_redis_url(server().url(commands)), redis::open_attached);
+    redis::attach(store.servers(), "bench", a, redis::missing_key::create);
     filter f("bench", store.open("bench", access::write));
     peer = measure_pipeline(a, by_pipeline, true);
     if (asked != what::add_new) peer = measure_pipeline(a, by_pipeline, false);
@@ -95,7 +96,7 @@ void probes(benchmark::internal::Benchmark* b) {
   b->UseManualTime()->Iterations(3)->Unit(benchmark::kMillisecond)->ArgName("probes");
 }
 
-using compat::family;
+using foreign::family;
 BENCHMARK_CAPTURE(attached, gozero_script_add, family::gozero, "?commands=script", what::add_new)
     ->Apply(probes)
     ->Arg(14);

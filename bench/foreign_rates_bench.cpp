@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/compat/bitmap/bit_order.hpp"
-#include "everseen/compat/bitmap/redisson.hpp"
-#include "everseen/compat/family.hpp"
+#include "everseen/core/base/bit_order.hpp"
+#include "everseen/foreign/bitmap/family.hpp"
+#include "everseen/foreign/bitmap/redisson.hpp"
 
 #include "bench/support.hpp"
 
@@ -50,27 +50,27 @@ std::vector<std::string> random_keys(const key_kind& kind, std::int64_t count, s
   return keys;
 }
 
-double measured_rate(const compat::scheme& s, const key_kind& kind, std::uint64_t rounds) {
+double measured_rate(const foreign::scheme& s, const key_kind& kind, std::uint64_t rounds) {
   std::vector<std::byte> bits(s.bits / 8 + 1);
   std::vector<std::uint64_t> places(s.probes);
   std::vector<std::string> inside = random_keys(kind, added, 1);
   for (const std::string& key : inside) {
-    compat::positions(s, key, places);
-    for (const std::uint64_t p : places) compat::set_bit(bits, p);
+    foreign::positions(s, key, places);
+    for (const std::uint64_t p : places) set_bit(bits, p);
   }
   std::ranges::sort(inside);
   std::size_t wrong = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (const std::string& key : random_keys(kind, asked, 2 + round)) {
-      compat::positions(s, key, places);
-      if (!std::ranges::all_of(places, [&](std::uint64_t p) { return compat::test_bit(bits, p); })) continue;
+      foreign::positions(s, key, places);
+      if (!std::ranges::all_of(places, [&](std::uint64_t p) { return test_bit(bits, p); })) continue;
       wrong += std::ranges::binary_search(inside, key) ? 0U : 1U;  // by chance it may have been added
     }
   }
   return static_cast<double>(wrong) / static_cast<double>(rounds * asked);
 }
 
-void foreign_rate(benchmark::State& state, compat::family which, key_kind kind) {
+void foreign_rate(benchmark::State& state, foreign::family which, key_kind kind) {
   const auto probes = static_cast<unsigned>(state.range(0));
   const auto bits = static_cast<std::uint64_t>(state.range(1));
   const auto rounds = static_cast<std::uint64_t>(state.range(2));
@@ -101,22 +101,22 @@ void sizes_of_redisson(benchmark::internal::Benchmark* b) {
   b->ArgNames({"probes", "bits", "rounds"});
   for (const auto& [rate, rounds] :
        {std::pair(1e-2, 1), std::pair(1e-3, 1), std::pair(1e-6, 10), std::pair(1e-9, 100)}) {
-    const auto size = compat::redisson::smallest(added, rate);
+    const auto size = foreign::redisson::smallest(added, rate);
     b->Args({size.probes, static_cast<std::int64_t>(size.bits), rounds});
   }
   b->Iterations(1)->Unit(benchmark::kSecond);
 }
 
-BENCHMARK_CAPTURE(foreign_rate, guava64_digits, compat::family::guava64, digits)->Apply(cases);
-BENCHMARK_CAPTURE(foreign_rate, redisson_digits, compat::family::redisson, digits)->Apply(sizes_of_redisson);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_digits, compat::family::bkdr, digits)->Apply(cases);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_letters, compat::family::bkdr, letters)->Apply(cases);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_hex, compat::family::bkdr, hex)->Apply(cases);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_php_digits, compat::family::bkdr_php, digits)
+BENCHMARK_CAPTURE(foreign_rate, guava64_digits, foreign::family::guava64, digits)->Apply(cases);
+BENCHMARK_CAPTURE(foreign_rate, redisson_digits, foreign::family::redisson, digits)->Apply(sizes_of_redisson);
+BENCHMARK_CAPTURE(foreign_rate, bkdr_digits, foreign::family::bkdr, digits)->Apply(cases);
+BENCHMARK_CAPTURE(foreign_rate, bkdr_letters, foreign::family::bkdr, letters)->Apply(cases);
+BENCHMARK_CAPTURE(foreign_rate, bkdr_hex, foreign::family::bkdr, hex)->Apply(cases);
+BENCHMARK_CAPTURE(foreign_rate, bkdr_php_digits, foreign::family::bkdr_php, digits)
     ->Apply(cases_and_many_rounds);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_php_letters, compat::family::bkdr_php, letters)
+BENCHMARK_CAPTURE(foreign_rate, bkdr_php_letters, foreign::family::bkdr_php, letters)
     ->Apply(cases_and_many_rounds);
-BENCHMARK_CAPTURE(foreign_rate, bkdr_php_hex, compat::family::bkdr_php, hex)->Apply(cases_and_many_rounds);
+BENCHMARK_CAPTURE(foreign_rate, bkdr_php_hex, foreign::family::bkdr_php, hex)->Apply(cases_and_many_rounds);
 
 }  // namespace
 }  // namespace everseen::bench

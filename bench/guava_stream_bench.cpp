@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "everseen/compat/guava/guava_stream.hpp"
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/foreign/foreign_file.hpp"
+#include "everseen/foreign/guava/guava_stream.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "bench/support.hpp"
@@ -15,7 +15,7 @@
 namespace everseen::bench {
 namespace {
 
-namespace guava = compat::guava;
+namespace guava = foreign::guava;
 
 std::vector<std::byte> random_stream(std::uint64_t bytes) {
   std::vector<std::byte> bits;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/served.hpp"

@@ -1,19 +1,25 @@
-# everseen_layer(<name> [IN_LIBRARY] [COLD] [DEPENDS <layer>...] [LIBRARIES <target>...])
+# everseen_layer(<name> [IN_LIBRARY] [COLD] [FILES <source>...] [DEPENDS <layer>...] [LIBRARIES <target>...])
 #
 # Makes the folder everseen/<name> the static library everseen_<name>, from every .cpp in it and below except main.cpp,
 # which belongs to a program. A folder without sources becomes an interface library, so that others can depend on it
 # already.
 #   IN_LIBRARY  the layer's objects are part of the public library everseen::everseen
 #   COLD        code that runs a few times a command, not once a key: compiled for a quick build rather than for speed
+#   FILES       these sources instead, and only headers of this folder itself
 #   DEPENDS     lower layers; scripts/check_layers.py holds the allowed arrows
 #   LIBRARIES   third-party libraries that the layer's headers or sources use
 #
 # Sources are found by pattern, with a re-check at every build, so that adding a file touches no list.
 function(everseen_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "IN_LIBRARY;COLD" "" "FILES;DEPENDS;LIBRARIES")
   set(target everseen_${name})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
+  if(layer_FILES)
+    set(sources ${layer_FILES})
+    file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.hpp")
+  endif()
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   everseen_select_kernels(sources)
 

@@ -1,6 +1,6 @@
 # everseen_embed_page(<target>)
 #
-# Builds web/ with npm and compiles its files into <target>, which implements everseen/server/api/page.hpp. All files
+# Builds web/ with npm and compiles its files into <target>, which implements everseen/serve/api/page.hpp. All files
 # that npm needs and makes are in the build folder, so that the source folder stays unchanged. npm ci installs exactly the
 # versions of package-lock.json, and runs none of their scripts; it runs again when that list changes, and the bundler
 # when a source changes.
@@ -18,9 +18,9 @@ function(everseen_embed_page target)
     # Under a separate name: otherwise it would pass for an up-to-date page once the option is turned on.
     set(assets "${EVERSEEN_PAGE_DIRECTORY}/no_page.cpp")
     file(CONFIGURE OUTPUT "${assets}" CONTENT [[
-#include "everseen/server/api/page.hpp"
+#include "everseen/serve/api/page.hpp"
 
-std::span<const everseen::server::asset> everseen::server::assets() noexcept {
+std::span<const everseen::serve::asset> everseen::serve::assets() noexcept {
   return {};
 }
 ]])

@@ -45,15 +45,15 @@
 ///
 /// The public headers, in the order in which to read them; everseen/everseen.hpp includes them all:
 ///
-/// - everseen/filter/filter.hpp                   filter; create(), open_or_create(), open()
+/// - everseen/filter/filter.hpp                   filter
 /// - everseen/filter/key_range.hpp                the types that are accepted as a batch of keys
 /// - everseen/core/base/verdict.hpp               fresh, seen, late, unknown
 /// - everseen/core/base/error.hpp                 the exceptions, and the report of a failed batch
 /// - everseen/core/spec/spec.hpp                  spec_request: capacity, error rate, growth, window, ...
-/// - everseen/filter/open_store.hpp               stores by URL: mem:, file:DIRECTORY, redis://HOST,
-///                                                everseen://HOST
+/// - everseen/open_store.hpp                      create(), open_or_create(), open(); stores by URL: mem:,
+///                                                file:DIRECTORY, redis://HOST, everseen://HOST
 /// - everseen/filter/deduplicator.hpp             events that take effect once, whatever crashes
-/// - everseen/filter/foreign_file.hpp             import and export of Guava and RedisBloom filters
+/// - everseen/foreign/foreign_file.hpp            import and export of Guava and RedisBloom filters
 /// - everseen/store/port/store.hpp                a store: create, open, list
 /// - everseen/store/port/filter_admin.hpp         other operations: drop, rename, expire, rebuild, link
 /// - everseen/store/port/stored_filter.hpp        an open filter, as its store implements it
@@ -88,9 +88,9 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/deduplicator.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/foreign_file.hpp"
 #include "everseen/filter/key_range.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/foreign/foreign_file.hpp"
+#include "everseen/open_store.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/ledger.hpp"
 #include "everseen/store/port/retry_policy.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/dedup/dedup.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/memory/memory_store.hpp"
-#include "everseen/stream/dedup/dedup.hpp"
 
 #include "test/support/model/memory_file.hpp"
 #include "test/support/model/naive_dedup.hpp"

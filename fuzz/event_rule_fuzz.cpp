@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/event_rule.hpp"
-#include "everseen/stream/record/field_reader.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
+#include "everseen/dedup/record/field_reader.hpp"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/field_reader.hpp"
-#include "everseen/stream/time/time_reader.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/field_reader.hpp"
+#include "everseen/dedup/time/time_reader.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/foreign/foreign_file.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 namespace {

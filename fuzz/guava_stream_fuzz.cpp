@@ -4,15 +4,15 @@
 #include <cstdlib>
 #include <span>
 
-#include "everseen/compat/guava/guava_stream.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/foreign/guava/guava_stream.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace everseen;
   const auto input = std::as_bytes(std::span(data, size));
   try {
-    compat::guava::filter read = compat::guava::decode(input);
-    if (!std::ranges::equal(compat::guava::encode(read), input)) std::abort();
+    foreign::guava::filter read = foreign::guava::decode(input);
+    if (!std::ranges::equal(foreign::guava::encode(read), input)) std::abort();
     read.add("any key");
     if (!read.may_contain("any key")) std::abort();
   } catch (const format_error&) {

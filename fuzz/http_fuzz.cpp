@@ -12,12 +12,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "everseen/filter/open_store.hpp"
-#include "everseen/server/http/http_routes.hpp"
+#include "everseen/open_store.hpp"
+#include "everseen/serve/http/http_routes.hpp"
 
 namespace {
 
-using namespace everseen::server;
+using namespace everseen::serve;
 
 std::string_view next_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find('\t'));

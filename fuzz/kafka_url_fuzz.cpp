@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/kafka/kafka_url.hpp"
-#include "everseen/stream/redis/redis_stream_entries.hpp"
-#include "everseen/stream/redis/redis_stream_url.hpp"
+#include "everseen/jobs/kafka/kafka_url.hpp"
+#include "everseen/jobs/redis/redis_stream_entries.hpp"
+#include "everseen/jobs/redis/redis_stream_url.hpp"
 
 namespace {
 

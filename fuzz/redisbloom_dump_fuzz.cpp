@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 
 namespace {
 
 using namespace everseen;
-using namespace everseen::compat::redisbloom;
+using namespace everseen::redisbloom;
 using bytes = std::span<const std::byte>;
 
 constexpr std::size_t pair_head_bytes = 10;

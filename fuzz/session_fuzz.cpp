@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/filter/open_store.hpp"
-#include "everseen/server/resp/session.hpp"
+#include "everseen/open_store.hpp"
+#include "everseen/serve/resp/session.hpp"
 
 namespace {
 
-using namespace everseen::server;
+using namespace everseen::serve;
 
 /// All replies of a new server to bytes that arrive in pieces.
 std::string answers(std::string_view bytes, std::size_t piece) {

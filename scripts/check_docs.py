@@ -26,7 +26,7 @@ GENERATED = {"build"}
 # A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
 
-OPENAPI = ROOT / "everseen/server/api/openapi.json"
+OPENAPI = ROOT / "everseen/serve/api/openapi.json"
 OPENAPI_ZH = ROOT / "web/src/text/openapi_zh.json"
 
 COMMENTED = ("bench", "cmake", "dev", "everseen", "examples", "fuzz", "module", "packaging", "python", "scripts", "test")

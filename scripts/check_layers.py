@@ -15,30 +15,36 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Layer -> the layers it may include. The public door, everseen/everseen.hpp, is the layer "everseen". The Redis module,
-# in a folder of its own, is the core inside a server, and may use nothing that a server does not have.
-ARROWS = {
+# The trunk, which is what `everseen dedup` and a shared filter need: layer -> the layers it may include.
+TRUNK = {
     "core": set(),
-    "compat": {"core"},
-    "store": {"core"},
     "text": {"core"},
     "telemetry": {"core"},
     "wire": {"core"},
-    "redis": {"core", "compat", "store", "wire"},
+    "store": {"core"},
+    "redis": {"core", "store", "wire"},
+    "filter": {"core", "store"},
+    "dedup": {"core", "store", "filter"},
+    "report": {"core", "store", "redis", "filter", "text"},
+}
+# Leaves, which may include the trunk and never each other, so nobody needs one to understand another. Two layers join
+# them: "everseen" is everseen.hpp and open_store.cpp, which knows all stores, and cli is the program. The Redis module
+# is the core inside a server and may use nothing that a server does not have.
+LEAVES = {
     "client": {"core", "store", "wire", "redis"},
-    "filter": {"core", "compat", "store", "redis", "client"},
-    "embedded": {"core", "store", "filter"},
-    "everseen": {"core", "compat", "store", "redis", "filter"},
-    "stream": {"core", "compat", "store", "redis", "filter", "everseen"},
-    "capi": {"core", "compat", "store", "redis", "filter"},
-    "report": {"core", "compat", "store", "redis", "filter", "text"},
-    "module": {"core", "compat"},
+    "foreign": {"core", "store", "redis", "filter"},
+    "jobs": {"core", "store", "redis", "filter", "dedup"},
+    "serve": {"core", "store", "filter", "report", "text", "telemetry", "wire"},
+    "module": {"core"},
     "static": set(),
-    "server": {"core", "compat", "store", "redis", "filter", "everseen", "wire", "text", "report", "telemetry"},
-    "cli": {
-        *{"core", "compat", "store", "redis", "filter", "everseen", "wire", "stream", "server"},
-        *{"text", "report", "telemetry"},
-    },
+}
+ARROWS = {
+    **TRUNK,
+    **LEAVES,
+    "everseen": {"core", "store", "redis", "filter", "client", "foreign"},
+    "embedded": {"core", "store", "filter", "everseen"},
+    "capi": {"core", "store", "filter", "everseen"},
+    "cli": {*TRUNK, "everseen", "foreign", "jobs", "serve"},
 }
 
 # Rooms: folders inside a layer -> the other rooms of that layer that their files may include. Files directly in the
@@ -51,9 +57,7 @@ ROOMS = {
     "core/spec": {"core/base", "core/hash", "core/layout"},
     "core/partition": {"core/base", "core/hash", "core/layout", "core/kernel", "core/spec"},
     "core/format": {"core/base", "core/layout", "core/spec", "core/partition"},
-    "compat/bitmap": set(),
-    "compat/guava": {"compat/bitmap"},
-    "compat/redisbloom": {"compat/bitmap"},
+    "core/redisbloom": {"core/base", "core/hash", "core/layout", "core/spec", "core/partition", "core/format"},
     "store/port": set(),
     "store/link": {"store/port"},
     "store/embedded": {"store/port"},
@@ -61,23 +65,25 @@ ROOMS = {
     "store/disk": {"store/port"},
     "store/journal": {"store/port", "store/embedded", "store/disk"},
     "store/file": {"store/port", "store/link", "store/embedded", "store/disk", "store/journal"},
-    "stream/time": set(),
-    "stream/record": {"stream/time"},
-    "stream/port": set(),
-    "stream/dedup": {"stream/time", "stream/record", "stream/port"},
-    "stream/job": {"stream/record", "stream/port"},
-    "stream/file": {"stream/record", "stream/port"},
-    "stream/kafka": {"stream/record", "stream/port"},
-    "stream/redis": {"stream/record", "stream/port"},
-    "server/base": set(),
-    "server/registry": {"server/base"},
-    "server/service": {"server/base", "server/registry"},
-    "server/net": {"server/base", "server/service"},
-    "server/resp": {"server/base", "server/registry", "server/service", "server/net"},
-    "server/commands": {"server/base", "server/registry", "server/service", "server/resp"},
-    "server/own": {"server/base", "server/registry", "server/service", "server/resp", "server/commands"},
-    "server/http": {"server/base", "server/registry", "server/service", "server/net"},
-    "server/api": {"server/base", "server/registry", "server/service", "server/http"},
+    "dedup/time": set(),
+    "dedup/record": {"dedup/time"},
+    "jobs/port": set(),
+    "jobs/file": {"jobs/port"},
+    "jobs/kafka": {"jobs/port"},
+    "jobs/redis": {"jobs/port"},
+    "foreign/bitmap": {"foreign/guava"},
+    "foreign/guava": set(),
+    "foreign/redisbloom": set(),
+    "foreign/attached": {"foreign/bitmap", "foreign/guava"},
+    "serve/base": set(),
+    "serve/registry": {"serve/base"},
+    "serve/service": {"serve/base", "serve/registry"},
+    "serve/net": {"serve/base", "serve/service"},
+    "serve/resp": {"serve/base", "serve/registry", "serve/service", "serve/net"},
+    "serve/commands": {"serve/base", "serve/registry", "serve/service", "serve/resp"},
+    "serve/own": {"serve/base", "serve/registry", "serve/service", "serve/resp", "serve/commands"},
+    "serve/http": {"serve/base", "serve/registry", "serve/service", "serve/net"},
+    "serve/api": {"serve/base", "serve/registry", "serve/service", "serve/http"},
     "cli/terminal": set(),
     "cli/verb": {"cli/terminal"},
     "cli/help": {"cli/terminal", "cli/verb"},
@@ -100,7 +106,6 @@ ROOMS = {
                      "redis/ledger"},
     "redis/admin": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/journal", "redis/served",
                     "redis/ledger", "redis/filter"},
-    "redis/attached": {"redis/wire", "redis/transport", "redis/script", "redis/keyspace", "redis/admin"},
     "module/server": set(),
     "module/value": {"module/server"},
     "module/commands": {"module/server", "module/value"},
@@ -114,9 +119,7 @@ PURPOSES = {
     "core/spec": "what a filter was created with, and what follows from it: growth, windows, which keys it takes",
     "core/partition": "verdicts of one partition over the port `segments`; journal records, predictions",
     "core/format": "doc/format.md in code: images, streams, records, names of keys in Redis",
-    "compat/bitmap": "filters that are an ordinary string of Redis: hashes of go-zero, C, PHP; how bits are numbered",
-    "compat/guava": "Guava's filter: sizes, positions, its stream",
-    "compat/redisbloom": "RedisBloom's filter: sizes, positions, its dump, the file of a dump",
+    "core/redisbloom": "RedisBloom's filter: its requests, sizes, positions, its dump, and a chain as a spec",
     "store/port": "the ports `stored_filter`, `filter_admin`, `store`, `ledger`; time, retries, common helpers",
     "store/link": "a filter that asks an older one first, of any store",
     "store/embedded": "filters and ledgers whose bits are in this process",
@@ -124,23 +127,25 @@ PURPOSES = {
     "store/disk": "files as the operating system gives them: opened, locked, mapped, replaced as a whole",
     "store/journal": "jobs of a filter in files",
     "store/file": "filters in a directory: `file:DIRECTORY`",
-    "stream/time": "times as they are written, in any form and zone",
-    "stream/record": "records, and what is read from them: keys, times, properties to count by",
-    "stream/port": "the ports `source` and `sink`, and what those behind them share",
-    "stream/dedup": "the pipeline of `everseen dedup`",
-    "stream/job": "events that take effect once: batches, steps, settlement",
-    "stream/file": "files and pipes as source and sink",
-    "stream/kafka": "topics of Kafka as source and sink",
-    "stream/redis": "streams of Redis as source and sink",
-    "server/base": "options, commands as data, counters, threads for work that waits",
-    "server/registry": "filters, each opened once for all clients; batches of keys on their way to them",
-    "server/service": "what all connections share: rights, limits, outages, transactions",
-    "server/net": "sockets: loops, listeners, TLS",
-    "server/resp": "a conversation in the Redis protocol",
-    "server/commands": "the commands of the Redis protocol, one file a family",
-    "server/own": "the commands of the Redis protocol that are everseen's own",
-    "server/http": "a conversation in HTTP: messages, problems, rights, routes",
-    "server/api": "what can be asked over HTTP: filters, keys, plans, metrics, the page",
+    "dedup/time": "times as they are written, in any form and zone",
+    "dedup/record": "records, and what is read from them: keys, times, properties to count by",
+    "jobs/port": "the ports `source` and `sink`, and what those behind them share",
+    "jobs/file": "files and pipes as source and sink",
+    "jobs/kafka": "topics of Kafka as source and sink",
+    "jobs/redis": "streams of Redis as source and sink",
+    "foreign/bitmap": "families of hashes, and filters that are an ordinary string of Redis: go-zero, C, PHP, Redisson",
+    "foreign/guava": "Guava's filter: sizes, positions, its stream",
+    "foreign/redisbloom": "the file of BF.LOADCHUNK commands",
+    "foreign/attached": "filters on Redis that another program keeps, by that program's rules",
+    "serve/base": "options, commands as data, counters, threads for work that waits",
+    "serve/registry": "filters, each opened once for all clients; batches of keys on their way to them",
+    "serve/service": "what all connections share: rights, limits, outages, transactions",
+    "serve/net": "sockets: loops, listeners, TLS",
+    "serve/resp": "a conversation in the Redis protocol",
+    "serve/commands": "the commands of the Redis protocol, one file a family",
+    "serve/own": "the commands of the Redis protocol that are everseen's own",
+    "serve/http": "a conversation in HTTP: messages, problems, rights, routes",
+    "serve/api": "what can be asked over HTTP: filters, keys, plans, metrics, the page",
     "cli/terminal": "output, files, signals, progress, times as text",
     "cli/verb": "what a verb is, the list of all, and what they share: options, stores",
     "cli/help": "help, manual pages and completion, from the descriptions of the verbs",
@@ -161,7 +166,6 @@ PURPOSES = {
     "redis/ledger": "the jobs of a filter, for both judges",
     "redis/filter": "a filter by its id, for both judges; from a sealed filter to its successor",
     "redis/admin": "create, find, rename, rebuild, restore, link, drop",
-    "redis/attached": "filters of other programs",
     "module/server": "what a Redis server offers a module: its functions, its values, free memory, settings",
     "module/value": "a filter as one value of a key: its memory, its two types, its image in an RDB and an AOF",
     "module/commands": "the commands, as data, and what their arguments mean",
@@ -173,11 +177,11 @@ CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
 # Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these
 # files include: they are slow to compile.
-HIDDEN_LIBRARIES = {"boost/": {"redis", "server"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
-                    "librdkafka/": {"stream"}}
+HIDDEN_LIBRARIES = {"boost/": {"redis", "serve"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
+                    "librdkafka/": {"jobs"}}
 HIDDEN_HEADER = re.compile(r"everseen/\w+/(?:\w+/)?(?:asio|rdkafka)_\w+\.hpp$")
 # Time is passed in, never read, in these layers.
-CLOCKLESS = {"core", "compat", "store", "text", "wire", "filter", "report"}
+CLOCKLESS = {"core", "store", "text", "wire", "filter", "report"}
 # The production object of a test seam, such as disk::real(): a store gets it when it is created; a test passes another.
 THE_CLOCK = pathlib.Path("everseen/store/port/time_source.cpp")
 
@@ -278,10 +282,22 @@ def highest_first(arrows):
 
 
 def map_of_the_house():
-    """Layers, each followed by those it may include. Every arrow points down."""
+    """Layers, each followed by those it may include: the trunk, the leaves, and what joins them. Arrows point down."""
     order = highest_first(ARROWS)
-    lines = (f"{layer:<14} {' '.join(sorted(ARROWS[layer], key=order.index))}" for layer in order)
-    return "\n".join(line.rstrip() for line in lines)
+    groups = {"the trunk": TRUNK, "leaves": LEAVES, "what joins them": ARROWS.keys() - TRUNK.keys() - LEAVES.keys()}
+    lines = []
+    for heading, layers in groups.items():
+        lines += ["", f"{heading}:"]
+        for layer in (each for each in order if each in layers):
+            lines.append(f"  {layer:<12} {' '.join(sorted(ARROWS[layer], key=order.index))}".rstrip())
+    return "\n".join(lines[1:])
+
+
+def trunk_faults():
+    """The trunk needs no leaf, and no leaf another one."""
+    for layer, below in {**TRUNK, **LEAVES}.items():
+        for other in sorted(below - TRUNK.keys()):
+            yield f"scripts/check_layers.py: {layer} may include the trunk alone, not {other}"
 
 
 def map_of_the_rooms():
@@ -339,6 +355,7 @@ def cmake_faults(path):
 
 
 def faults():
+    yield from trunk_faults()
     yield from room_faults()
     for folder in house():
         for path in sorted(p for p in folder.iterdir() if p.is_file()):

@@ -1,4 +1,4 @@
-// Writes the files of the page as a C++ source, for everseen/server/api/page.hpp.
+// Writes the files of the page as a C++ source, for everseen/serve/api/page.hpp.
 //
 // usage: node embed.mjs DIRECTORY SOURCE.cpp
 //
@@ -59,9 +59,9 @@ const entries = await Promise.all(names.map(async (name) => entry(name, await re
 await writeFile(
   source,
   `// Written by web/embed.mjs from the files of the page.
-#include "everseen/server/api/page.hpp"
+#include "everseen/serve/api/page.hpp"
 
-namespace everseen::server {
+namespace everseen::serve {
 
 static constexpr asset embedded[] = {
 ${entries.join("")}};
@@ -70,6 +70,6 @@ std::span<const asset> assets() noexcept {
   return embedded;
 }
 
-}  // namespace everseen::server
+}  // namespace everseen::serve
 `,
 );

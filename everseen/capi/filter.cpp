@@ -10,7 +10,7 @@
 
 #include "everseen/capi/handles.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 #include "everseen/store/port/known_filter.hpp"
 
 // Filters as a whole: opened, created, described, dropped.

@@ -5,8 +5,7 @@
 
 #include "everseen/capi/handles.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/open_store.hpp"
-#include "everseen/redis/attached/attached_filter.hpp"
+#include "everseen/open_store.hpp"
 #include "everseen/store/port/filter_stream.hpp"
 
 // Filters as streams of bytes.
@@ -17,7 +16,7 @@ everseen_status everseen_export(const everseen_filter* filter, everseen_write wr
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(reinterpret_cast<const void*>(write), "write");
     const everseen::stored_filter& from = filter->filter.stored();
-    if (dynamic_cast<const everseen::redis::attached_filter*>(&from) != nullptr)
+    if (from.estimates_keys())
       throw everseen::parameter_error("the filter " + everseen::quoted_name(filter->filter.name()) +
                                       " is attached: its bits fit no other filter; copy them with: everseen "
                                       "export --to raw");

@@ -1,4 +1,4 @@
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include <memory>
 #include <string>

@@ -6,7 +6,6 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/filter/open_store.hpp"
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
@@ -216,11 +215,6 @@ filter_info filter::info() const {
   return info;
 }
 
-filter create(std::string_view store_url, std::string_view name, const spec_request& request) {
-  const auto store = open_store(store_url);
-  return {std::string(name), store->create(name, store->plan(request))};
-}
-
 filter open_or_create(store& in, std::string_view name, const spec_request& request,
                       std::optional<std::chrono::milliseconds> life) {
   constexpr int most_tries = 3;
@@ -240,20 +234,12 @@ filter open_or_create(store& in, std::string_view name, const spec_request& requ
   }
 }
 
-filter open_or_create(std::string_view store_url, std::string_view name, const spec_request& request) {
-  return open_or_create(*open_store(store_url), name, request);
-}
-
 void must_agree(const spec_request& request, const filter& f) {
   const std::string differing = differences(request, f.get_spec());
   if (differing.empty()) return;
   throw parameter_error("the filter " + quoted_name(f.name()) +
                         " was created with other options than requested: " + differing +
                         "; request the options that it has, open it as it is, or choose another name");
-}
-
-filter open(std::string_view store_url, std::string_view name, access mode) {
-  return open(*open_store(store_url), name, mode);
 }
 
 filter open(store& in, std::string_view name, access mode) {

@@ -149,31 +149,15 @@ class filter {
   time_source clock_;
 };
 
-/// Creates a filter in the store at `store_url` (see open_store).
-///
-///     auto clicks = everseen::create("file:/var/lib/everseen", "clicks", {.capacity = 10'000'000});
-///     if (clicks.add(event_id) == everseen::verdict::fresh) count(event);
-///
-/// On Redis, servers judge if all of them have the everseen module, else clients, unless `request.judge` says
-/// which. The same holds for open_or_create.
-/// @throws parameter_error  the URL, the name or the request is invalid
-/// @throws name_taken       a filter of this name exists    @throws storage_error, backend_error
-[[nodiscard]] filter create(std::string_view store_url, std::string_view name,
-                            const spec_request& request = {});
-
 /// Opens the filter of this name, or creates it as requested. Idempotent: processes that call this
 /// concurrently or repeatedly all get the same filter. (A filter in files can be open for writing in only one
 /// process at a time.)
-///
-///     auto clicks = everseen::open_or_create("redis://localhost", "clicks", {.capacity = 10'000'000});
 ///
 /// Values that the request leaves empty are not compared, so an empty request accepts any filter.
 /// @param life  a new filter expires after this time; nothing: never
 /// @throws parameter_error  the filter was created with other options than requested; the message names each
 ///   difference (see differences). A rebuild may also have changed its capacity and error rate.
-/// @throws  as create and open
-[[nodiscard]] filter open_or_create(std::string_view store_url, std::string_view name,
-                                    const spec_request& request = {});
+/// @throws  as store::create and open
 [[nodiscard]] filter open_or_create(store& in, std::string_view name, const spec_request& request = {},
                                     std::optional<std::chrono::milliseconds> life = {});
 
@@ -186,7 +170,6 @@ void must_agree(const spec_request& request, const filter& f);
 ///   expired
 /// @throws format_error     it is damaged    @throws backend_error  a server does not answer
 /// @throws storage_error    another process is writing to it, or it cannot be read
-[[nodiscard]] filter open(std::string_view store_url, std::string_view name, access mode = access::write);
 [[nodiscard]] filter open(store& in, std::string_view name, access mode = access::write);
 
 }  // namespace everseen

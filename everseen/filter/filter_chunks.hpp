@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/filter/filter.hpp"
@@ -42,6 +43,14 @@ struct filter_chunk {
 /// @throws storage_error  as dump_chunk
 [[nodiscard]] filter_chunk dump_partition(const filter& f, std::uint32_t partition, std::int64_t iterator,
                                           std::uint64_t most_bytes);
+
+/// @param segments  the length of each, in bytes
+/// @throws parameter_error  they do not fit into the store, as far as its limits are known
+void must_have_room(const store& into, std::span<const std::uint64_t> segments);
+
+/// @param system  for example "Guava"    @param layout  the layout that this export needs
+[[nodiscard]] parameter_error no_such_export(const filter& f, std::string_view system,
+                                             std::string_view layout);
 
 /// Creates a filter from its chunks. Without commit() it leaves nothing behind.
 ///

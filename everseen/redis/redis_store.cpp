@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/admin/filter_rebuild.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 /// A client that opens many filters looks for expired ones this often.
 constexpr std::chrono::minutes between_sweeps{1};
+
+using purpose = fleet_servers::purpose;
 
 /// Where nobody has decided: servers that can.
 judge_kind judge_for(session& connections) {
@@ -44,41 +47,16 @@ time_source clock_of(session& connections, const std::string& key) {
 
 }  // namespace
 
-redis_store::redis_store(redis_url url)
-    : named_(std::make_shared<session_pool>(std::move(url))),
-      directory_(named_->url().prefix, is_spread() ? named_->url().endpoints.size() : 1) {}
-
-bool redis_store::is_spread() const noexcept {
-  return named_->url().shape == redis_url::topology::many;
-}
-
-/// The servers in the order of their fleet, once there is one.
-std::shared_ptr<session_pool> redis_store::servers(fleet_use use) const {
-  if (!is_spread()) {
-    if (use == fleet_use::found && named_->url().shape == redis_url::topology::one)
-      require_names_here(*named_->take(), named_->url());
-    return named_;
-  }
-  const std::scoped_lock alone(lock_);
-  if (ordered_) return ordered_;
-  const session_pool::lease connections = named_->take();
-  fleet_ = use == fleet_use::found ? found_fleet(*connections, named_->url())
-                                   : find_fleet(*connections, named_->url());
-  if (!fleet_) return named_;
-  ordered_ = std::make_shared<session_pool>(fleet_->url, *named_);
-  return ordered_;
-}
-
-std::optional<server_fleet> redis_store::fleet() const {
-  const std::scoped_lock alone(lock_);
-  return fleet_;
-}
+redis_store::redis_store(redis_url url, attached_opener open_attached)
+    : servers_(std::move(url)),
+      open_attached_(std::move(open_attached)),
+      directory_(servers_.url().prefix, servers_.count()) {}
 
 spec redis_store::plan(const spec_request& request) const {
   spec_request decided = request;
-  if (!decided.judge) decided.judge = judge_for(*named_->take());
-  spec s = plan_for_redis(named_->url(), decided);
-  if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
+  if (!decided.judge) decided.judge = judge_for(*servers_.named()->take());
+  spec s = plan_for_redis(servers_.url(), decided);
+  if (s.judge == judge_kind::client) require_that_clients_hold(servers_.url(), s);
   return s;
 }
 
@@ -86,8 +64,8 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
                                                    std::optional<std::chrono::milliseconds> life) {
   validate(s);
   validate_filter_name(name);
-  if (s.judge == judge_kind::client) require_that_clients_hold(named_->url(), s);
-  const auto pool = servers(fleet_use::found);
+  if (s.judge == judge_kind::client) require_that_clients_hold(servers_.url(), s);
+  const auto pool = servers_.connected(purpose::found);
   const session_pool::lease connections = pool->take();
   if (s.judge == judge_kind::server) require_module(*connections);
   const filter_identity made = directory_.create(*connections, name, s, life);
@@ -95,19 +73,13 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   return std::make_shared<followed_filter>(pool, std::string(name), made, access::write);
 }
 
-std::vector<bitmap> redis_store::attach(std::string_view name, const attachment& a, missing_key missing) {
-  validate_filter_name(name);
-  const auto pool = servers(a.shape == attachment::form::sharded ? fleet_use::found : fleet_use::look);
-  return redis::attach(*named_, *pool->take(), directory_, name, a, fleet(), missing);
-}
-
 filter_facts redis_store::facts(std::string_view name) const {
-  const filter_header h = directory_.look_up(*servers()->take(), name, false).header;
+  const filter_header h = directory_.look_up(*servers_.connected()->take(), name, false).header;
   return {h.expires_at, filter_keys::to_text(h.origin)};
 }
 
 void redis_store::expire_at(std::string_view name, std::optional<event_time> when) {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   const session_pool::lease connections = pool->take();
   const found_filter f = directory_.look_up(*connections, name, true);
   require_own(name, f.header, "its program decides when it ends");
@@ -115,14 +87,14 @@ void redis_store::expire_at(std::string_view name, std::optional<event_time> whe
 }
 
 std::vector<std::string> redis_store::jobs(std::string_view name) const {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   const session_pool::lease connections = pool->take();
   const filter_identity f = directory_.open(*connections, name, false);
   return job_list(std::string(name), f).names(*connections);
 }
 
 void redis_store::end_job(std::string_view name, std::string_view job) {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   const session_pool::lease connections = pool->take();
   const filter_identity f = directory_.open(*connections, name, true);
   job_list(std::string(name), f).end(*connections, job);
@@ -130,15 +102,15 @@ void redis_store::end_job(std::string_view name, std::string_view job) {
 
 void redis_store::link(std::string_view older, std::string_view newer,
                        std::optional<std::chrono::milliseconds> life) {
-  directory_.link(*servers()->take(), older, newer, life);
+  directory_.link(*servers_.connected()->take(), older, newer, life);
 }
 
 void redis_store::unlink(std::string_view newer) {
-  directory_.unlink(*servers()->take(), newer);
+  directory_.unlink(*servers_.connected()->take(), newer);
 }
 
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access mode) {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   const session_pool::lease connections = pool->take();
   const auto older = asked_first(directory_.links().all(*connections), name);
   auto opened = older ? open_linked(*connections, name, *older, mode) : open_alone(*connections, name, mode);
@@ -163,9 +135,13 @@ void redis_store::sweep(session& connections) {
 
 std::shared_ptr<stored_filter> redis_store::open_alone(session& connections, std::string_view name,
                                                        access mode) {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   const found_filter found = directory_.look_up(connections, name, mode == access::write);
-  if (found.header.attached) return open_attached(pool, found, fleet(), mode);
+  if (found.header.attached) {
+    if (!open_attached_)
+      throw parameter_error(quoted_name(name) + " is attached, and this program reads no bits of others");
+    return open_attached_(pool, found, servers_.fleet(), mode);
+  }
   return std::make_shared<followed_filter>(pool, std::string(name), found.identity, mode);
 }
 
@@ -181,46 +157,42 @@ std::shared_ptr<stored_filter> redis_store::open_linked(session& connections, st
       [&] { return open_alone(connections, name, mode); });
 }
 
-std::optional<attachment> redis_store::attachment_of(std::string_view name) const {
-  return directory_.look_up(*servers()->take(), name, false).header.attached;
-}
-
 bool redis_store::exists(std::string_view name) const {
-  return directory_.has(*servers()->take(), name);
+  return directory_.has(*servers_.connected()->take(), name);
 }
 
 std::vector<std::string> redis_store::list() const {
-  return directory_.names(*servers()->take());
+  return directory_.names(*servers_.connected()->take());
 }
 
 void redis_store::drop(std::string_view name) {
   validate_filter_name(name);
-  directory_.drop(*servers()->take(), name);
+  directory_.drop(*servers_.connected()->take(), name);
 }
 
 void redis_store::rename(std::string_view from, std::string_view new_name, namesake there) {
   validate_filter_name(new_name);
-  directory_.rename(*servers()->take(), from, new_name, there == namesake::replace);
+  directory_.rename(*servers_.connected()->take(), from, new_name, there == namesake::replace);
 }
 
 void redis_store::remove_expired() {
-  directory_.remove_expired(*servers()->take());
+  directory_.remove_expired(*servers_.connected()->take());
 }
 
 void redis_store::reset(std::string_view name) {
-  directory_.reset(*servers()->take(), name);
+  directory_.reset(*servers_.connected()->take(), name);
 }
 
 std::unique_ptr<store::rebuild> redis_store::begin_rebuild(std::string_view name, const spec& s,
                                                            std::span<const partition_state> base) {
-  const auto pool = servers();
+  const auto pool = servers_.connected();
   return std::make_unique<filter_rebuild>(pool, directory_, name, judged_here(*pool->take(), s), base);
 }
 
 std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name, const spec& s) {
-  const auto pool = servers(fleet_use::found);
+  const auto pool = servers_.connected(purpose::found);
   const spec here = judged_here(*pool->take(), s);
-  if (here.judge == judge_kind::client) require_that_clients_hold(named_->url(), here);
+  if (here.judge == judge_kind::client) require_that_clients_hold(servers_.url(), here);
   return std::make_unique<filter_restore>(pool, directory_, name, here);
 }
 
@@ -267,7 +239,7 @@ store_traits redis_store::traits() const {
 }
 
 std::vector<std::string> redis_store::warnings(concern about) const {
-  return ask_servers(*named_, about == concern::jobs ? warnings_about_jobs : warnings_about);
+  return ask_servers(*servers_.named(), about == concern::jobs ? warnings_about_jobs : warnings_about);
 }
 
 }  // namespace everseen::redis

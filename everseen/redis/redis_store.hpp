@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,13 +11,17 @@
 #include <vector>
 
 #include "everseen/redis/admin/filter_directory.hpp"
-#include "everseen/redis/attached/attaching.hpp"
 #include "everseen/redis/keyspace/server_fleet.hpp"
 #include "everseen/redis/transport/session.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
+
+/// Opens a filter that another program keeps; `fleet` as fleet_servers::fleet().
+using attached_opener =
+    std::function<std::shared_ptr<stored_filter>(std::shared_ptr<session_pool> servers, const found_filter& f,
+                                                 const std::optional<server_fleet>& fleet, access mode)>;
 
 /// Filters on Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
@@ -27,13 +32,17 @@ namespace everseen::redis {
 class redis_store final : public store {
  public:
   /// Does not connect yet.
-  explicit redis_store(redis_url url);
+  /// @param open_attached  without it, open() refuses attached filters
+  explicit redis_store(redis_url url, attached_opener open_attached = {});
+
+  /// Its servers, as those need them who attach filters.
+  [[nodiscard]] const fleet_servers& servers() const noexcept { return servers_; }
 
   /// Where clients judge, a segment is a Redis string, of at most 512 MiB.
   [[nodiscard]] store_traits traits() const override;
   [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
   std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
-    return named_->wait_with(std::move(p));
+    return servers_.named()->wait_with(std::move(p));
   }
   /// If the request leaves it open: servers judge if all of them have the module, else clients.
   [[nodiscard]] spec plan(const spec_request& request) const override;
@@ -47,13 +56,6 @@ class redis_store final : public store {
   std::shared_ptr<stored_filter> open(std::string_view name, access mode) override;
   [[nodiscard]] bool exists(std::string_view name) const override;
   [[nodiscard]] std::vector<std::string> list() const override;
-
-  /// Gives a filter that another program keeps on these servers a name; see attached_filter.hpp.
-  /// @throws  as redis::attach
-  std::vector<bitmap> attach(std::string_view name, const attachment& a, missing_key missing);
-  /// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.    @throws
-  /// as open, about its header
-  [[nodiscard]] std::optional<attachment> attachment_of(std::string_view name) const;
 
   [[nodiscard]] filter_facts facts(std::string_view name) const override;
   /// @throws parameter_error  also: it is being rebuilt, or has jobs
@@ -77,21 +79,16 @@ class redis_store final : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
-  enum class fleet_use : bool { look, found };
-  [[nodiscard]] bool is_spread() const noexcept;
-  [[nodiscard]] std::shared_ptr<session_pool> servers(fleet_use use = fleet_use::look) const;
-  [[nodiscard]] std::optional<server_fleet> fleet() const;
   std::shared_ptr<stored_filter> open_alone(session& connections, std::string_view name, access mode);
   std::shared_ptr<stored_filter> open_linked(session& connections, std::string_view name,
                                              const predecessor& older, access mode);
   void sweep(session& connections);
 
-  const std::shared_ptr<session_pool> named_;  // with the servers as the URL names them
-  mutable std::mutex lock_;                    // guards what follows
-  mutable std::shared_ptr<session_pool> ordered_{};
-  mutable std::optional<server_fleet> fleet_{};
+  const fleet_servers servers_;
+  const attached_opener open_attached_;
+  const filter_directory directory_;
+  std::mutex lock_;  // guards what follows
   std::optional<std::chrono::steady_clock::time_point> swept_{};
-  filter_directory directory_;
 };
 
 }  // namespace everseen::redis

@@ -129,4 +129,24 @@ nlohmann::ordered_json json_of(const explanation& e) {
   return all;
 }
 
+nlohmann::ordered_json json_of(std::span<const foreign_bits::property> properties) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, value] : properties)
+    std::visit([&json, key = name](const auto& each) { json[key] = each; }, value);
+  return json;
+}
+
+nlohmann::ordered_json json_of(const foreign_bits& bits) {
+  auto strings = nlohmann::ordered_json::array();
+  for (const foreign_bits::key_bits& each : bits.strings) {
+    auto key_bits = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < each.positions.size(); ++i)
+      key_bits.push_back({{"position", each.positions[i]}, {"set", bool(each.set[i])}});
+    strings.push_back({{"key", each.string}, {"holds_key", each.hold()}, {"key_bits", std::move(key_bits)}});
+  }
+  return {{"attached", json_of(bits.properties)},
+          {"verdict", std::ranges::any_of(bits.strings, &foreign_bits::key_bits::hold) ? "seen" : "fresh"},
+          {"strings", std::move(strings)}};
+}
+
 }  // namespace everseen

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,5 +50,8 @@ struct explanation {
 
 /// An explanation for programs.
 [[nodiscard]] nlohmann::ordered_json json_of(const explanation& e);
+/// The same about a filter that another program keeps.
+[[nodiscard]] nlohmann::ordered_json json_of(const foreign_bits& bits);
+[[nodiscard]] nlohmann::ordered_json json_of(std::span<const foreign_bits::property> properties);
 
 }  // namespace everseen

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/compat/redisbloom/bloom_request.hpp"
-#include "everseen/compat/redisbloom/chain_spec.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/bloom_request.hpp"
+#include "everseen/core/redisbloom/chain_spec.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/commands/bloom_replies.hpp"
@@ -30,7 +30,7 @@ namespace {
 
 /// A filter in one partition: one key of Redis.
 /// @throws full_error  there is no room for it
-std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_request& asked) {
+std::unique_ptr<filter_value> made_for(api::context* ctx, const redisbloom::bloom_request& asked) {
   spec_request request = asked.spec;
   request.partitions = 1;
   if (!settings().redisbloom_layout) {
@@ -43,12 +43,12 @@ std::unique_ptr<filter_value> made_for(api::context* ctx, const compat::bloom_re
   request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
   const spec s = make_spec(request);
   // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
-  const announced_filter first = compat::redisbloom::filter_of(compat::redisbloom::chain_of(s, {}));
+  const announced_filter first = redisbloom::filter_of(redisbloom::chain_of(s, {}));
   must_fit(ctx, first.bit_bytes(), first.bit_bytes());
   return std::make_unique<filter_value>(first);
 }
 
-void add_items(api::context* ctx, filter_key& key, const compat::bloom_request* create,
+void add_items(api::context* ctx, filter_key& key, const redisbloom::bloom_request* create,
                std::span<const std::string_view> items, answer_shape shape) {
   std::unique_ptr<filter_value> made;
   if (key.get() == nullptr && create == nullptr) throw bad_word{"ERR not found"};
@@ -93,7 +93,7 @@ int guarded_words(api::context* ctx, Command command) {
   return guarded(ctx, [&]() -> int {
     try {
       return command();
-    } catch (const compat::bloom_refusal& why) {
+    } catch (const redisbloom::bloom_refusal& why) {
       return why.text.empty() ? api::wrong_arity(ctx) : api::reply_with_error(ctx, why.text.c_str());
     }
   });
@@ -103,7 +103,7 @@ int insert(api::context* ctx, api::string** words, int count) {
   if (count < 4) return api::wrong_arity(ctx);
   return guarded_words(ctx, [&] {
     const word_texts texts({words, static_cast<std::size_t>(count)});
-    const compat::bloom_insert asked = compat::parse_insert(texts.all(), settings().create);
+    const redisbloom::bloom_insert asked = redisbloom::parse_insert(texts.all(), settings().create);
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     add_items(ctx, key, asked.may_create ? &asked.create : nullptr, texts.all().subspan(asked.first_item),
               answer_shape::array);
@@ -115,7 +115,7 @@ int reserve(api::context* ctx, api::string** words, int count) {
   if (count < 4) return api::wrong_arity(ctx);
   return guarded_words(ctx, [&] {
     const word_texts texts({words, static_cast<std::size_t>(count)});
-    const compat::bloom_request asked = compat::parse_reserve(texts.all());
+    const redisbloom::bloom_request asked = redisbloom::parse_reserve(texts.all());
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     if (key.get() != nullptr) throw bad_word{"ERR item exists"};
     key.make(ctx, made_for(ctx, asked));

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "everseen/compat/redisbloom/bloom_request.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/words.hpp"
 #include "everseen/core/layout/layout.hpp"
+#include "everseen/core/redisbloom/bloom_request.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/core/spec/window.hpp"
 
@@ -110,7 +110,7 @@ void replicate(api::context* ctx, const filter_value& filter, const item_call& c
 spec_request request_of(api::string** words, int count) {
   const std::vector<std::string_view> reserve = {text_of(words[0]), text_of(words[1]), text_of(words[2]),
                                                  text_of(words[3])};
-  spec_request request = compat::parse_reserve(reserve).spec;
+  spec_request request = redisbloom::parse_reserve(reserve).spec;
   request.partitions = 1;
   std::optional<std::uint32_t> slices;
   for (int i = first_option; i < count; i += 2) {
@@ -146,7 +146,7 @@ int reserve_value(api::context* ctx, api::string** words, int count) {
       key.make(ctx, std::make_unique<filter_value>(s));
       key.end(ctx, nullptr);
       return api::reply_with_simple_string(ctx, "OK");
-    } catch (const compat::bloom_refusal& why) {
+    } catch (const redisbloom::bloom_refusal& why) {
       return api::reply_with_error(ctx, why.text.c_str());
     }
   });

@@ -18,7 +18,7 @@ module_settings in_effect;
 module_settings parse(std::span<api::string*> words) {
   std::string rate = "0.01", capacity = "100", expansion = "2";
   module_settings read;
-  if (words.size() % 2 != 0) throw compat::bloom_refusal{"a word without its value"};
+  if (words.size() % 2 != 0) throw redisbloom::bloom_refusal{"a word without its value"};
   for (std::size_t i = 0; i < words.size(); i += 2) {
     const std::string_view name = text_of(words[i]), value = text_of(words[i + 1]);
     const auto [size, fault] = read_quantity(quantity::redis_bytes, value);
@@ -33,10 +33,10 @@ module_settings parse(std::span<api::string*> words) {
     else if (is_word(name, "MAX_SIZE") && fault == quantity_fault::none)
       read.most_bytes = size == 0 ? no_maximum : size;
     else
-      throw compat::bloom_refusal{"unknown: " + std::string(name) + ' ' + std::string(value)};
+      throw redisbloom::bloom_refusal{"unknown: " + std::string(name) + ' ' + std::string(value)};
   }
   const std::vector<std::string_view> reserve = {"BF.RESERVE", "", rate, capacity, "EXPANSION", expansion};
-  read.create = compat::parse_reserve(reserve);
+  read.create = redisbloom::parse_reserve(reserve);
   return read;
 }
 
@@ -50,7 +50,7 @@ std::string read_settings(std::span<api::string*> words) {
   try {
     in_effect = parse(words);
     return {};
-  } catch (const compat::bloom_refusal& why) {
+  } catch (const redisbloom::bloom_refusal& why) {
     return why.text;
   }
 }

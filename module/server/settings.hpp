@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "everseen/compat/redisbloom/bloom_request.hpp"
+#include "everseen/core/redisbloom/bloom_request.hpp"
 
 #include "module/server/api.hpp"
 
@@ -16,9 +16,10 @@ inline constexpr std::uint64_t no_maximum = std::numeric_limits<std::uint64_t>::
 /// The words after the module's path in `loadmodule`, in any case. They have the names of RedisBloom's, where
 /// it has them.
 struct module_settings {
-  compat::bloom_request create = compat::default_bloom_request();  ///< ERROR_RATE, INITIAL_SIZE, EXPANSION
-  bool redisbloom_layout = false;         ///< LAYOUT redisbloom: new filters are RedisBloom's, bit for bit
-  std::uint64_t most_bytes = no_maximum;  ///< MAX_SIZE: of the bits of one filter; 0 there: no maximum
+  redisbloom::bloom_request create =
+      redisbloom::default_bloom_request();  ///< ERROR_RATE, INITIAL_SIZE, EXPANSION
+  bool redisbloom_layout = false;           ///< LAYOUT redisbloom: new filters are RedisBloom's, bit for bit
+  std::uint64_t most_bytes = no_maximum;    ///< MAX_SIZE: of the bits of one filter; 0 there: no maximum
 };
 
 [[nodiscard]] const module_settings& settings() noexcept;

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <string>
 
-#include "everseen/compat/bitmap/bit_order.hpp"
-#include "everseen/compat/redisbloom/chain_spec.hpp"
+#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/chain_spec.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
-
-namespace redisbloom = compat::redisbloom;
 
 value_chunk header_of(const filter_value& filter) {
   if (filter.is_redisbloom())
@@ -28,7 +26,7 @@ void add_bits(std::span<std::byte> out, std::span<const std::byte> bits) noexcep
 std::uint64_t load_theirs(filter_value& filter, std::int64_t iterator, std::span<const std::byte> bytes) {
   const image::chunk_place place = image::place_of_chunk(filter.announced().segments, iterator, bytes.size());
   std::vector<std::byte> reversed(bytes.size());
-  compat::reverse_bits_of_bytes(bytes, reversed);
+  reverse_bits_of_bytes(bytes, reversed);
   add_bits(filter.bits(place.segment).subspan(place.offset), reversed);
   return bytes.size();
 }
@@ -75,7 +73,7 @@ value_chunk chunk_after(const filter_value& filter, const announced_filter& all,
   made.bytes.reserve(bits.size() + image::chunk_trailer_bytes);
   made.bytes.assign(bits.begin(), bits.end());
   if (filter.is_redisbloom())
-    compat::reverse_bits_of_bytes(made.bytes, made.bytes);
+    reverse_bits_of_bytes(made.bytes, made.bytes);
   else
     image::append_chunk_trailer(made.bytes, all.content, all.segments[place->segment], place->offset);
   return made;

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/compat/bitmap/bit_order.hpp"
-#include "everseen/compat/redisbloom/chain_spec.hpp"
+#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/redisbloom/chain_spec.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/server/free_memory.hpp"
@@ -16,8 +16,6 @@
 namespace everseen::redis_module {
 
 namespace {
-
-namespace redisbloom = compat::redisbloom;
 
 constexpr int oldest_encoding = 2;
 constexpr int first_with_expansion = 4;
@@ -79,7 +77,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   // The strings of the RDB become the layers: a filter is never in memory twice.
   auto made = std::make_unique<filter_value>(announced, std::move(bits));
   for (std::size_t i = 0; i < announced.segments.size(); ++i)
-    compat::reverse_bits_of_bytes(made->bits(i), made->bits(i));
+    reverse_bits_of_bytes(made->bits(i), made->bits(i));
   return made;
 }
 
@@ -98,7 +96,7 @@ void save_redisbloom(api::rdb* file, const filter_value& filter) {
     api::save_unsigned(file, 8 * chain.lengths[i]);
     api::save_unsigned(file, l.log2_bits);
     std::vector<std::byte> bits(chain.lengths[i]);
-    compat::reverse_bits_of_bytes(filter.bits(i), bits);
+    reverse_bits_of_bytes(filter.bits(i), bits);
     api::save_bytes(file, reinterpret_cast<const char*>(bits.data()), bits.size());
     api::save_unsigned(file, l.keys);
   }

@@ -14,7 +14,7 @@
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/client/served_store.hpp"
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 
 namespace everseen::client {

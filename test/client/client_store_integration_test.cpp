@@ -20,13 +20,13 @@
 #include "everseen/client/client_store.hpp"
 #include "everseen/client/server_link.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/client/served_store.hpp"
-#include "test/redis/attached/attached.hpp"
-#include "test/server/serving.hpp"
+#include "test/foreign/attached/attached.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/redis_server.hpp"
@@ -212,7 +212,7 @@ TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
 TEST(ClientStore, FilterOfAnotherProgramIsUsedWhateverItsLength) {
   const test::redis_server redis;
   const auto place = redis::store_at(redis.unix_url());
-  filter kept = redis::attached(*place, "a", redis::attachment_to("shared", compat::family::gozero, 20'000));
+  filter kept = redis::attached(*place, "a", redis::attachment_to("shared", foreign::family::gozero, 20'000));
   const serving server(redis.unix_url());
   filter f("a", store_of(server)->open("a", access::write));
   EXPECT_EQ(f.add("one"), verdict::fresh);

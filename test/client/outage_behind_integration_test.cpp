@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 

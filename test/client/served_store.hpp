@@ -6,9 +6,9 @@
 #include <string>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 
 /// A running server as a store, directly or through a network that fails.

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/cutting_proxy.hpp"
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"

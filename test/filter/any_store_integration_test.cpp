@@ -8,7 +8,7 @@
 #include "test/filter/ledger_suite.hpp"
 #include "test/filter/life_suite.hpp"
 #include "test/filter/link_suite.hpp"
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::any_store {

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/format/stream_image.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include "test/support/model/lockstep.hpp"
 #include "test/support/random_digests.hpp"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include "test/support/scratch_directory.hpp"
 

@@ -1,4 +1,4 @@
-// Tests for filters of other systems, in every store. The code of compat/ runs in parallel: it must give the
+// Tests for filters of other systems, in every store. The code of foreign/ runs in parallel: it must give the
 // same verdicts and, in the end, the same file. Included after any_store_suite.hpp.
 
 #pragma once
@@ -8,15 +8,15 @@
 
 #include <gmock/gmock.h>
 
-#include "everseen/compat/guava/guava.hpp"
-#include "everseen/compat/redisbloom/redisbloom.hpp"
 #include "everseen/core/hash/funnel.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
+#include "everseen/foreign/guava/guava.hpp"
 
 #include "test/support/samples/foreign_files.hpp"
 
 namespace everseen::any_store {
 
-using compat::guava::strategy;
+using foreign::guava::strategy;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -41,7 +41,7 @@ inline std::vector<verdict> add_all(filter& to, const std::vector<std::string>& 
   return verdicts;
 }
 
-inline std::vector<verdict> put_all(compat::guava::filter& to, funnel_kind funnel,
+inline std::vector<verdict> put_all(foreign::guava::filter& to, funnel_kind funnel,
                                     const std::vector<std::string>& keys) {
   std::vector<verdict> verdicts;
   std::string element;
@@ -52,7 +52,7 @@ inline std::vector<verdict> put_all(compat::guava::filter& to, funnel_kind funne
   return verdicts;
 }
 
-inline std::vector<verdict> add_all(compat::redisbloom::chain& to, const std::vector<std::string>& keys) {
+inline std::vector<verdict> add_all(redisbloom::chain& to, const std::vector<std::string>& keys) {
   std::vector<verdict> verdicts;
   for (const std::string& key : keys) verdicts.push_back(to.add(key));
   return verdicts;
@@ -80,7 +80,7 @@ inline std::string name_of(strategy how, funnel_kind funnel) {
 TEST_P(AnyStore, ContinuesAFilterOfGuavaBitForBit) {
   for (const auto& [how, funnel] : guava_kinds) {
     const std::string name = name_of(how, funnel);
-    compat::guava::filter theirs(compat::guava::smallest(how, 1'000, 0.01));
+    foreign::guava::filter theirs(foreign::guava::smallest(how, 1'000, 0.01));
     put_all(theirs, funnel, numbers(0, 400));
     import_guava(*store_, name, pipe_of(stream_of(theirs)), {funnel, 1'000});
     filter ours = opened(*store_, name);
@@ -98,7 +98,7 @@ TEST_P(AnyStore, CreatesTheFilterThatGuavaWouldCreate) {
                       .error_rate = 0.001,
                       .layout = how == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64,
                       .funnel = funnel});
-    compat::guava::filter theirs(compat::guava::smallest(how, 5'000, 0.001));
+    foreign::guava::filter theirs(foreign::guava::smallest(how, 5'000, 0.001));
     filter ours(name, store_->create(name, planned));
     EXPECT_TRUE(exported_guava(ours) == stream_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(0, 3'000)), put_all(theirs, funnel, numbers(0, 3'000)));
@@ -107,7 +107,7 @@ TEST_P(AnyStore, CreatesTheFilterThatGuavaWouldCreate) {
 }
 
 TEST_P(AnyStore, EstimatesTheKeysOfAFilterOfGuavaFromItsBits) {
-  compat::guava::filter theirs(compat::guava::smallest(strategy::mitz_64, 20'000, 0.01));
+  foreign::guava::filter theirs(foreign::guava::smallest(strategy::mitz_64, 20'000, 0.01));
   std::vector<std::string> keys(10'000);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = std::to_string(i);
   put_all(theirs, funnel_kind::bytes, keys);
@@ -121,7 +121,7 @@ TEST_P(AnyStore, EstimatesTheKeysOfAFilterOfGuavaFromItsBits) {
 
 // Promise: a chain of RedisBloom continues byte for byte, in every store (foreign-filters, Imported filters).
 TEST_P(AnyStore, ContinuesAChainOfRedisBloomByteForByte) {
-  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  redisbloom::chain theirs = redisbloom::chain::reserve({0.01, 100, 2, true});
   add_all(theirs, numbers(0, 250));
   ASSERT_EQ(theirs.layers.size(), 2U);
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
@@ -137,7 +137,7 @@ TEST_P(AnyStore, CreatesTheChainThatRedisBloomWouldReserve) {
     const std::string name = "r" + std::to_string(expansion);
     const spec planned = store_->plan(
         {.capacity = 150, .error_rate = 0.001, .layout = layout_kind::redisbloom, .expansion = expansion});
-    compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.001, 150, expansion, true});
+    redisbloom::chain theirs = redisbloom::chain::reserve({0.001, 150, expansion, true});
     filter ours(name, store_->create(name, planned));
     EXPECT_TRUE(exported_redisbloom(ours) == commands_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(0, 700)), add_all(theirs, numbers(0, 700)));
@@ -149,7 +149,7 @@ TEST_P(AnyStore, CreatesTheChainThatRedisBloomWouldReserve) {
 TEST_P(AnyStore, ContinuesAChainOfManyLayers) {
   const spec planned =
       store_->plan({.capacity = 2, .error_rate = 0.01, .layout = layout_kind::redisbloom, .expansion = 1});
-  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 2, 1, true});
+  redisbloom::chain theirs = redisbloom::chain::reserve({0.01, 2, 1, true});
   filter ours("r", store_->create("r", planned));
   for (int i = 0; theirs.layers.size() < 80; ++i) {
     const std::string key = std::to_string(i);
@@ -161,7 +161,7 @@ TEST_P(AnyStore, ContinuesAChainOfManyLayers) {
 }
 
 TEST_P(AnyStore, RefusesKeysLikeAChainThatDoesNotScale) {
-  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, false});
+  redisbloom::chain theirs = redisbloom::chain::reserve({0.01, 100, 2, false});
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
   filter ours = opened(*store_, "r");
   for (int i = 0; theirs.keys < 100; ++i)
@@ -172,7 +172,7 @@ TEST_P(AnyStore, RefusesKeysLikeAChainThatDoesNotScale) {
 }
 
 TEST_P(AnyStore, CopiesAFilterOfAnotherSystemLikeItsOwn) {
-  compat::redisbloom::chain theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  redisbloom::chain theirs = redisbloom::chain::reserve({0.01, 100, 2, true});
   add_all(theirs, numbers(0, 500));
   import_redisbloom(*store_, "r", pipe_of(commands_of(theirs)));
   restore_into(*store_, "copy", *store_->open("r", access::read));

@@ -9,7 +9,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/support/scratch_directory.hpp"

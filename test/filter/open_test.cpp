@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include "test/support/thrown_message.hpp"
 

@@ -15,7 +15,7 @@ import jsonschema
 
 from serving import MODULE, PROGRAM, ROOT, Redis, Server, coded
 
-DOCUMENT = json.loads((ROOT / "everseen/server/api/openapi.json").read_text(encoding="utf-8"))
+DOCUMENT = json.loads((ROOT / "everseen/serve/api/openapi.json").read_text(encoding="utf-8"))
 # The kinds of problems, as the API page describes them.
 REASONS = DOCUMENT["components"]["schemas"]["problem"]["x-reasons"]
 had = set()

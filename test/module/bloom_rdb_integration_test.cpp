@@ -13,15 +13,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 
 #include "test/module/server_facts.hpp"
 
 namespace everseen::redis_module {
 namespace {
 
-namespace redisbloom = compat::redisbloom;
 using ::testing::StartsWith;
 
 /// A value of a module's type as DUMP returns it: what the module saved, each with its kind.

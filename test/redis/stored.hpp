@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/foreign/attached/attaching.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/redis_store.hpp"
@@ -31,7 +32,7 @@ inline std::shared_ptr<redis_store> store_at(const std::string& url) {
   if (url.find("&timeout=") == std::string::npos && url.find("?timeout=") == std::string::npos)
     patient.timeout = std::chrono::seconds(60);
   if (url.find("retry_for=") == std::string::npos) patient.retry_for = std::chrono::seconds(120);
-  return std::make_shared<redis_store>(std::move(patient));
+  return std::make_shared<redis_store>(std::move(patient), open_attached);
 }
 
 /// As the store plans it, but always with the same hashes.

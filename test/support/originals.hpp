@@ -32,12 +32,12 @@ inline void skip_test_without_peer(const std::string& name) {
   GTEST_SKIP() << missing;
 }
 
-/// The words that run a program in Java beside the tests, whose source is in test/compat/peers.
+/// The words that run a program in Java beside the tests, whose source is in test/foreign/peers.
 /// @param jars  a class path
 inline std::vector<std::string> java_command(const std::string& jars, const std::string& program) {
   return {"java",         "-XX:TieredStopAtLevel=1",
           "-Xshare:auto", "-cp",
-          jars,           source_directory() + "/test/compat/peers/" + program + ".java"};
+          jars,           source_directory() + "/test/foreign/peers/" + program + ".java"};
 }
 
 /// A program with an original in it. It says `ready`, and then answers each line of its input with a line.

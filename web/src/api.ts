@@ -1,4 +1,4 @@
-/** The server's HTTP interface, as everseen/server/api/openapi.json has it: what the page uses of it. */
+/** The server's HTTP interface, as everseen/serve/api/openapi.json has it: what the page uses of it. */
 
 export type Verdict = "fresh" | "seen" | "late" | "unknown";
 export type Tally = Record<Verdict, number>;

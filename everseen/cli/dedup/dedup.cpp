@@ -1,4 +1,4 @@
-#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/dedup/dedup.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -25,7 +25,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/stream/dedup/count_records.hpp"
+#include "everseen/dedup/count_records.hpp"
 
 namespace everseen::cli {
 

@@ -12,7 +12,7 @@
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/dedup/dedup.hpp"
 
 namespace everseen::cli {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "everseen/cli/dedup/dedup_arguments.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
-#include "everseen/stream/record/block_reader.hpp"
 
 namespace everseen::cli {
 

@@ -14,9 +14,9 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/field_rule.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/field_rule.hpp"
 
 namespace everseen::cli {
 

@@ -6,8 +6,8 @@
 #include "everseen/cli/dedup/dedup_filter.hpp"
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/stream/dedup/dedup.hpp"
-#include "everseen/stream/port/output.hpp"
+#include "everseen/dedup/dedup.hpp"
+#include "everseen/dedup/output.hpp"
 
 namespace everseen::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "everseen/cli/long_run/stats_file.hpp"
+#include "everseen/dedup/dedup.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/stream/dedup/dedup.hpp"
 
 namespace everseen::cli {
 

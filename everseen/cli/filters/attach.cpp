@@ -8,18 +8,18 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/compat/bitmap/redisson.hpp"
-#include "everseen/compat/guava/guava.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/redis_store.hpp"
+#include "everseen/foreign/attached/attaching.hpp"
+#include "everseen/foreign/bitmap/redisson.hpp"
+#include "everseen/foreign/guava/guava.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
 
-using compat::family;
+using foreign::family;
 using redis::attachment;
 
 struct attach_arguments {
@@ -42,38 +42,38 @@ bool is_guava(family which) {
 }
 
 /// Users of Guava know what they passed to create(), and seldom the resulting size.
-compat::scheme guava_scheme(const attach_arguments& o) {
+foreign::scheme guava_scheme(const attach_arguments& o) {
   if (o.bits || o.probes)
     throw parameter_error(
         "--insertions and --rate say how many bits and probes; leave out --bits and --probes");
   const auto strategy =
-      *o.as == family::guava32 ? compat::guava::strategy::mitz_32 : compat::guava::strategy::mitz_64;
+      *o.as == family::guava32 ? foreign::guava::strategy::mitz_32 : foreign::guava::strategy::mitz_64;
   constexpr double standard_rate = 0.03;
   const auto shape =
-      compat::guava::smallest(strategy, o.insertions.value_or(0), o.rate.value_or(standard_rate));
+      foreign::guava::smallest(strategy, o.insertions.value_or(0), o.rate.value_or(standard_rate));
   return {*o.as, shape.bits(), shape.probes};
 }
 
 /// Redisson stores the sizes next to the filter. Sizes that the user gives are compared with those; 0 bits:
 /// none given.
-compat::scheme redisson_scheme(const attach_arguments& o) {
+foreign::scheme redisson_scheme(const attach_arguments& o) {
   if (o.bits.has_value() != o.probes.has_value() || o.insertions.has_value() != o.rate.has_value() ||
       (o.bits && o.insertions))
     throw parameter_error(
         "Redisson stores the sizes next to the filter; leave them out, or have them compared with --bits and "
         "--probes, or with --insertions and --rate");
   if (!o.insertions) return {*o.as, o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
-  const auto shape = compat::redisson::smallest(*o.insertions, *o.rate);
+  const auto shape = foreign::redisson::smallest(*o.insertions, *o.rate);
   return {*o.as, shape.bits, shape.probes};
 }
 
-compat::scheme scheme_of(const attach_arguments& o) {
+foreign::scheme scheme_of(const attach_arguments& o) {
   if (!o.as) throw parameter_error("attach needs --as; say whose filter it is");
   if (*o.as == family::redisson) return redisson_scheme(o);
   if (o.insertions && is_guava(*o.as)) return guava_scheme(o);
   if (o.insertions || o.rate)
     throw parameter_error("--insertions and --rate belong together, and to Guava and Redisson");
-  const compat::family_facts& facts = compat::facts(*o.as);
+  const foreign::family_facts& facts = foreign::facts(*o.as);
   if (!o.bits && facts.fixed_bits == 0 && *o.as != family::redisbloom)
     throw parameter_error("attach needs --bits: the size of the filter, which is stored nowhere");
   return {*o.as, o.bits.value_or(facts.fixed_bits),
@@ -88,23 +88,23 @@ attachment attachment_of(const attach_arguments& o) {
   a.key = *o.key;
   a.funnel = o.funnel.value_or(a.funnel);
   if (o.growing) a.shape = attachment::form::growing;
-  if (o.growing) a.cursor = o.cursor.value_or(std::string(compat::guava::redis_strings::cursor_key));
+  if (o.growing) a.cursor = o.cursor.value_or(std::string(foreign::guava::redis_strings::cursor_key));
   if (o.sharded) a.shape = attachment::form::sharded;
   return a;
 }
 
 exit_code run_attach(const attach_arguments& o, printer& out) {
   const attachment a = attachment_of(o);
-  const auto place = chosen_store(o.store);
-  auto* const redis = dynamic_cast<redis::redis_store*>(place.get());
-  if (redis == nullptr)
+  const auto servers = chosen_redis(o.store);
+  if (servers == nullptr)
     throw parameter_error(
         "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
         "systems are read by everseen import");
   const auto all =
-      redis->attach(o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
+      redis::attach(*servers, o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
+  const auto place = chosen_store(o.store);
   const filter attached(o.name, place->open(o.name, access::read));
-  const redis::attached_filter& behind = *attached_behind(attached);
+  const redis::attached_filter& behind = *redis::as_attached(attached.stored());
   if (!o.quiet)
     out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), redis::to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
@@ -122,7 +122,7 @@ action declare_attach(option_set& known) {
   add_choice(
       known, "--as", o->as,
       {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson", "whose filter it is; see everseen hash"},
-      compat::parse_family);
+      foreign::parse_family);
   add_text(known, "--key", o->key,
            {"KEY", "its name in Redis; of several strings, what their names begin with"});
   add_count(known, "--bits", o->bits, {1, max_bits},

@@ -9,7 +9,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/redis_store.hpp"
+#include "everseen/foreign/attached/attaching.hpp"
 #include "everseen/store/port/known_filter.hpp"
 
 namespace everseen::cli {
@@ -23,11 +23,11 @@ struct drop_arguments {
 };
 
 /// The key of an attached filter, even if it cannot be opened; nothing for one of everseen's own.
-std::optional<std::string> attached_key(const store& place, const std::string& name) {
-  const auto* const redis = dynamic_cast<const redis::redis_store*>(&place);
-  if (redis == nullptr) return {};
+std::optional<std::string> attached_key(const store_choice& choice, const std::string& name) {
+  const auto servers = chosen_redis(choice);
+  if (servers == nullptr) return {};
   try {
-    if (const auto attached = redis->attachment_of(name)) return attached->key;
+    if (const auto attached = redis::attachment_of(*servers, name)) return attached->key;
   } catch (const backend_error&) {
     throw;
   } catch (const error&) {
@@ -38,7 +38,7 @@ std::optional<std::string> attached_key(const store& place, const std::string& n
 
 exit_code run_drop(const drop_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
-  const auto key = attached_key(*place, o.name);
+  const auto key = attached_key(o.store, o.name);
   const std::string question = key ? "Forget that " + quoted_name(o.name) + " is attached? Its bits stay."
                                    : "Drop " + quoted_name(o.name) + " and all its keys?";
   if (!o.yes && !confirmed(question)) return exit_code::negative;

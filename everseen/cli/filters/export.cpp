@@ -15,7 +15,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/foreign/foreign_file.hpp"
 #include "everseen/store/port/filter_stream.hpp"
 
 namespace everseen::cli {
@@ -60,7 +60,7 @@ redis::bitmap_place string_to_export(const export_arguments& o, const redis::att
 }
 
 void write_raw(const export_arguments& o, const filter& f, printer& out) {
-  const redis::attached_filter& a = *attached_behind(f);
+  const redis::attached_filter& a = *redis::as_attached(f.stored());
   a.read_string(string_to_export(o, a), [&out](std::string_view bytes) { out.write(bytes); });
 }
 
@@ -86,13 +86,13 @@ void write_file(const export_arguments& o, const filter& f, printer& out) {
 }
 
 void must_fit(const export_arguments& o, const filter& f) {
-  const auto* const attached = attached_behind(f);
+  const auto* const attached = redis::as_attached(f.stored());
   const bool raw = o.target == destination::raw;
   if (raw && attached == nullptr)
     throw parameter_error("--to raw is for attached filters; leave it out for a stream of everseen's");
   if (!raw && attached != nullptr)
     throw parameter_error(quoted_name(o.name) + " is attached: its bits are those of " +
-                          std::string(compat::facts(attached->what().hashing.which).system) +
+                          std::string(foreign::facts(attached->what().hashing.which).system) +
                           " and fit no other file; copy them as they are with --to raw");
 }
 

@@ -57,8 +57,8 @@ void print_segment(const explained_segment& s, const spec& properties, printer& 
 
 exit_code run_explain(const explain_arguments& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.key.name, access::read);
-  if (attached_behind(asked) != nullptr) {
-    explain_attached(asked, o.key.keys.front(), o.json, out);
+  if (const auto* const attached = redis::as_attached(asked.stored())) {
+    explain_attached(*attached, o.key.keys.front(), o.json, out);
     return exit_code::done;
   }
   const spec& s = asked.get_spec();

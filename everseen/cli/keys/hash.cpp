@@ -8,9 +8,9 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/compat/family.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/funnel.hpp"
+#include "everseen/foreign/bitmap/family.hpp"
 
 namespace everseen::cli {
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t max_hash_bits = std::uint64_t{1} << 62;
 constexpr std::uint64_t most_probes = 1075;  // of any family; each has its own bound
 
 struct hash_arguments {
-  std::optional<compat::family> family;
+  std::optional<foreign::family> family;
   std::optional<std::uint64_t> bits;
   std::optional<std::uint64_t> probes;
   std::optional<funnel_kind> funnel;
@@ -30,7 +30,7 @@ struct hash_arguments {
 
 std::string names_of_families() {
   std::string names;
-  for (const compat::family_facts& each : compat::all_families()) {
+  for (const foreign::family_facts& each : foreign::all_families()) {
     if (!names.empty()) names += '|';
     names += each.name;
   }
@@ -38,16 +38,16 @@ std::string names_of_families() {
 }
 
 /// The options, checked against each other and against the family.
-compat::scheme chosen_scheme(const hash_arguments& o) {
+foreign::scheme chosen_scheme(const hash_arguments& o) {
   if (!o.family) throw parameter_error("hash needs --as; say whose hash, one of " + names_of_families());
-  const compat::family_facts& family = compat::facts(*o.family);
-  const bool guava = *o.family == compat::family::guava32 || *o.family == compat::family::guava64;
+  const foreign::family_facts& family = foreign::facts(*o.family);
+  const bool guava = *o.family == foreign::family::guava32 || *o.family == foreign::family::guava64;
   if (o.funnel && !guava) throw parameter_error("--funnel applies only to guava32 and guava64");
-  compat::scheme s = {*o.family, o.bits.value_or(family.fixed_bits),
-                      static_cast<unsigned>(o.probes.value_or(family.standard_probes))};
+  foreign::scheme s = {*o.family, o.bits.value_or(family.fixed_bits),
+                       static_cast<unsigned>(o.probes.value_or(family.standard_probes))};
   const bool digest_only = s.bits == 0;
   if (digest_only) s.bits = 1;  // to check the probes
-  compat::validate(s);
+  foreign::validate(s);
   if (digest_only) s.bits = 0;
   return s;
 }
@@ -58,7 +58,7 @@ void print_positions(std::span<const std::uint64_t> positions, printer& out) {
 
 exit_code run_hash(const hash_arguments& o, printer& out) {
   note_signals();
-  const compat::scheme s = chosen_scheme(o);
+  const foreign::scheme s = chosen_scheme(o);
   const auto funnel = o.funnel.value_or(funnel_kind::bytes);
   key_source source(o.keys, {.zero = o.zero});
   std::vector<std::string_view> keys;
@@ -68,9 +68,9 @@ exit_code run_hash(const hash_arguments& o, printer& out) {
     for (const std::string_view key : keys) {
       apply_funnel(funnel, key, element);
       if (s.bits == 0) {
-        out.write(compat::digest_text(s.which, s.probes, element));
+        out.write(foreign::digest_text(s.which, s.probes, element));
       } else {
-        compat::positions(s, element, positions);
+        foreign::positions(s, element, positions);
         print_positions(positions, out);
       }
       out.write("\n");
@@ -84,7 +84,7 @@ action declare_hash(option_set& known) {
   auto o = std::make_shared<hash_arguments>();
   add_arguments(known, o->keys, {"KEY", "the keys; none: each line of standard input is one"});
   add_choice(known, "--as", o->family, {names_of_families(), "whose hash and positions"},
-             compat::parse_family);
+             foreign::parse_family);
   add_count(known, "--bits", o->bits, {1, max_hash_bits},
             {"BITS", "size of the bit array; without it the hash is printed", "64Mi for uid-php"});
   add_count(known, "--probes", o->probes, {1, most_probes}, {"COUNT", "bits a key", "as that system"});

@@ -10,8 +10,8 @@
 #include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/bad_record.hpp"
-#include "everseen/stream/record/record_ends.hpp"
+#include "everseen/dedup/record/bad_record.hpp"
+#include "everseen/dedup/record/record_ends.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

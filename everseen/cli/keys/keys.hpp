@@ -13,10 +13,10 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
+#include "everseen/dedup/record/kept_keys.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/event_rule.hpp"
-#include "everseen/stream/record/kept_keys.hpp"
 
 /// The common parts of the verbs with keys.
 namespace everseen::cli {

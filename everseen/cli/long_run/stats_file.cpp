@@ -9,7 +9,7 @@
 
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/port/output.hpp"
+#include "everseen/dedup/output.hpp"
 
 namespace everseen::cli {
 

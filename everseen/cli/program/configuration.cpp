@@ -18,7 +18,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 namespace everseen::cli {
 

@@ -6,7 +6,7 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/server/server.hpp"
+#include "everseen/serve/server.hpp"
 #include "everseen/telemetry/supervisor.hpp"
 
 namespace everseen::cli {
@@ -15,13 +15,13 @@ namespace {
 
 using telemetry::log_level;
 
-void tell_addresses(const server::filter_server& server, const serve_options& o, telemetry::event_log& log,
+void tell_addresses(const serve::filter_server& server, const serve_options& o, telemetry::event_log& log,
                     printer& out) {
-  for (const server::listen_address& each : server.addresses()) {
+  for (const serve::listen_address& each : server.addresses()) {
     log.write(log_level::info, "listening", {{"protocol", "resp"}, {"at", each.text()}});
     if (!o.quiet) out.print("listening on {}\n", each.text());
   }
-  for (const server::listen_address& each : server.http_addresses()) {
+  for (const serve::listen_address& each : server.http_addresses()) {
     log.write(log_level::info, "listening", {{"protocol", "http"}, {"at", each.text()}});
     if (!o.quiet) out.print("listening for HTTP on {}\n", each.text());
   }
@@ -29,13 +29,13 @@ void tell_addresses(const server::filter_server& server, const serve_options& o,
 }
 
 exit_code run_serve(const serve_options& o, printer& out) {
-  const server::options settings = settings_of(o);
-  server::must_be_able_to_begin(settings);
+  const serve::options settings = settings_of(o);
+  serve::must_be_able_to_begin(settings);
   const auto place = open_store(store_url(o.store.url));
   if (o.check_config) return exit_code::done;
   note_signals();
   telemetry::event_log& log = *settings.log;
-  server::filter_server server(settings, place);
+  serve::filter_server server(settings, place);
   log.write(log_level::info, "serving",
             {{"version", EVERSEEN_VERSION},
              {"users", static_cast<std::int64_t>(settings.users.size())},

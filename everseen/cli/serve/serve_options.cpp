@@ -19,25 +19,25 @@ std::chrono::seconds seconds_of(std::chrono::milliseconds time) {
 }
 
 /// An empty text means no address.
-std::vector<server::listen_address> addresses_of(const std::vector<std::string>& texts) {
-  std::vector<server::listen_address> all;
+std::vector<serve::listen_address> addresses_of(const std::vector<std::string>& texts) {
+  std::vector<serve::listen_address> all;
   for (const std::string& each : texts)
-    if (!each.empty()) all.push_back(server::parse_listen_address(each));
+    if (!each.empty()) all.push_back(serve::parse_listen_address(each));
   return all;
 }
 
-std::vector<server::user_account> users_of(const serve_options& o) {
-  std::vector<server::user_account> users;
+std::vector<serve::user_account> users_of(const serve_options& o) {
+  std::vector<serve::user_account> users;
   if (o.password && o.password->empty())
     throw parameter_error("--password is empty, so it would let everybody in; is a variable unset?");
-  if (o.password) users.push_back({"default", *o.password, server::right::admin});
+  if (o.password) users.push_back({"default", *o.password, serve::right::admin});
   for (const std::string& each : o.users) users.push_back(parse_user("--user", each));
   if (o.user_file)
-    for (server::user_account& each : read_users(*o.user_file)) users.push_back(std::move(each));
+    for (serve::user_account& each : read_users(*o.user_file)) users.push_back(std::move(each));
   return users;
 }
 
-void set_limits(const serve_options& o, server::options& s) {
+void set_limits(const serve_options& o, serve::options& s) {
   s.threads = static_cast<unsigned>(o.threads.value_or(s.threads));
   s.store_threads = static_cast<unsigned>(o.store_threads.value_or(s.store_threads));
   s.max_connections = o.max_connections.value_or(s.max_connections);
@@ -135,8 +135,8 @@ void add_serve_options(option_set& known, serve_options& o) {
   add_operation(known, o);
 }
 
-server::options settings_of(const serve_options& o) {
-  server::options s;
+serve::options settings_of(const serve_options& o) {
+  serve::options s;
   s.listen = addresses_of(o.listen.empty() ? std::vector<std::string>{"127.0.0.1:6380"} : o.listen);
   s.http = addresses_of(o.http);
   s.http_hosts = o.http_hosts;
@@ -151,7 +151,7 @@ server::options settings_of(const serve_options& o) {
   return s;
 }
 
-server::user_account parse_user(const std::string& where, std::string_view text) {
+serve::user_account parse_user(const std::string& where, std::string_view text) {
   const std::size_t first = text.find(':');
   const std::size_t last = text.rfind(':');
   const auto malformed = [&] {
@@ -159,23 +159,23 @@ server::user_account parse_user(const std::string& where, std::string_view text)
   };
   if (first == std::string_view::npos || first == last || first == 0) throw malformed();
   const std::string_view may = text.substr(last + 1);
-  server::user_account user{std::string(text.substr(0, first)),
-                            std::string(text.substr(first + 1, last - first - 1)), server::right::read};
+  serve::user_account user{std::string(text.substr(0, first)),
+                           std::string(text.substr(first + 1, last - first - 1)), serve::right::read};
   if (may == "write")
-    user.may = server::right::write;
+    user.may = serve::right::write;
   else if (may == "admin")
-    user.may = server::right::admin;
+    user.may = serve::right::admin;
   else if (may != "read")
     throw malformed();
   if (user.password.empty()) throw parameter_error(fmt::format("{}: {} has no password", where, user.name));
   return user;
 }
 
-std::vector<server::user_account> read_users(const std::string& path) {
+std::vector<serve::user_account> read_users(const std::string& path) {
   std::ifstream file(path);
   if (!file)
     throw parameter_error(fmt::format("cannot read the users in {}: {}", path, std::strerror(errno)));
-  std::vector<server::user_account> users;
+  std::vector<serve::user_account> users;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.ends_with('\r')) line.pop_back();

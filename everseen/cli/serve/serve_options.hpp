@@ -11,7 +11,7 @@
 
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/server/base/options.hpp"
+#include "everseen/serve/base/options.hpp"
 #include "everseen/telemetry/event_log.hpp"
 
 namespace everseen::cli {
@@ -35,14 +35,14 @@ struct serve_options {
 void add_serve_options(option_set& known, serve_options& target);
 
 /// @throws parameter_error  invalid options    @throws storage_error  the file of users
-[[nodiscard]] server::options settings_of(const serve_options& o);
+[[nodiscard]] serve::options settings_of(const serve_options& o);
 
 /// NAME:PASSWORD:read|write|admin. A password may contain colons.
 /// @param where  for the message, which does not repeat the password    @throws parameter_error
-[[nodiscard]] server::user_account parse_user(const std::string& where, std::string_view text);
+[[nodiscard]] serve::user_account parse_user(const std::string& where, std::string_view text);
 
 /// One account a line. Empty lines and lines that begin with # are ignored.
 /// @throws parameter_error  names the line    @throws storage_error  it cannot be read
-[[nodiscard]] std::vector<server::user_account> read_users(const std::string& path);
+[[nodiscard]] std::vector<serve::user_account> read_users(const std::string& path);
 
 }  // namespace everseen::cli

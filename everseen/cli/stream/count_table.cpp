@@ -7,7 +7,7 @@
 #include "everseen/cli/stream/job_description.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "everseen/cli/verb/record_options.hpp"
-#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
 
 /// Parsing of the dimensions that a job counts by.
 namespace everseen::cli {

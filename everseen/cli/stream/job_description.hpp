@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
 
 /// The description of a job that its ledger keeps.
 namespace everseen::cli {

@@ -17,7 +17,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/time_text.hpp"
-#include "everseen/stream/job/job_marks.hpp"
+#include "everseen/jobs/job_marks.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -12,8 +12,8 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
-#include "everseen/stream/kafka/kafka_url.hpp"
-#include "everseen/stream/redis/redis_stream_url.hpp"
+#include "everseen/jobs/kafka/kafka_url.hpp"
+#include "everseen/jobs/redis/redis_stream_url.hpp"
 
 namespace everseen::cli {
 

@@ -12,8 +12,8 @@
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
-#include "everseen/stream/job/event_batch.hpp"
-#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
+#include "everseen/jobs/event_batch.hpp"
 
 namespace everseen::cli {
 

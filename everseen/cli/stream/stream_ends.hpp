@@ -8,9 +8,9 @@
 
 #include "everseen/cli/stream/stream_arguments.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/jobs/port/sink.hpp"
+#include "everseen/jobs/port/source.hpp"
 #include "everseen/store/port/ledger.hpp"
-#include "everseen/stream/port/sink.hpp"
-#include "everseen/stream/port/source.hpp"
 
 /// The source and the sink that --from and --to name.
 namespace everseen::cli {

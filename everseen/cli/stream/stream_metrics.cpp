@@ -13,8 +13,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/open_store.hpp"
-#include "everseen/server/server.hpp"
+#include "everseen/open_store.hpp"
+#include "everseen/serve/server.hpp"
 
 namespace everseen::cli {
 
@@ -28,16 +28,16 @@ void raise_to(Counter& counter, std::uint64_t total) {
   counter.Increment(static_cast<double>(total) - counter.Value());
 }
 
-server::listen_address address_of(const std::string& text) {
-  const server::listen_address address = server::parse_listen_address(text);
-  if (address.is != server::listen_address::kind::tcp)
+serve::listen_address address_of(const std::string& text) {
+  const serve::listen_address address = serve::parse_listen_address(text);
+  if (address.is != serve::listen_address::kind::tcp)
     throw parameter_error(fmt::format("--metrics {} is not ADDRESS:PORT, as in 127.0.0.1:9464", text));
   return address;
 }
 
 /// Few threads: one reader at a time is usual.
-server::options page_options(const std::string& address, const prometheus::Registry& shown) {
-  server::options o;
+serve::options page_options(const std::string& address, const prometheus::Registry& shown) {
+  serve::options o;
   o.http = {address_of(address)};
   o.metrics = [&shown] { return prometheus::TextSerializer().Serialize(shown.Collect()); };
   o.threads = o.store_threads = 1;
@@ -52,7 +52,7 @@ class metrics_page {
       : server_(page_options(address, shown), open_store("mem:")) {}
 
  private:
-  server::filter_server server_;
+  serve::filter_server server_;
   std::jthread serving_{[this](const std::stop_token& ended) {
     server_.run_until([&ended] { return ended.stop_requested(); });
   }};

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "everseen/stream/job/job.hpp"
+#include "everseen/jobs/job.hpp"
 
 namespace everseen::cli {
 
@@ -12,7 +12,7 @@ namespace everseen::cli {
 /// parallel.
 class stream_metrics {
  public:
-  /// @param address  ADDRESS:PORT to listen on, as server::parse_listen_address, and only by TCP
+  /// @param address  ADDRESS:PORT to listen on, as serve::parse_listen_address, and only by TCP
   /// @throws parameter_error  invalid address    @throws storage_error  the port is taken
   stream_metrics(const std::string& address, const std::string& job_name);
   ~stream_metrics();

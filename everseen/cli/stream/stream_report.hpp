@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "everseen/stream/job/job.hpp"
+#include "everseen/jobs/job.hpp"
 
 /// What is printed about a job when it ends.
 namespace everseen::cli {

@@ -16,10 +16,10 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/jobs/deferred_ledger.hpp"
+#include "everseen/jobs/kafka/kafka_url.hpp"
+#include "everseen/jobs/redis/redis_stream_url.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/stream/job/deferred_ledger.hpp"
-#include "everseen/stream/kafka/kafka_url.hpp"
-#include "everseen/stream/redis/redis_stream_url.hpp"
 
 namespace everseen::cli {
 

@@ -12,8 +12,8 @@
 #include "everseen/cli/stream/stream_metrics.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
+#include "everseen/jobs/job.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/stream/job/job.hpp"
 
 namespace everseen::cli {
 

@@ -16,8 +16,8 @@
 
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/dedup/fault_point.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/stream/port/fault_point.hpp"
 
 namespace everseen::cli {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "everseen/stream/port/output.hpp"
+#include "everseen/dedup/output.hpp"
 
 namespace everseen::cli {
 

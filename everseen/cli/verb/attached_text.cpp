@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/report/explanation.hpp"
 #include "everseen/store/link/linked_filter.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
@@ -15,9 +16,11 @@ namespace everseen::cli {
 
 namespace {
 
+using redis::as_attached;
+using redis::attached_filter;
 using redis::bitmap;
 
-std::uint64_t keys_in(const redis::attached_filter& a, const std::vector<bitmap>& all) {
+std::uint64_t keys_in(const attached_filter& a, const std::vector<bitmap>& all) {
   double keys = 0;
   for (const bitmap& b : all) keys += a.estimated_keys(b.set_bits);
   return static_cast<std::uint64_t>(std::llround(keys));
@@ -35,11 +38,11 @@ std::uint64_t bytes_of(const std::vector<bitmap>& all) {
   return bytes;
 }
 
-double fill_of(const redis::attached_filter& a, const bitmap& b) {
+double fill_of(const attached_filter& a, const bitmap& b) {
   return static_cast<double>(b.set_bits) / static_cast<double>(redis::reachable_bits(a.what()));
 }
 
-void print_strings(const redis::attached_filter& a, const std::vector<bitmap>& all, printer& out) {
+void print_strings(const attached_filter& a, const std::vector<bitmap>& all, printer& out) {
   std::size_t width = 6;
   for (const bitmap& b : all) width = std::max(width, b.place.key.size());
   out.print("\n{:<{}}{:>16}{:>9}{:>14}  {}\n", "string", width, "bits set", "fill", "memory", "server");
@@ -48,7 +51,7 @@ void print_strings(const redis::attached_filter& a, const std::vector<bitmap>& a
               100 * fill_of(a, b), format_bytes(static_cast<double>(b.bytes)), b.server);
 }
 
-void print_key_bits(const redis::attached_filter::key_bits& bits, printer& out) {
+void print_key_bits(const foreign_bits::key_bits& bits, printer& out) {
   constexpr std::size_t a_row = 4;
   const auto set = std::ranges::count(bits.set, true);
   out.print("\n{}: {} of {} bits set\n", bits.string, set, bits.positions.size());
@@ -73,20 +76,20 @@ void warn(const std::vector<std::string>& sentences) {
 
 }  // namespace
 
-void warn_of_attached(const redis::attached_filter& a, const std::vector<bitmap>& all, may_be_missing may) {
+void warn_of_attached(const attached_filter& a, const std::vector<bitmap>& all, may_be_missing may) {
   if (may == may_be_missing::no) warn(a.missing(all));
   warn(a.doubts(all));
 }
 
 void warn_of_lost_strings(const filter& f) {
-  const redis::attached_filter* attached = attached_behind(f);
+  const attached_filter* attached = as_attached(f.stored());
   if (const auto* linked = dynamic_cast<const linked_filter*>(&f.stored()))
-    attached = dynamic_cast<const redis::attached_filter*>(&linked->older());
+    attached = as_attached(linked->older());
   if (attached != nullptr) warn(attached->lost_strings());
 }
 
 void print_attached_info(const filter& f, const std::string& store, printer& out) {
-  const redis::attached_filter& a = *attached_behind(f);
+  const attached_filter& a = *as_attached(f.stored());
   const std::vector<bitmap> all = a.survey();
   const spec& s = f.get_spec();
   out.print("name          {}\n", shown_name(f.name()));
@@ -106,7 +109,7 @@ void print_attached_info(const filter& f, const std::string& store, printer& out
 
 void print_attached_json(const filter& f, const std::string& store, const std::vector<std::string>& warnings,
                          printer& out) {
-  const redis::attached_filter& a = *attached_behind(f);
+  const attached_filter& a = *as_attached(f.stored());
   const std::vector<bitmap> all = a.survey();
   auto strings = nlohmann::ordered_json::array();
   for (const bitmap& b : all)
@@ -121,7 +124,7 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
   words.insert(words.end(), warnings.begin(), warnings.end());
   const nlohmann::ordered_json json = {{"name", f.name()},
                                        {"store", store},
-                                       {"attached", json_of(a.what())},
+                                       {"attached", json_of(properties_of(a.what()))},
                                        {"keys", keys_in(a, all)},
                                        {"half_full_with", f.get_spec().capacity},
                                        {"bytes", bytes_of(all)},
@@ -131,19 +134,18 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
   out.print("{}\n", dumped(json));
 }
 
-void explain_attached(const filter& f, std::string_view key, bool json, printer& out) {
-  const redis::attached_filter& a = *attached_behind(f);
+void explain_attached(const attached_filter& a, std::string_view key, bool json, printer& out) {
+  const foreign_bits found = *a.foreign_bits_of(key);
   if (json) {
-    out.print("{}\n", dumped(explanation_json(a, key)));
+    out.print("{}\n", dumped(json_of(found)));
     return;
   }
-  const auto all = a.bits_of(key);
-  const bool seen = std::ranges::any_of(all, holds);
+  const bool seen = std::ranges::any_of(found.strings, &foreign_bits::key_bits::hold);
   out.write(
       seen ? "seen: all its bits are set in one string; only keys that share them all could fake that.\n\n"
            : "fresh: at least one of its bits is not set, which adding it would have done.\n\n");
   out.print("attached   {}\n", redis::to_string(a.what()));
-  for (const auto& bits : all) print_key_bits(bits, out);
+  for (const auto& bits : found.strings) print_key_bits(bits, out);
 }
 
 }  // namespace everseen::cli

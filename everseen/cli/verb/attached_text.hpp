@@ -6,8 +6,7 @@
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/redis/attached/attached_filter.hpp"
-#include "everseen/report/attached.hpp"
+#include "everseen/foreign/attached/attached_filter.hpp"
 
 /// What the verbs print about filters that other programs keep.
 namespace everseen::cli {
@@ -20,7 +19,7 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
                          printer& out);
 
 /// The output of `explain`.
-void explain_attached(const filter& f, std::string_view key, bool json, printer& out);
+void explain_attached(const redis::attached_filter& a, std::string_view key, bool json, printer& out);
 
 /// Whether a missing string is expected, so that no warning is needed.
 enum class may_be_missing : bool { no, yes };

@@ -6,7 +6,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/stream/time/event_time.hpp"
+#include "everseen/dedup/time/event_time.hpp"
 
 namespace everseen::cli {
 

@@ -12,9 +12,9 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/stream/record/field_rule.hpp"
-#include "everseen/stream/record/input_kind.hpp"
-#include "everseen/stream/time/event_time.hpp"
+#include "everseen/dedup/record/field_rule.hpp"
+#include "everseen/dedup/record/input_kind.hpp"
+#include "everseen/dedup/time/event_time.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "everseen/cli/verb/option_set.hpp"
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/event_rule.hpp"
-#include "everseen/stream/record/record_format.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
+#include "everseen/dedup/record/record_format.hpp"
 
 /// How verbs find keys and times in the lines of their input.
 namespace everseen::cli {

@@ -76,6 +76,15 @@ std::shared_ptr<store> chosen_store(const store_choice& choice) {
   return open_chosen(choice);
 }
 
+std::unique_ptr<redis::fleet_servers> chosen_redis(const store_choice& choice) {
+  const std::string url = store_url(choice.url);
+  if (!redis::is_redis_url(url)) return {};
+  auto servers = std::make_unique<redis::fleet_servers>(
+      redis::answered_within(redis::parse_redis_url(url), choice.timeout));
+  servers->named()->wait_with(std::make_shared<store_wait>(std::nullopt));
+  return servers;
+}
+
 std::string shown_store(const store_choice& choice) {
   return without_controls(url_without_password(store_url(choice.url)));
 }

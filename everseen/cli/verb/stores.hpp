@@ -10,7 +10,8 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
+#include "everseen/redis/keyspace/server_fleet.hpp"
 #include "everseen/store/port/store.hpp"
 
 /// The store of a verb, and the named filter in it.
@@ -39,6 +40,9 @@ void add_store_url(option_set& known, store_choice& target);
 
 /// The same, for a verb that needs a store which outlives it.    @throws parameter_error  also for `mem:`
 [[nodiscard]] std::shared_ptr<store> chosen_store(const store_choice& choice);
+
+/// The Redis servers of the chosen store; null if it is another kind of store.    @throws  as chosen_store
+[[nodiscard]] std::unique_ptr<redis::fleet_servers> chosen_redis(const store_choice& choice);
 
 /// The URL of the chosen store without its password, for people.    @throws parameter_error  as store_url
 [[nodiscard]] std::string shown_store(const store_choice& choice);

@@ -7,7 +7,7 @@
 
 #include "everseen/core/base/error.hpp"
 
-namespace everseen::foreign {
+namespace everseen::foreign_sizes {
 
 namespace {
 
@@ -65,4 +65,4 @@ void must_be_settable(unsigned probes) {
                           " bits a key, and everseen sets at most " + std::to_string(max_probes));
 }
 
-}  // namespace everseen::foreign
+}  // namespace everseen::foreign_sizes

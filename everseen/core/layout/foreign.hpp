@@ -7,11 +7,11 @@
 #include "everseen/core/layout/sizing.hpp"
 
 /// Properties of other systems' filters besides bit positions: their hash and their size. Their byte formats
-/// are in compat/.
+/// are in core/redisbloom and in foreign/.
 ///
 /// The arithmetic repeats that of the original, operation by operation, so that rounding is identical and a
 /// filter has the same size here and there. Pure. Threads: any.
-namespace everseen::foreign {
+namespace everseen::foreign_sizes {
 
 /// The hash that belongs to a layout.    @pre is_foreign(layout)
 [[nodiscard]] hash_kind hash_of(layout_kind layout) noexcept;
@@ -52,4 +52,4 @@ void must_be_possible(double error_rate);
 /// @throws parameter_error  the filter sets more bits a key than everseen supports
 void must_be_settable(unsigned probes);
 
-}  // namespace everseen::foreign
+}  // namespace everseen::foreign_sizes

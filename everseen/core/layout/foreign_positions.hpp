@@ -5,7 +5,7 @@
 #include "everseen/core/hash/digest.hpp"
 
 /// The position sequences that other systems derive from a digest. Positions number the bits of a segment in
-/// Redis's order; compat/ converts stored bytes to that order.
+/// Redis's order; the formats of other systems convert stored bytes to that order.
 ///
 /// They divide, at 5 to 10 ns a probe: reduction by multiplication cannot give these numbers.
 /// @pre of all constructors: bits > 0

@@ -38,7 +38,8 @@ void step_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
 
 void size_redisbloom_layer(const spec& s, layer_plan& plan, unsigned index) {
   constexpr double most_words = 0x1p56;
-  const auto sized = foreign::redisbloom_size({plan.capacity, plan.error_rate}, s.foreign.powers_of_two);
+  const auto sized =
+      foreign_sizes::redisbloom_size({plan.capacity, plan.error_rate}, s.foreign.powers_of_two);
   if (sized.size.words > most_words) cannot_grow(s, index, most_bits);
   plan.capacity = sized.capacity;
   plan.shape = {s.layout, static_cast<std::uint16_t>(sized.size.probes),

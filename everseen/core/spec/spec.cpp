@@ -103,8 +103,8 @@ void refuse_in(layout_kind layout, const std::string& problem) {
 void validate_foreign(const spec& s) {
   const foreign_rules& rules = s.foreign;
   const bool redisbloom = s.layout == layout_kind::redisbloom;
-  if (s.hash != foreign::hash_of(s.layout))
-    refuse_in(s.layout, "always has the hash " + std::string(to_string(foreign::hash_of(s.layout))));
+  if (s.hash != foreign_sizes::hash_of(s.layout))
+    refuse_in(s.layout, "always has the hash " + std::string(to_string(foreign_sizes::hash_of(s.layout))));
   if (s.seed != hash_seed{}) refuse_in(s.layout, "has no seed");
   if (s.window) refuse_in(s.layout, "has no window");
   if (s.partitions != 1) refuse_in(s.layout, "has one partition");
@@ -117,7 +117,7 @@ void validate_foreign(const spec& s) {
     refuse_in(s.layout, "has no rules of growth");
   if (redisbloom && s.growth == growth_kind::grow && rules.expansion == 0)
     refuse_in(s.layout, "cannot grow by a factor of 0");
-  const std::uint64_t most = redisbloom ? std::uint64_t{1} << 59 : foreign::max_guava_words * 8;
+  const std::uint64_t most = redisbloom ? std::uint64_t{1} << 59 : foreign_sizes::max_guava_words * 8;
   if (rules.first_bytes == 0 || rules.first_bytes % length_unit(s.layout) != 0 || rules.first_bytes > most)
     refuse_in(s.layout, "cannot be " + decimal(rules.first_bytes) + " bytes long");
 }
@@ -164,7 +164,7 @@ std::uint32_t choose_partitions(spec s) {
 }
 
 /// @param size  of the first layer
-void set_first_layer(spec& s, const foreign::wanted_size& size) {
+void set_first_layer(spec& s, const foreign_sizes::wanted_size& size) {
   const double most_bits = 0x1p62;
   if (size.words < 1) refuse_in(s.layout, "needs no bits for that error rate; ask for a lower one");
   if (size.words * 64 > most_bits) refuse_in(s.layout, "would exceed 2^62 bits; ask for fewer keys");
@@ -178,7 +178,7 @@ spec make_foreign_spec(const spec_request& request) {
   s.layout = *request.layout;
   s.capacity = request.capacity.value_or(default_capacity);
   s.error_rate = request.error_rate.value_or(default_error_rate);
-  s.hash = foreign::hash_of(s.layout);
+  s.hash = foreign_sizes::hash_of(s.layout);
   s.window = request.window;
   s.partitions = request.partitions.value_or(1);
   s.judge = request.judge.value_or(judge_kind::server);
@@ -190,12 +190,12 @@ spec make_foreign_spec(const spec_request& request) {
     s.foreign.powers_of_two = request.powers_of_two;
     const bool grows = s.growth == growth_kind::grow;
     const double first_rate = grows ? s.error_rate / 2 : s.error_rate;
-    const auto first = foreign::redisbloom_size({s.capacity, first_rate}, s.foreign.powers_of_two);
+    const auto first = foreign_sizes::redisbloom_size({s.capacity, first_rate}, s.foreign.powers_of_two);
     s.capacity = first.capacity;  // with the keys gained by rounding up, as RedisBloom reports it
     set_first_layer(s, first.size);
   } else {
     s.growth = growth_kind::overfill;
-    set_first_layer(s, foreign::guava_size({s.capacity, s.error_rate}));
+    set_first_layer(s, foreign_sizes::guava_size({s.capacity, s.error_rate}));
   }
   validate(s);
   return s;

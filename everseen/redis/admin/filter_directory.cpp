@@ -104,12 +104,12 @@ filter_identity filter_directory::create(session& connections, std::string_view 
   return made;
 }
 
-void filter_directory::attach(session& connections, std::string_view name, const attachment& a,
+void filter_directory::attach(session& connections, std::string_view name, attached_record a,
                               std::string instances) const {
   if (has(connections, name)) throw filter_exists(name);
-  const filter_identity made = draft(spec_of(a));
+  const filter_identity made = draft({});
   const filter_header h{
-      .spec = made.spec, .servers = servers_, .attached = a, .instances = std::move(instances)};
+      .spec = {}, .servers = servers_, .attached = std::move(a), .instances = std::move(instances)};
   begin_filter_header(connections, made, h);
   take_name(connections, name, made);
   make_header_permanent(connections, made.keys);

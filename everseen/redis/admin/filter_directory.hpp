@@ -57,7 +57,7 @@ class filter_directory {
                                        std::optional<std::chrono::milliseconds> life) const;
   /// Gives a filter of another program a name here.    @throws name_taken    @throws backend_error
   /// @param instances  filter_header::instances
-  void attach(session& connections, std::string_view name, const attachment& a, std::string instances) const;
+  void attach(session& connections, std::string_view name, attached_record a, std::string instances) const;
   /// A filter that no name leads to yet.
   [[nodiscard]] filter_identity draft(const spec& s) const;
   /// Creates the remaining keys of a draft whose segments exist, with a time limit.

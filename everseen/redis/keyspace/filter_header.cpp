@@ -89,15 +89,15 @@ std::uint64_t number_in(const reply& field) {
   return read_number(field.text()).value_or(0);
 }
 
-/// Its spec, or the attachment of another program's filter.
+/// Its spec, or the record of another program's filter.
 void read_kind(filter_header& h, const std::string& key, const reply& fields) {
   try {
     if (fields[8].is_nil()) {
       h.spec = image::decode_spec(std::as_bytes(std::span(fields[1].text())));
     } else {
-      h.attached = decode_attachment(fields[8].text(), fields[9].text(), fields[10].text());
+      h.attached = {std::string(fields[8].text()), std::string(fields[9].text()),
+                    std::string(fields[10].text())};
       h.instances = fields[11].text();
-      h.spec = spec_of(*h.attached);
     }
   } catch (const error& e) {
     throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
@@ -181,7 +181,7 @@ void begin_filter_header(session& connections, const filter_identity& f, const f
     words.push_back(std::move(value));
   };
   if (h.attached) {
-    put("attached", encode(*h.attached));
+    put("attached", h.attached->record);
     put("key", h.attached->key);
     if (!h.instances.empty()) put("instances", h.instances);
     if (!h.attached->cursor.empty()) put("cursor", h.attached->cursor);

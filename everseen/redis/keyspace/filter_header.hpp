@@ -8,26 +8,33 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/redis/keyspace/attachment.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/transport/session.hpp"
 
 namespace everseen::redis {
 
+/// What everseen knows of a filter that another program keeps: doc/format.md, "Attached filters". Only those
+/// who open such filters read the record.
+struct attached_record {
+  std::string record;
+  std::string key;     ///< of the other program
+  std::string cursor;  ///< its other key, if it has one
+};
+
 /// The fields of a filter's header: doc/format.md, "Header".
 ///
 /// `expires_at` alone decides when a filter expires, by the clock of the server that has the header. Once
 /// that time has passed, it can no longer change.
 struct filter_header {
-  everseen::spec spec;                      ///< for an attached filter: spec_without_partitions()
-  std::size_t servers = 1;                  ///< independent servers over which its partitions are spread
-  std::optional<event_time> expires_at{};   ///< nothing: never
-  std::string expiry_word{};                ///< identifies the last change of `expires_at`; empty: none
-  std::optional<image::filter_id> after{};  ///< the filter that it succeeds and asks first
-  std::optional<image::filter_id> next{};   ///< the filter that succeeds it
-  image::filter_id origin{};                ///< the first filter in the chain of successions; may be itself
-  std::optional<attachment> attached{};     ///< set if its bits belong to another program
+  everseen::spec spec;                        ///< nothing of it counts if the filter is attached
+  std::size_t servers = 1;                    ///< independent servers over which its partitions are spread
+  std::optional<event_time> expires_at{};     ///< nothing: never
+  std::string expiry_word{};                  ///< identifies the last change of `expires_at`; empty: none
+  std::optional<image::filter_id> after{};    ///< the filter that it succeeds and asks first
+  std::optional<image::filter_id> next{};     ///< the filter that succeeds it
+  image::filter_id origin{};                  ///< the first filter in the chain of successions; may be itself
+  std::optional<attached_record> attached{};  ///< set if its bits belong to another program
   std::string instances{};   ///< if it is spread over servers: their ids in its order (server_fleet.hpp)
   bool is_permanent = true;  ///< its creation is finished: no key has a time limit
   event_time read_at{};      ///< the time of that clock when this was read

@@ -171,4 +171,26 @@ server_fleet found_fleet(session& connections, const redis_url& url) {
   return *std::move(made);
 }
 
+fleet_servers::fleet_servers(redis_url url) : named_(std::make_shared<session_pool>(std::move(url))) {}
+
+std::shared_ptr<session_pool> fleet_servers::connected(purpose intent) const {
+  if (!are_spread()) {
+    if (intent == purpose::found && url().shape == redis_url::topology::one)
+      require_names_here(*named_->take(), url());
+    return named_;
+  }
+  const std::scoped_lock alone(lock_);
+  if (ordered_) return ordered_;
+  const session_pool::lease connections = named_->take();
+  fleet_ = intent == purpose::found ? found_fleet(*connections, url()) : find_fleet(*connections, url());
+  if (!fleet_) return named_;
+  ordered_ = std::make_shared<session_pool>(fleet_->url, *named_);
+  return ordered_;
+}
+
+std::optional<server_fleet> fleet_servers::fleet() const {
+  const std::scoped_lock alone(lock_);
+  return fleet_;
+}
+
 }  // namespace everseen::redis

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,5 +48,31 @@ void require_names_here(session& connections, const redis_url& url);
 /// As find_fleet; founds the fleet if there is none. Several clients may do so concurrently.
 /// @throws  as find_fleet
 [[nodiscard]] server_fleet found_fleet(session& connections, const redis_url& url);
+
+/// The servers of a URL, in the order of their fleet once there is one. Does not connect before it is asked.
+/// Threads: any number.
+class fleet_servers {
+ public:
+  explicit fleet_servers(redis_url url);
+
+  enum class purpose : bool { look, found };
+  /// @param intent  `found`: a filter is about to be created, so the servers become a fleet
+  /// @throws  as find_fleet, found_fleet, require_names_here
+  [[nodiscard]] std::shared_ptr<session_pool> connected(purpose intent = purpose::look) const;
+  /// As the URL names them.
+  [[nodiscard]] const std::shared_ptr<session_pool>& named() const noexcept { return named_; }
+  [[nodiscard]] const redis_url& url() const noexcept { return named_->url(); }
+  [[nodiscard]] bool are_spread() const noexcept { return url().shape == redis_url::topology::many; }
+  /// The independent servers over which a filter is spread.
+  [[nodiscard]] std::size_t count() const noexcept { return are_spread() ? url().endpoints.size() : 1; }
+  /// Nothing before connected() has found it, or where a URL names one server or a cluster.
+  [[nodiscard]] std::optional<server_fleet> fleet() const;
+
+ private:
+  const std::shared_ptr<session_pool> named_;
+  mutable std::mutex lock_;  // guards what follows
+  mutable std::shared_ptr<session_pool> ordered_{};
+  mutable std::optional<server_fleet> fleet_{};
+};
 
 }  // namespace everseen::redis

@@ -8,8 +8,8 @@
 
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/url_text.hpp"
 #include "everseen/redis/wire/url_options.hpp"
-#include "everseen/redis/wire/url_text.hpp"
 
 namespace everseen::redis {
 
@@ -219,6 +219,16 @@ std::string to_string(const redis_url& url) {
 
 std::string name_of_server(const redis_url& url, const endpoint& e) {
   return (url.is_everseen ? "everseen at " : "redis at ") + to_string(e);
+}
+
+redis_url answered_within(redis_url url, std::optional<std::chrono::milliseconds> timeout) {
+  if (timeout) {
+    url.retry_for = *timeout;
+    const std::chrono::milliseconds attempt = std::max(*timeout / 2, std::chrono::milliseconds(1));
+    url.timeout = std::min(url.timeout, attempt);
+    url.connect_timeout = std::min(url.connect_timeout, attempt);
+  }
+  return url;
 }
 
 }  // namespace everseen::redis

@@ -99,4 +99,8 @@ struct redis_url {
 /// A server of the URL, for messages: `redis at host:port` or `everseen at host:port`.
 [[nodiscard]] std::string name_of_server(const redis_url& url, const endpoint& e);
 
+/// The URL with less patience: a server that is silent at the first attempt gets a second one.
+/// @param timeout  how long to wait in all; nothing: as the URL says
+[[nodiscard]] redis_url answered_within(redis_url url, std::optional<std::chrono::milliseconds> timeout);
+
 }  // namespace everseen::redis

@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "everseen/core/base/digits.hpp"
-#include "everseen/redis/wire/url_text.hpp"
+#include "everseen/core/base/url_text.hpp"
 
 namespace everseen::redis {
 

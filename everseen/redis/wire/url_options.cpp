@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/wire/url_text.hpp"
+#include "everseen/core/base/url_text.hpp"
 
 namespace everseen::redis {
 

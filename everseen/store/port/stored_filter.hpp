@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "everseen/core/format/file_records.hpp"
@@ -25,6 +27,24 @@ struct batch_path {
   std::string text{};                 ///< for example "redis, module"; empty: the bits are on this machine
   std::vector<std::string> places{};  ///< by partition: the server that has it; empty: this machine
   std::optional<predecessor> asks_first{};  ///< the older filter that is asked before this one now
+};
+
+/// What a filter tells that another program keeps: its parameters, and the bits of one key.
+struct foreign_bits {
+  struct property {
+    std::string name;
+    std::variant<std::string, std::uint64_t> value;
+  };
+  /// In one string that may hold the key.
+  struct key_bits {
+    std::string string;
+    std::vector<std::uint64_t> positions;
+    std::vector<bool> set;
+    /// Whether all of them are set.
+    [[nodiscard]] bool hold() const { return std::ranges::find(set, false) == set.end(); }
+  };
+  std::vector<property> properties{};
+  std::vector<key_bits> strings{};
 };
 
 /// Gives a filter the room for each further segment on this machine, or refuses it. Threads: any number.
@@ -90,6 +110,12 @@ class stored_filter {
   /// Whether the keys of a state are an estimate from set bits, and so include those that were called seen by
   /// mistake; otherwise those that were fresh were counted. Never changes.
   [[nodiscard]] virtual bool estimates_keys() const noexcept { return false; }
+
+  /// The bits of a key in a filter that another program keeps; nothing for one of everseen's own, whose bits
+  /// visit_segments() shows.    @throws parameter_error  the filter cannot read the key
+  [[nodiscard]] virtual std::optional<foreign_bits> foreign_bits_of(std::string_view /*key*/) const {
+    return {};
+  }
 
   /// A consistent copy of one partition including its bits: calls `visit` once per segment, while no keys are
   /// added to the partition.

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "everseen/stream/dedup/dedup.hpp"
+#include "everseen/dedup/dedup.hpp"
 
 #include "test/cli/dedup/exact_dedup.hpp"
 #include "test/cli/shell.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/cli/shell.hpp"
-#include "test/server/serving.hpp"
+#include "test/serve/serving.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::test {

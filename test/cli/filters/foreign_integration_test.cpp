@@ -3,10 +3,10 @@
 
 #include <fstream>
 
-#include "everseen/compat/redisbloom/redisbloom.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 
 #include "test/cli/shell.hpp"
-#include "test/compat/vectors.hpp"
+#include "test/foreign/vectors.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/samples/foreign_files.hpp"
@@ -53,7 +53,7 @@ TEST_F(Foreign, FilterOfGuavaMatchesTheOneThatGuavaWrites) {
       given("echo " + name + " " + (bits == "32" ? "0 " : "1 ") + funnel + " 900 0.01 >> cases");
       expected += name + " true " + (funnel == "int" || funnel == "long" ? "900" : "896") + "\n";
     }
-  const std::string peer = test::source_directory() + "/test/compat/peers/GuavaPeer.java";
+  const std::string peer = test::source_directory() + "/test/foreign/peers/GuavaPeer.java";
   EXPECT_THAT(sh("java -XX:TieredStopAtLevel=1 -cp /usr/share/java/guava.jar " + peer + " . 2>&1"),
               Prints(expected));
   EXPECT_THAT(sh("for f in *.theirs; do cmp $f ${f%.theirs}.ours; done"), Prints(IsEmpty()));
@@ -64,7 +64,7 @@ TEST_F(Foreign, FilterOfGuavaMatchesTheOneThatGuavaWrites) {
 }
 
 TEST_F(Foreign, FilterOfRedisBloomMatchesTheOneThatRedisBloomDumps) {
-  auto theirs = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
+  auto theirs = redisbloom::chain::reserve({0.01, 100, 2, true});
   for (int i = 1; i <= 1'000; ++i) theirs.add(std::to_string(i));
   given(
       "everseen create half --as redisbloom --capacity 100 --error-rate 0.01 -q && seq 400 | everseen add "
@@ -92,7 +92,7 @@ TEST_F(Foreign, FileOfRedisBloomIsReadableForAServer) {
 }
 
 TEST_F(Foreign, FiltersAreUsedByEveryVerb) {
-  write("ids.dump", commands_of(compat::redisbloom::chain::reserve({0.001, 100, 2, true})));
+  write("ids.dump", commands_of(redisbloom::chain::reserve({0.001, 100, 2, true})));
   EXPECT_THAT(sh("everseen import ids --from redisbloom ids.dump"), Prints("imported ids: 0 keys\n"));
   EXPECT_THAT(sh("printf 'a\\nb\\na\\n' | everseen dedup --filter ids"), Prints("a\nb\n"));
   EXPECT_THAT(sh("everseen check ids a b c"), Prints("seen\ta\nseen\tb\nfresh\tc\n", 1));

@@ -8,7 +8,7 @@
 namespace everseen::test {
 namespace {
 
-/// The numbers are those of the original programs: test/compat/data.
+/// The numbers are those of the original programs: test/foreign/data.
 class Hash : public Shell {};
 
 TEST_F(Hash, PrintsTheBitsOfEachArgument) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/filter/open_store.hpp"
+#include "everseen/open_store.hpp"
 
 #include "test/support/scratch_directory.hpp"
 

@@ -1,5 +1,5 @@
 // `everseen stream` and `everseen counts` from the shell. Crashes are tested in
-// test/stream/job/crash_matrix_integration_test.cpp.
+// test/jobs/crash_matrix_integration_test.cpp.
 
 #include <csignal>
 #include <fstream>

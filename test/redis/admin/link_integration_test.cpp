@@ -14,14 +14,14 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/store/port/time_source.hpp"
 
-#include "test/redis/attached/attached.hpp"
+#include "test/foreign/attached/attached.hpp"
 #include "test/support/cutting_proxy.hpp"
 
 namespace everseen::redis {
 namespace {
 
 using namespace std::chrono_literals;
-using compat::family;
+using foreign::family;
 using test::redis_server;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -99,7 +99,7 @@ TEST_P(Link, KeepsBothFiltersInPlace) {
 
 TEST_P(Link, OlderFilterMayBeAnActiveFilterOfAnotherProgram) {
   const attachment a = attachment_to("bloom", family::gozero, 1'000'003);
-  store()->attach("old", a, missing_key::create);
+  attach(store()->servers(), "old", a, missing_key::create);
   create_new();
   EXPECT_THAT(refusal([&] { link("new", "old"); }), HasSubstr("link old new"));
   link("old", "new");

@@ -12,7 +12,7 @@
 
 #include "everseen/redis/keyspace/asking.hpp"
 
-#include "test/redis/attached/attached.hpp"
+#include "test/foreign/attached/attached.hpp"
 #include "test/redis/journal/judged_by_clients.hpp"
 #include "test/redis/judges.hpp"
 #include "test/support/claimed_events.hpp"
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(Judges, PoorLinkToSegments, ::testing::Values(judges::c
 TEST(PoorLinkToAnAttachedFilter, ItsStringIsCopiedOverIt) {
   const test::redis_server server;
   filter near =
-      attached(*store_at(server.url()), "a", attachment_to("bits", compat::family::gozero, 10'000'019));
+      attached(*store_at(server.url()), "a", attachment_to("bits", foreign::family::gozero, 10'000'019));
   ASSERT_TRUE(add_to(near, random_keys(3'000, 53)).result);
   cutting_proxy proxy(server.port());
   proxy.cut_every(cutting_proxy::direction::to_client, bytes_of_a_link);

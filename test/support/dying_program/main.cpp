@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "everseen/cli/program/program.hpp"
-#include "everseen/stream/port/fault_point.hpp"
+#include "everseen/dedup/fault_point.hpp"
 
 namespace {
 

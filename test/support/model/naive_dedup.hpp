@@ -9,9 +9,9 @@
 
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/layout/layout.hpp"
-#include "everseen/stream/dedup/dedup.hpp"
-#include "everseen/stream/record/block_reader.hpp"
-#include "everseen/stream/record/event_rule.hpp"
+#include "everseen/dedup/dedup.hpp"
+#include "everseen/dedup/record/block_reader.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
 
 #include "test/support/model/exact_partition.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/compat/guava/guava_stream.hpp"
-#include "everseen/compat/redisbloom/redisbloom_dump.hpp"
-#include "everseen/filter/foreign_file.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/foreign/foreign_file.hpp"
+#include "everseen/foreign/guava/guava_stream.hpp"
 
 /// Files of other systems as strings, by their own codecs.
 namespace everseen::test {
@@ -34,8 +34,8 @@ inline foreign_source file_of(const std::string& text) {
   return source;
 }
 
-inline std::string stream_of(const compat::guava::filter& f) {
-  return as_text(compat::guava::encode(f));
+inline std::string stream_of(const foreign::guava::filter& f) {
+  return as_text(foreign::guava::encode(f));
 }
 
 inline std::string word(std::string_view text) {
@@ -47,19 +47,19 @@ inline std::string load_chunk(std::string_view key, std::int64_t iterator, std::
   return "*4\r\n" + word("BF.LOADCHUNK") + word(key) + word(std::to_string(iterator)) + word(bytes);
 }
 
-inline std::string commands_of(const compat::redisbloom::chain& chain, std::string_view key = "bloom",
-                               std::size_t chunk_bytes = compat::redisbloom::max_chunk_bytes) {
+inline std::string commands_of(const redisbloom::chain& chain, std::string_view key = "bloom",
+                               std::size_t chunk_bytes = redisbloom::max_chunk_bytes) {
   std::string text;
-  compat::redisbloom::dumper out(chain, chunk_bytes);
+  redisbloom::dumper out(chain, chunk_bytes);
   while (const auto each = out.next()) text += load_chunk(key, each->iterator, as_text(each->data));
   return text;
 }
 
 /// As RedisBloom creates it without NOROUND: 2^11 bits where 1,102 would suffice, and room for more keys.
-inline compat::redisbloom::chain chain_of_powers_of_two() {
-  auto made = compat::redisbloom::chain::reserve({0.01, 100, 2, true});
-  made.flags &= ~compat::redisbloom::flags::exact_size;
-  compat::redisbloom::layer& first = made.layers[0];
+inline redisbloom::chain chain_of_powers_of_two() {
+  auto made = redisbloom::chain::reserve({0.01, 100, 2, true});
+  made.flags &= ~redisbloom::flags::exact_size;
+  redisbloom::layer& first = made.layers[0];
   first.log2_bits = 11;
   first.bits.assign(256, std::byte{0});
   first.capacity = 185;

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #include "everseen/core/base/digits.hpp"
-#include "everseen/redis/wire/url_text.hpp"
+#include "everseen/core/base/url_text.hpp"
 
 #include "test/support/kafka/kafka_cluster.hpp"
 
 namespace {
 
 using everseen::read_number;
-using everseen::redis::url_text::split;
 using everseen::test::kafka_cluster;
+using everseen::url_text::split;
 
 std::string click(std::uint64_t number, std::mt19937_64& random) {
   if (number > 100 && random() % 20 == 0) number -= random() % 100 + 1;

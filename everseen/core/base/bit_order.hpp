@@ -1,0 +1,61 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "everseen/core/base/bytes.hpp"
+
+/// How byte arrays number their bits.
+///
+/// Redis: bit p is byte p / 8, mask 0x80 >> p % 8. Other systems count from the low end of a byte
+/// (RedisBloom) or of a big-endian word (Guava). Their bit p is Redis's bit p ^ 7, or p ^ 63, of the same
+/// bytes.
+namespace everseen {
+
+[[nodiscard]] inline std::byte redis_mask(std::uint64_t position) noexcept {
+  return std::byte{0x80} >> (position % 8);
+}
+
+[[nodiscard]] inline bool test_bit(std::span<const std::byte> bits, std::uint64_t position) noexcept {
+  return (bits[position / 8] & redis_mask(position)) != std::byte{0};
+}
+
+/// Reverses the bits within each byte.
+[[nodiscard]] constexpr std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
+  // Swaps halves, then quarters, then single bits.
+  constexpr std::uint64_t fours = 0x0F0F0F0F0F0F0F0F;
+  constexpr std::uint64_t twos = 0x3333333333333333;
+  constexpr std::uint64_t ones = 0x5555555555555555;
+  word = ((word >> 4) & fours) | ((word & fours) << 4);
+  word = ((word >> 2) & twos) | ((word & twos) << 2);
+  return ((word >> 1) & ones) | ((word & ones) << 1);
+}
+
+/// Reverses the bits within each byte, which converts between Redis's order and RedisBloom's.
+/// @pre as many bytes in both, which may be the same memory
+inline void reverse_bits_of_bytes(std::span<const std::byte> from, std::span<std::byte> out) noexcept {
+  std::size_t position = 0;
+  for (; position + 8 <= from.size(); position += 8)
+    store_le(out.data() + position, bits_of_bytes_reversed(load_le64(from.data() + position)));
+  for (; position < from.size(); ++position)
+    out[position] =
+        static_cast<std::byte>(bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[position])));
+}
+
+/// @return whether it was 0
+inline bool set_bit(std::span<std::byte> bits, std::uint64_t position) noexcept {
+  const bool was_zero = !test_bit(bits, position);
+  bits[position / 8] |= redis_mask(position);
+  return was_zero;
+}
+
+[[nodiscard]] inline std::uint64_t count_bits(std::span<const std::byte> bits) noexcept {
+  std::uint64_t count = 0;
+  for (const std::byte each : bits)
+    count += static_cast<unsigned>(std::popcount(static_cast<unsigned char>(each)));
+  return count;
+}
+
+}  // namespace everseen

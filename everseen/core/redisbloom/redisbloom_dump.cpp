@@ -1,0 +1,248 @@
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/foreign.hpp"
+
+namespace everseen::redisbloom {
+
+namespace {
+
+constexpr std::size_t head_bytes = header_bytes(0);
+constexpr std::size_t link_bytes = header_bytes(1) - head_bytes;  // per layer
+constexpr std::uint32_t known_flags = 15;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 59;
+
+[[noreturn]] void refuse_dump(const std::string& why) {
+  throw format_error("not a dump of RedisBloom: " + why);
+}
+
+/// Writes consecutive fields.
+class field_writer {
+ public:
+  explicit field_writer(std::byte* out) noexcept : out_(out) {}
+  template <typename Number>
+  void put(Number value) noexcept {
+    store_le(out_, value);
+    out_ += sizeof value;
+  }
+
+ private:
+  std::byte* out_;
+};
+
+/// Reads consecutive fields.    @pre the bytes are there
+class field_reader {
+ public:
+  explicit field_reader(const std::byte* from) noexcept : from_(from) {}
+  template <typename Number>
+  [[nodiscard]] Number get() noexcept {
+    const auto value = load_le<Number>(from_);
+    from_ += sizeof value;
+    return value;
+  }
+
+ private:
+  const std::byte* from_;
+};
+
+/// A layer whose bits have not arrived yet.
+struct announced_layer {
+  layer shape;
+  std::uint64_t bytes = 0;
+};
+
+void validate(const announced_layer& l, std::uint64_t bits, const std::string& name) {
+  if (l.bytes == 0 || l.bytes > max_bytes || bits != 8 * l.bytes)
+    refuse_dump(name + " has " + std::to_string(bits) + " bits in " + std::to_string(l.bytes) + " bytes");
+  if (!(l.shape.error_rate > 0 && l.shape.error_rate < 1))
+    refuse_dump(name + " has an error rate outside (0, 1)");
+  // Another library's logarithm may differ in the last digit.
+  const double expected = foreign_sizes::redisbloom_bits_per_key(l.shape.error_rate);
+  if (!(std::abs(l.shape.bits_per_key - expected) <= 1e-9 * expected))
+    refuse_dump("the bits a key of " + name + " do not fit its error rate");
+  if (l.shape.probes == 0 || l.shape.probes != foreign_sizes::redisbloom_probes(l.shape.bits_per_key))
+    refuse_dump("the probes of " + name + " do not fit its bits a key");
+  if (l.shape.capacity == 0) refuse_dump(name + " has no capacity");
+  if (l.shape.log2_bits >= 63 || (l.shape.log2_bits > 0 && std::uint64_t{1} << l.shape.log2_bits > bits))
+    refuse_dump(name + " has fewer bits than its probes reach");
+}
+
+announced_layer decode_link(const std::byte* from, const std::string& name) {
+  field_reader in(from);
+  announced_layer l;
+  l.bytes = in.get<std::uint64_t>();
+  const auto bits = in.get<std::uint64_t>();
+  l.shape.keys = in.get<std::uint64_t>();
+  l.shape.error_rate = in.get<double>();
+  l.shape.bits_per_key = in.get<double>();
+  l.shape.probes = in.get<std::uint32_t>();
+  l.shape.capacity = in.get<std::uint64_t>();
+  l.shape.log2_bits = in.get<std::uint8_t>();
+  validate(l, bits, name);
+  return l;
+}
+
+void validate_flags(const chain& c) {
+  if ((c.flags & ~known_flags) != 0)
+    refuse_dump("flags " + std::to_string(c.flags) + " are of a newer version");
+  if ((c.flags & flags::wide_hash) == 0)
+    throw parameter_error(
+        "the filter has the hash of 32 bits that RedisBloom had before version 2.0, and everseen has not; "
+        "give the keys to a new one");
+  if (c.grows() && c.expansion == 0) refuse_dump("it grows by a factor of 0");
+}
+
+/// The chain without its layers. Checks that their links fill the rest of the header exactly.
+chain decode_head(std::span<const std::byte> header) {
+  if (header.size() < head_bytes)
+    refuse_dump("its header ends after " + std::to_string(header.size()) + " bytes");
+  field_reader in(header.data());
+  chain read;
+  read.keys = in.get<std::uint64_t>();
+  const auto layers = in.get<std::uint32_t>();
+  read.flags = in.get<std::uint32_t>();
+  read.expansion = in.get<std::uint32_t>();
+  if (layers == 0) refuse_dump("it has no layers");
+  if (header.size() != header_bytes(layers))
+    refuse_dump("a header of " + std::to_string(header.size()) + " bytes does not hold " +
+                std::to_string(layers) + " layers");
+  validate_flags(read);
+  return read;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_header(const announced_chain& announced) {
+  const chain& from = announced.shape;
+  std::vector<std::byte> bytes(header_bytes(from.layers.size()));
+  field_writer out(bytes.data());
+  out.put(from.keys);
+  out.put(static_cast<std::uint32_t>(from.layers.size()));
+  out.put(from.flags);
+  out.put(from.expansion);
+  for (std::size_t i = 0; i < from.layers.size(); ++i) {
+    const layer& each = from.layers[i];
+    out.put(announced.lengths[i]);
+    out.put(8 * announced.lengths[i]);
+    out.put(each.keys);
+    out.put(each.error_rate);
+    out.put(each.bits_per_key);
+    out.put(each.probes);
+    out.put(each.capacity);
+    out.put(each.log2_bits);
+  }
+  return bytes;
+}
+
+announced_chain decode_header(std::span<const std::byte> header) {
+  announced_chain read{decode_head(header), {}};
+  std::uint64_t bytes = 0;
+  std::uint64_t keys = 0;
+  for (std::size_t position = head_bytes; position < header.size(); position += link_bytes) {
+    announced_layer l = decode_link(header.data() + position, "layer " + std::to_string(read.lengths.size()));
+    bytes += l.bytes;
+    if (bytes > max_bytes) refuse_dump("its layers are larger than any memory");
+    keys += l.shape.keys;
+    read.lengths.push_back(l.bytes);
+    read.shape.layers.push_back(std::move(l.shape));
+  }
+  if (keys != read.shape.keys)
+    refuse_dump("its layers hold " + std::to_string(keys) + " keys and not " +
+                std::to_string(read.shape.keys));
+  return read;
+}
+
+chunk_order::place chunk_order::take(std::int64_t iterator, std::uint64_t bytes) {
+  const std::string name = "chunk " + std::to_string(iterator);
+  if (is_complete()) refuse_dump(name + " is past its end");
+  const std::uint64_t lacks = lengths_[layer_] - offset_;
+  if (bytes == 0 || bytes > lacks)
+    refuse_dump(name + " has " + std::to_string(bytes) + " bytes, where layer " + std::to_string(layer_) +
+                " lacks " + std::to_string(lacks));
+  const std::uint64_t expected = iterator_ + bytes;
+  if (static_cast<std::uint64_t>(iterator) != expected)
+    refuse_dump(name + " comes where " + std::to_string(expected) + " should");
+  const place found = {layer_, offset_};
+  iterator_ = expected;
+  offset_ += bytes;
+  if (offset_ == lengths_[layer_]) {
+    ++layer_;
+    offset_ = 0;
+  }
+  return found;
+}
+
+void chunk_order::must_be_complete() const {
+  if (!is_complete())
+    refuse_dump("it is cut off in layer " + std::to_string(layer_) + " of " +
+                std::to_string(lengths_.size()));
+}
+
+namespace {
+
+announced_chain announced(const chain& from) {
+  announced_chain all;
+  all.shape.flags = from.flags;
+  all.shape.expansion = from.expansion;
+  all.shape.keys = from.keys;
+  for (const layer& each : from.layers) {
+    all.lengths.push_back(each.bits.size());
+    all.shape.layers.push_back(
+        {each.capacity, each.error_rate, each.bits_per_key, each.probes, each.log2_bits, each.keys, {}});
+  }
+  return all;
+}
+
+}  // namespace
+
+dumper::dumper(const chain& from, std::size_t chunk_bytes)
+    : from_(from), chunk_bytes_(chunk_bytes), header_(encode_header(announced(from))) {
+  EVERSEEN_ASSERT(chunk_bytes > 0);
+}
+
+std::optional<chunk> dumper::next() {
+  if (!std::exchange(begun_, true)) return chunk{1, header_};
+  if (layer_ == from_.layers.size()) return std::nullopt;
+  const std::span<const std::byte> bits = from_.layers[layer_].bits;
+  const auto data = bits.subspan(in_layer_, std::min(chunk_bytes_, bits.size() - in_layer_));
+  in_layer_ += data.size();
+  iterator_ += static_cast<std::int64_t>(data.size());
+  if (in_layer_ == bits.size()) {
+    ++layer_;
+    in_layer_ = 0;
+  }
+  return chunk{iterator_, data};
+}
+
+void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
+  if (!order_) {
+    if (iterator != 1)
+      refuse_dump("it begins with chunk " + std::to_string(iterator) + " instead of the header, 1");
+    into_ = decode_header(data);
+    order_.emplace(into_.lengths);
+    return;
+  }
+  const chunk_order::place place = order_->take(iterator, data.size());
+  std::vector<std::byte>& bits = into_.shape.layers[place.layer].bits;
+  bits.insert(bits.end(), data.begin(), data.end());
+}
+
+bool loader::is_complete() const noexcept {
+  return order_ && order_->is_complete();
+}
+
+chain loader::finish() {
+  if (!order_) refuse_dump("there is no header");
+  order_->must_be_complete();
+  order_.reset();
+  return std::exchange(into_, {}).shape;
+}
+
+}  // namespace everseen::redisbloom

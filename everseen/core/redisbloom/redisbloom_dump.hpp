@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "everseen/core/redisbloom/redisbloom.hpp"
+
+/// The data that BF.SCANDUMP returns and BF.LOADCHUNK accepts: pairs of an iterator and bytes.
+///
+/// The first pair is (1, header). The bits of the layers follow, oldest layer first, in chunks of at most 16
+/// MiB (10 MB in old versions). A chunk never spans two layers. Its iterator is 1 + the bytes of all chunks
+/// including itself. BF.SCANDUMP ends with (0, nothing), which is not loaded.
+///
+/// Header, all little-endian, without gaps:
+///     bytes 0–7    keys of the chain            8–11  layers        12–15  flags      16–19  expansion
+/// and for each layer 53 bytes:
+///     bytes 0–7    bytes                        8–15  bits          16–23  keys
+///           24–31  error rate (a double)       32–39  bits a key (a double)
+///           40–43  probes                      44–51  capacity         52  log2 of the bits, or 0
+namespace everseen::redisbloom {
+
+struct chunk {
+  std::int64_t iterator = 0;
+  std::span<const std::byte> data;
+};
+
+inline constexpr std::size_t max_chunk_bytes = std::size_t{16} << 20;
+
+/// The chain that a header describes. Its layers have no bits yet; `lengths` has the size of each in bytes.
+struct announced_chain {
+  chain shape;
+  std::vector<std::uint64_t> lengths;
+};
+
+/// For a chain with this many layers.
+[[nodiscard]] constexpr std::size_t header_bytes(std::size_t layers) noexcept {
+  return 20 + 53 * layers;
+}
+
+[[nodiscard]] std::vector<std::byte> encode_header(const announced_chain& announced);
+/// Accepts what RedisBloom accepts, except layers with its 32-bit hash.
+/// @throws parameter_error  it uses the 32-bit hash of versions before 2.0
+/// @throws format_error  it is damaged, foreign or contradictory. Its numbers cause no allocation except the
+///   list of layers, which is no longer than `header`
+[[nodiscard]] announced_chain decode_header(std::span<const std::byte> header);
+
+/// The order of the chunks after a header: where the bytes of each belong.
+class chunk_order {
+ public:
+  explicit chunk_order(std::span<const std::uint64_t> lengths) noexcept : lengths_(lengths) {}
+
+  struct place {
+    std::size_t layer = 0;
+    std::uint64_t offset = 0;
+  };
+  /// The place of the next chunk.    @throws format_error  the chunk is not the next one, or does not fit
+  [[nodiscard]] place take(std::int64_t iterator, std::uint64_t bytes);
+
+  [[nodiscard]] bool is_complete() const noexcept { return layer_ == lengths_.size(); }
+  /// @throws format_error  chunks are missing
+  void must_be_complete() const;
+
+ private:
+  std::span<const std::uint64_t> lengths_;
+  std::size_t layer_ = 0;     // the one being filled
+  std::uint64_t offset_ = 0;  // in that layer
+  std::uint64_t iterator_ = 1;
+};
+
+/// Splits a chain into pairs. The chain must not change meanwhile.
+class dumper {
+ public:
+  explicit dumper(const chain& from, std::size_t chunk_bytes = max_chunk_bytes);
+
+  /// The next pair, valid as long as the chain and this; nothing after the last.
+  [[nodiscard]] std::optional<chunk> next();
+
+ private:
+  const chain& from_;
+  std::size_t chunk_bytes_;
+  std::vector<std::byte> header_;
+  bool begun_ = false;
+  std::size_t layer_ = 0;
+  std::size_t in_layer_ = 0;  // in the layer
+  std::int64_t iterator_ = 1;
+};
+
+/// Rebuilds a chain from the pairs of its dump, and rejects anything inconsistent. Memory is allocated as
+/// bytes arrive, never from a number in the header.
+class loader {
+ public:
+  /// @throws format_error  damaged, foreign, out of order, or too long; load nothing more after that
+  void load(std::int64_t iterator, std::span<const std::byte> data);
+
+  [[nodiscard]] bool is_complete() const noexcept;
+
+  /// Moves the chain out.    @throws format_error  chunks are missing
+  [[nodiscard]] chain finish();
+
+ private:
+  announced_chain into_;
+  std::optional<chunk_order> order_;
+};
+
+}  // namespace everseen::redisbloom

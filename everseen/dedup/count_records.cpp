@@ -1,0 +1,177 @@
+#include "everseen/dedup/count_records.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/dedup/record/bad_record.hpp"
+#include "everseen/dedup/record/event_rule.hpp"
+#include "everseen/dedup/record/record_ends.hpp"
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+
+/// Places of digests in a list, by open addressing: a third of the time of std::unordered_map, which
+/// allocates each. A slot has 24 bits of the digest and a place; most others need no look at the list.
+class digest_places {
+ public:
+  /// @param digest_at  of a place in the list
+  /// @return where the digest is; nothing: nowhere so far, and from now on at `next`
+  template <typename DigestAt>
+  std::optional<std::uint64_t> find_or_add(const digest& d, std::uint64_t next, DigestAt digest_at) {
+    if (3 * (used_ + 1) > 2 * slots_.size()) grow(digest_at);
+    std::uint64_t& slot = slot_of(d, digest_at);
+    if (slot != empty) return (slot & place_mask) - 1;
+    slot = (d.high & ~place_mask) | (next + 1);
+    ++used_;
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint64_t empty = 0;
+  static constexpr std::uint64_t place_mask = (std::uint64_t{1} << 40) - 1;
+
+  /// The slot of the digest, or the empty one for it.
+  template <typename DigestAt>
+  std::uint64_t& slot_of(const digest& d, DigestAt digest_at) {
+    for (std::size_t i = d.low & (slots_.size() - 1);; i = (i + 1) & (slots_.size() - 1)) {
+      std::uint64_t& slot = slots_[i];
+      if (slot == empty) return slot;
+      const bool may_be = (slot & ~place_mask) == (d.high & ~place_mask);
+      if (may_be && digest_at((slot & place_mask) - 1) == d) return slot;
+    }
+  }
+
+  template <typename DigestAt>
+  void grow(DigestAt digest_at) {
+    std::vector<std::uint64_t> before(2 * slots_.size(), empty);
+    slots_.swap(before);
+    for (const std::uint64_t slot : before)
+      if (slot != empty) slot_of(digest_at((slot & place_mask) - 1), digest_at) = slot;
+  }
+
+  std::uint64_t used_ = 0;
+  std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(1024, empty);  // a power of two
+};
+
+class counter {
+ public:
+  explicit counter(const dedup_options& options)
+      : options_(options),
+        rule_({options.key, {}, {}, true, {}, options.header}),
+        hash_(hash_kind::xxh3, random_hash_seed()) {}
+
+  void take(const block& from, const std::string& input, dedup_result& result) {
+    if (options_.format.quoted) rule_.expect_quotes(from.text().find('"') != std::string_view::npos);
+    ends_.clear();
+    find_record_ends(from.text(), options_.format, ends_);
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      take_record(from.text().substr(begin, end - begin), input, result);
+      begin = end + 1;
+    }
+    result.bytes += from.text().size();
+  }
+
+  void write(output& out) const {
+    std::string text;
+    std::size_t chunk = 0;
+    std::size_t position = 0;
+    for (const entry& each : entries_) {
+      if (position == chunks_[chunk].size()) {
+        ++chunk;
+        position = 0;
+      }
+      const std::string_view record = std::string_view(chunks_[chunk]).substr(position, each.bytes);
+      position += each.bytes;
+      if (options_.wanted == verdict::seen && each.count < 2) continue;
+      const std::string count = std::to_string(each.count);
+      constexpr std::size_t width = 7;  // that of uniq -c
+      text.append(width - std::min(width, count.size()), ' ').append(count).append(" ").append(record);
+      if (text.size() >= chunk_bytes) out.write(std::exchange(text, {}));
+    }
+    if (!text.empty()) out.write(text);
+  }
+
+  /// Of the current input, for its records' numbers.
+  void begin_input() noexcept { of_input_ = 0; }
+
+ private:
+  struct entry {
+    digest key;  // unset for a record without one
+    std::uint64_t count;
+    std::uint32_t bytes;  // of its record with the separator, in the chunks
+  };
+
+  void take_record(std::string_view record, const std::string& input, dedup_result& result) {
+    const auto event = rule_.read(record);
+    if (!event) take_keyless(record, event.error(), input, result);
+    ++of_input_;
+    ++result.records;
+    if (!event) return;
+    const std::string_view key = rule_.whole_record_is_key() ? record : event->key;
+    const digest d = hash_(key);
+    const auto known =
+        places_.find_or_add(d, entries_.size(), [this](std::uint64_t i) { return entries_[i].key; });
+    if (known)
+      ++entries_[*known].count;
+    else
+      keep(record, d);
+    ++(known ? result.verdicts.seen : result.verdicts.fresh);
+  }
+
+  void take_keyless(std::string_view record, record_fault why, const std::string& input,
+                    dedup_result& result) {
+    const auto place = [&] {
+      return record_place(options_.format, input, of_input_) + ' ' +
+             to_string(describe(rule_, record, of_input_, why));
+    };
+    if (options_.fate_of(why) == dedup_options::fate::fail)
+      throw format_error(place() + "; --missing-key drop skips such lines, --missing-key pass prints them");
+    ++(is_malformed(why) ? result.malformed : result.without_key);
+    if (result.first_without_key.empty()) result.first_without_key = place();
+    if (options_.without_key == dedup_options::fate::pass) keep(record, {});
+  }
+
+  /// A record is not divided between two chunks.
+  void keep(std::string_view record, const digest& key) {
+    if (chunks_.empty() || chunks_.back().capacity() < chunks_.back().size() + record.size() + 1)
+      chunks_.emplace_back().reserve(std::max(chunk_bytes, record.size() + 1));
+    (chunks_.back() += record) += options_.format.separator;
+    entries_.push_back({key, 1, static_cast<std::uint32_t>(record.size() + 1)});
+  }
+
+  const dedup_options& options_;
+  event_rule rule_;
+  const hasher hash_;
+  std::vector<std::uint32_t> ends_;
+  digest_places places_;
+  std::deque<entry> entries_;  // in the order of the input; a vector would be copied as it grows
+  std::vector<std::string> chunks_;
+  std::uint64_t of_input_ = 0;
+};
+
+}  // namespace
+
+void count_records(block_reader& input, output& out, const dedup_options& options, dedup_result& result) {
+  counter counts(options);
+  block bytes;
+  for (std::size_t last = 0; input.next(bytes); last = bytes.input()) {
+    if (bytes.input() != last) counts.begin_input();
+    counts.take(bytes, input.name_of(bytes.input()), result);
+    if (options.progress) options.progress(result);
+  }
+  counts.write(out);
+}
+
+}  // namespace everseen

@@ -1,0 +1,133 @@
+#include "everseen/dedup/record/record_ends.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "everseen/core/base/assert.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace everseen {
+
+namespace {
+
+constexpr std::size_t stride = 64;
+constexpr char quote = '"';
+
+/// Bit i is 1 if byte i of the 64 at `cursor` equals `wanted`.
+std::uint64_t equal_bytes(const char* cursor, char wanted) noexcept {
+#if defined(__SSE2__)  // part of every x86-64
+  const __m128i pattern = _mm_set1_epi8(wanted);
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(cursor) + i);
+    const auto equal = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, pattern)));
+    mask |= std::uint64_t{equal} << (16 * i);
+  }
+  return mask;
+#else
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < stride; ++i) mask |= std::uint64_t{cursor[i] == wanted} << i;
+  return mask;
+#endif
+}
+
+/// Bit i is the parity of the bits 0 to i.
+std::uint64_t prefix_parity(std::uint64_t bits) noexcept {
+  for (unsigned shift = 1; shift < stride; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+/// The separators in consecutive strides of a text, without those between quotes. A quotation mark that is
+/// doubled within quotes ends them and begins them again, which has the same effect.
+class separators {
+ public:
+  explicit separators(record_format format) noexcept : format_(format) {}
+
+  std::uint64_t in_next(const char* cursor) noexcept {
+    const std::uint64_t found = equal_bytes(cursor, format_.separator);
+    if (!format_.quoted) return found;
+    const std::uint64_t marks = equal_bytes(cursor, quote);
+    if (marks == 0) return found & ~inside_;
+    const std::uint64_t quoted = prefix_parity(marks) ^ inside_;
+    inside_ = quoted >> (stride - 1) != 0 ? ~std::uint64_t{0} : 0;
+    return found & ~quoted;
+  }
+  /// The same for less than a stride. Call it last.
+  std::uint64_t in_last(std::string_view rest) noexcept {
+    char padded[stride] = {};
+    rest.copy(padded, rest.size());
+    return in_next(padded) & ((std::uint64_t{1} << rest.size()) - 1);
+  }
+
+ private:
+  record_format format_;
+  std::uint64_t inside_ = 0;  // all bits if the next byte lies between quotes
+};
+
+/// Calls `take(offset, mask)` for each stride of the text, until it returns false.
+template <typename Take>
+void for_each_stride(std::string_view text, record_format format, Take take) {
+  separators all(format);
+  std::size_t position = 0;
+  for (; position + stride <= text.size(); position += stride)
+    if (!take(position, all.in_next(text.data() + position))) return;
+  take(position, all.in_last(text.substr(position)));
+}
+
+/// The same format, without quotes where the text has none: they cost a comparison more.
+record_format plainest(std::string_view text, record_format format) noexcept {
+  format.quoted = format.quoted && text.find(quote) != std::string_view::npos;
+  return format;
+}
+
+}  // namespace
+
+void find_record_ends(std::string_view text, record_format format, std::vector<std::uint32_t>& ends) {
+  EVERSEEN_ASSERT(text.size() <= std::size_t{1} << 32);
+  std::array<std::uint32_t, 16 * stride> found;  // a vector would be filled with zeros first
+  std::size_t used = 0;
+  const auto append = [&] { ends.insert(ends.end(), found.begin(), found.begin() + std::exchange(used, 0)); };
+  for_each_stride(text, plainest(text, format), [&](std::size_t position, std::uint64_t mask) {
+    if (used + stride > found.size()) append();
+    for (; mask != 0; mask &= mask - 1)
+      found[used++] =
+          static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(std::countr_zero(mask));
+    return true;
+  });
+  append();
+}
+
+std::size_t end_of_last_record(std::string_view text, record_format format) noexcept {
+  format = plainest(text, format);
+  if (!format.quoted) {
+    const void* const last = memrchr(text.data(), format.separator, text.size());
+    return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
+  }
+  std::size_t end = 0;
+  for_each_stride(text, format, [&](std::size_t position, std::uint64_t mask) {
+    if (mask != 0) end = position + static_cast<std::size_t>(std::bit_width(mask));
+    return true;
+  });
+  return end;
+}
+
+std::size_t end_of_first_record(std::string_view text, record_format format) noexcept {
+  std::size_t found = std::string_view::npos;
+  for_each_stride(text, format, [&](std::size_t position, std::uint64_t mask) {
+    if (mask != 0) found = position + static_cast<std::size_t>(std::countr_zero(mask));
+    return mask == 0;
+  });
+  return found;
+}
+
+bool ends_in_quotes(std::string_view text, record_format format) noexcept {
+  return format.quoted && std::count(text.begin(), text.end(), quote) % 2 != 0;
+}
+
+}  // namespace everseen

@@ -1,0 +1,127 @@
+#include "everseen/foreign/attached/attaching.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "everseen/foreign/attached/stored_config.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/wire/slot_map.hpp"
+#include "everseen/store/port/filter_admin.hpp"
+
+namespace everseen::redis {
+
+namespace {
+
+using form = attachment::form;
+using topology = redis_url::topology;
+
+/// The prefix of all keys that are kept for this attachment besides its header. In such a key, the first
+/// braces are those of the string that it is about.
+std::string own_names(const filter_keys& f) {
+  return f.prefix() + ":" + f.id() + ":";
+}
+
+void require_topology(const redis_url& url, const attachment& a) {
+  if (a.shape == form::sharded) {
+    if (url.shape == topology::cluster)
+      throw parameter_error("--sharded is for independent servers; a cluster spreads its keys by itself");
+    return;
+  }
+  if (url.shape == topology::many)
+    throw parameter_error(
+        "which of the servers has " + a.key +
+        "? Give --store the URL of that one alone, or --sharded if bkdr-php spread it over all");
+  if (url.shape == topology::cluster && has_config(a) && slot_of(config_key(a)) != slot_of(a.key))
+    throw parameter_error("in a cluster the filter " + a.key + " and the hash " + config_key(a) +
+                          " must lie in one slot; its name has a brace that leads elsewhere");
+  const slot_number slot = slot_of(a.cursor);
+  if (a.shape == form::growing && url.shape == topology::cluster &&
+      (slot != slot_of(growing_key(a, 0)) || slot != slot_of(growing_key(a, 1))))
+    throw parameter_error(
+        "in a cluster the strings of a growing filter and its cursor must lie in one slot: "
+        "give them one hash tag, as in --key {uids} --cursor {uids}:cursor");
+}
+
+/// Compares the existing strings with their description.
+void require_strings(const attachment& a, const std::vector<bitmap>& all, missing_key missing) {
+  const bool there = std::ranges::any_of(all, [](const auto& b) { return b.bytes > 0; });
+  // tryInit() creates only the hash, which was read.
+  if (!there && missing == missing_key::refuse && !has_config(a))
+    throw parameter_error("there is no key " + all.front().place.key +
+                          "; check its name, or add --create if the first key added is to make it");
+  if (a.shape != form::growing) return;
+  for (const auto& b : all)
+    if (b.bytes > 0 && 8 * b.bytes != a.hashing.bits)
+      throw parameter_error(b.place.key + " has " + std::to_string(8 * b.bytes) + " bits and not " +
+                            std::to_string(a.hashing.bits) +
+                            "; all strings of a growing filter are of one length");
+}
+
+/// The sizes that the filter's program stored, which must be those given by the user, if any.
+foreign::scheme sizes_of(session& connections, const attachment& a) {
+  const foreign::scheme stored = stored_sizes(connections, a);
+  if (a.hashing.bits != 0 && a.hashing != stored)
+    throw parameter_error("the hash " + config_key(a) + " says " + config_text({stored}) +
+                          " bits and probes and not " + config_text(a) +
+                          "; leave the sizes out, or check the name");
+  return stored;
+}
+
+/// @throws format_error  its record is damaged
+attachment attachment_in(const found_filter& f) {
+  const attached_record& stored = *f.header.attached;
+  try {
+    return decode_attachment(stored.record, stored.key, stored.cursor);
+  } catch (const error& e) {
+    throw damaged_key(f.identity.keys.header(), std::string("is damaged (") + e.what() + ")");
+  }
+}
+
+}  // namespace
+
+std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, attachment a,
+                           missing_key missing) {
+  validate_filter_name(name);
+  const redis_url& url = servers.url();
+  const bool shards = a.shape == attachment::form::sharded;
+  a.instances = shards ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
+  if (!has_config(a)) validate(a);
+  require_topology(url, a);
+  const session_pool::lease named = servers.named()->take();
+  if (has_config(a)) {
+    a.hashing = sizes_of(*named, a);
+    validate(a);
+  }
+  require_commands(url, a);
+  const auto pool = servers.connected(shards ? fleet_servers::purpose::found : fleet_servers::purpose::look);
+  const filter_directory directory(url.prefix, servers.count());
+  if (directory.has(*pool->take(), name)) throw filter_exists(name);
+  std::vector<bitmap> all = survey(*named, a);
+  require_strings(a, all, missing);
+  a.was_there = std::ranges::all_of(all, [](const bitmap& b) { return b.bytes > 0; });
+  const auto fleet = servers.fleet();
+  directory.attach(*pool->take(), name, {encode(a), a.key, a.cursor},
+                   fleet ? fleet->ids_of(url) : std::string());
+  return all;
+}
+
+std::optional<attachment> attachment_of(const fleet_servers& servers, std::string_view name) {
+  const filter_directory directory(servers.url().prefix, servers.count());
+  const found_filter found = directory.look_up(*servers.connected()->take(), name, false);
+  if (!found.header.attached) return {};
+  return attachment_in(found);
+}
+
+std::shared_ptr<stored_filter> open_attached(std::shared_ptr<session_pool> servers, const found_filter& f,
+                                             const std::optional<server_fleet>& fleet, access mode) {
+  const attachment a = attachment_in(f);
+  require_commands(servers->url(), a);
+  require_topology(servers->url(), a);
+  if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
+    servers = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances), *servers);
+  return std::make_shared<attached_filter>(std::move(servers), a, own_names(f.identity.keys), mode);
+}
+
+}  // namespace everseen::redis

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "everseen/foreign/attached/attached_filter.hpp"
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/keyspace/server_fleet.hpp"
+#include "everseen/redis/transport/session.hpp"
+
+namespace everseen::redis {
+
+/// What to do if there is no key to attach.
+enum class missing_key : std::uint8_t {
+  refuse,  ///< most likely its name is wrong
+  create,  ///< the first key that is added makes it
+};
+
+/// Gives a filter that another program keeps on these servers a name. Writes only everseen's own keys.
+///
+/// @param servers  of sharded filters, their order in the URL is that of the shards
+/// @return the strings as they are
+/// @throws parameter_error  it cannot be attached (validate, missing_key, a string is too long, a chain is
+///   not in one slot of a cluster)    @throws name_taken
+/// @throws format_error     a key has another type
+/// @throws backend_error
+std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, attachment a,
+                           missing_key missing);
+
+/// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.
+/// @throws  as redis_store::open, about its header
+[[nodiscard]] std::optional<attachment> attachment_of(const fleet_servers& servers, std::string_view name);
+
+/// Opens the attached filter of a name; see attached_opener.
+/// @throws parameter_error  it does not fit the URL    @throws format_error, backend_error
+[[nodiscard]] std::shared_ptr<stored_filter> open_attached(std::shared_ptr<session_pool> servers,
+                                                           const found_filter& f,
+                                                           const std::optional<server_fleet>& fleet,
+                                                           access mode);
+
+}  // namespace everseen::redis

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "everseen/core/hash/digest.hpp"
+#include "everseen/core/layout/foreign.hpp"
+
+/// Guava's BloomFilter, and its bits in Redis.
+///
+/// Hash: MurmurHash3 x64-128 (seed 0) of the bytes that a funnel makes from the object: funnel.hpp. Its two
+/// words are x and y.
+///   `mitz_32`  with a and b the lower and the upper half of x: for i = 1 … k the signed 32-bit sum
+///              a + i · b, with all bits inverted if it is negative; mod m
+///   `mitz_64`  for i = 0 … k-1 the lower 63 bits of x + i · y; mod m
+///
+/// Container: the stream of BloomFilter.writeTo, guava_stream.hpp. Or one Redis string in which SETBIT
+/// numbers the bits. A Java variant grows: see redis_strings below.
+///
+/// Quality: `mitz_64`, Guava's default since 2014, has the rate of the formula at every size. `mitz_32`
+/// reaches at most 2^31 positions and draws all probes from 64 bits: use it only for existing filters. The
+/// growing variant gives each string the whole error rate, so the total rate has no bound.
+namespace everseen::foreign::guava {
+
+/// The values of the stream.
+enum class strategy : std::uint8_t { mitz_32 = 0, mitz_64 = 1 };
+
+inline constexpr unsigned max_probes = 255;
+inline constexpr std::uint64_t word_bits = 64;
+inline constexpr std::uint64_t max_words = foreign_sizes::max_guava_words;  ///< Java's longest array
+
+/// @param hash  murmur3_x64_128 of the element    @pre bits > 0    Threads: any.
+void positions(strategy algorithm, const digest& hash, std::uint64_t bits,
+               std::span<std::uint64_t> out) noexcept;
+
+/// The parameters of a filter.
+struct shape {
+  strategy algorithm = strategy::mitz_64;
+  std::uint8_t probes = 1;
+  std::uint64_t words = 1;  ///< of 64 bits each
+
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return words * word_bits; }
+  friend bool operator==(const shape&, const shape&) = default;
+};
+
+/// The shape that BloomFilter.create(funnel, expectedInsertions, fpp) chooses: m = -n ln p / ln²2 rounded up
+/// to words, k = max(1, round(m / n · ln 2)).
+/// @param expected  insertions; 0 counts as 1    @param rate  in (0, 1)
+/// @throws parameter_error  the rate is invalid, or Guava could not create the filter: no bits, or too many
+[[nodiscard]] shape smallest(strategy algorithm, std::uint64_t expected, double rate);
+
+/// A filter in memory. Elements are outputs of a funnel. Threads: as a container of the standard library.
+class filter {
+ public:
+  /// Empty.    @pre 0 < s.probes, 0 < s.words <= max_words
+  explicit filter(const shape& s);
+  /// @param bits  in Redis's bit order    @pre bits.size() == 8 * s.words
+  filter(const shape& s, std::vector<std::byte> bits);
+
+  /// @return whether a bit changed, like put(): true means certainly not added before
+  bool add(std::string_view element);
+  [[nodiscard]] bool may_contain(std::string_view element) const;
+
+  [[nodiscard]] const shape& get_shape() const noexcept { return shape_; }
+  /// In Redis's bit order; the stream's order differs.
+  [[nodiscard]] std::span<const std::byte> bits() const noexcept { return bits_; }
+
+ private:
+  shape shape_;
+  std::vector<std::byte> bits_;
+};
+
+/// The growing variant in Redis.
+///
+/// Strings BASE-0, BASE-1, … of equal size. SETBIT m-1 0 extends each to its full length, so that 8 · STRLEN
+/// is m. The key `cursor` holds the number of the newest string as decimal text; if it is missing, the number
+/// is 0. All filters of a database share it. A key is present if one string has all its bits. It is added to
+/// the newest string. When more than half of the bits of the newest string are set, the cursor is incremented
+/// and the next string begins.
+namespace redis_strings {
+
+inline constexpr std::string_view cursor_key = "cursor";
+
+[[nodiscard]] std::string key(std::string_view base, std::uint64_t number);
+
+[[nodiscard]] constexpr bool is_full(std::uint64_t set_bits, const shape& s) noexcept {
+  return set_bits > s.bits() / 2;
+}
+
+}  // namespace redis_strings
+
+}  // namespace everseen::foreign::guava

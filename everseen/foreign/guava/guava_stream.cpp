@@ -1,0 +1,75 @@
+#include "everseen/foreign/guava/guava_stream.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::foreign::guava {
+
+namespace {
+
+constexpr std::size_t word_bytes = 8;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw format_error("not a Guava filter: " + why);
+}
+
+}  // namespace
+
+std::array<std::byte, stream_header_bytes> encode_header(const shape& s) noexcept {
+  std::array<std::byte, stream_header_bytes> bytes{};
+  bytes[0] = static_cast<std::byte>(s.algorithm);
+  bytes[1] = static_cast<std::byte>(s.probes);
+  store_le(bytes.data() + 2, __builtin_bswap32(static_cast<std::uint32_t>(s.words)));
+  return bytes;
+}
+
+shape decode_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < stream_header_bytes)
+    refuse("it ends after " + std::to_string(bytes.size()) + " of the 6 bytes of its header");
+  const auto algorithm = std::to_integer<std::uint8_t>(bytes[0]);
+  const auto probes = std::to_integer<std::uint8_t>(bytes[1]);
+  const std::uint32_t words = __builtin_bswap32(load_le<std::uint32_t>(bytes.data() + 2));
+  if (algorithm > static_cast<std::uint8_t>(strategy::mitz_64))
+    refuse("strategy " + std::to_string(algorithm) + " is none of 0 and 1");
+  if (probes == 0) refuse("it has no probes");
+  if (words == 0 || words > max_words)
+    refuse(std::to_string(words) + " words are not between 1 and 2147483647");
+  return {static_cast<strategy>(algorithm), probes, words};
+}
+
+void convert_words(std::span<const std::byte> from, std::span<std::byte> out) noexcept {
+  EVERSEEN_ASSERT(from.size() == out.size() && from.size() % word_bytes == 0);
+  for (std::size_t position = 0; position < from.size(); position += word_bytes) {
+    const std::uint64_t word = __builtin_bswap64(load_le64(from.data() + position));
+    store_le(out.data() + position, bits_of_bytes_reversed(word));
+  }
+}
+
+std::vector<std::byte> encode(const filter& f) {
+  const auto header = encode_header(f.get_shape());
+  std::vector<std::byte> stream(header.size() + f.bits().size());
+  std::ranges::copy(header, stream.begin());
+  convert_words(f.bits(), std::span(stream).subspan(header.size()));
+  return stream;
+}
+
+filter decode(std::span<const std::byte> stream) {
+  const shape s = decode_header(stream);
+  const auto words = stream.subspan(stream_header_bytes);
+  if (words.size() != s.words * word_bytes)
+    refuse("its header promises " + std::to_string(s.words * word_bytes) + " bytes of bits, and " +
+           std::to_string(words.size()) + " follow");
+  std::vector<std::byte> bits(words.size());
+  convert_words(words, bits);
+  return {s, std::move(bits)};
+}
+
+}  // namespace everseen::foreign::guava

@@ -1,0 +1,296 @@
+#include "everseen/jobs/kafka/rdkafka_handle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "everseen/core/base/error.hpp"
+
+namespace everseen::rdkafka {
+
+namespace {
+
+/// Never shows the value, which may be a secret, nor librdkafka's message, which contains it.
+void set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
+  std::array<char, 256> message{};
+  switch (rd_kafka_conf_set(conf, name.c_str(), value.c_str(), message.data(), message.size())) {
+    case RD_KAFKA_CONF_OK:
+      return;
+    case RD_KAFKA_CONF_UNKNOWN:
+      throw parameter_error("librdkafka has no property '" + name +
+                            "'; its CONFIGURATION.md lists all properties");
+    default:
+      throw parameter_error("librdkafka does not accept the value of " + name +
+                            "; its CONFIGURATION.md lists the accepted ones");
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  const std::size_t end = text.find_last_not_of(blanks);
+  return end == std::string_view::npos ? std::string_view() : text.substr(begin, end + 1 - begin);
+}
+
+void read_file(rd_kafka_conf_t* conf, const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw storage_error("cannot read " + path + ": " + std::strerror(errno), errno, path);
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const std::string_view text = trimmed(line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos)
+      throw parameter_error(path + ", line " + std::to_string(number) + ": a line is property=value");
+    const std::string name(trimmed(text.substr(0, equals)));
+    check_kafka_property(name);
+    set(conf, name, std::string(trimmed(text.substr(equals + 1))));
+  }
+}
+
+std::string topics_of(const kafka_url& where) {
+  std::string names;
+  for (const std::string& each : where.topics) names += (names.empty() ? "'" : ", '") + each + "'";
+  return names;
+}
+
+/// Before 2.6.1, librdkafka repeats its nonce in the last message of SCRAM (its pull request 4895). Brokers
+/// take that no more since Kafka 3.8.1.
+std::string advice_to_log_in(std::string_view message) {
+  constexpr int first_right_version = 0x020601ff;
+  std::string text = "the credentials were refused; check sasl.mechanism, sasl.username, sasl.password";
+  if (rd_kafka_version() < first_right_version && message.find("SCRAM") != std::string_view::npos)
+    text += std::string("; Kafka 3.8.1 and later refuses SCRAM by librdkafka ") + rd_kafka_version_str() +
+            " with any: that needs librdkafka 2.6.1, as in Debian 13, or another sasl.mechanism";
+  return text;
+}
+
+bool is_by_tls(const kafka_url& where) {
+  return std::ranges::any_of(where.properties, [](const auto& property) {
+    return property.first == "security.protocol" &&
+           (property.second.ends_with("ssl") || property.second.ends_with("SSL"));
+  });
+}
+
+/// What to do about an error; empty if librdkafka's own message must do.
+std::string advice(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      return "there is no topic " + topics_of(where) +
+             "; check its name, or make it: kafka-topics.sh --create --topic NAME --partitions N";
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "this user may not use the topic " + topics_of(where) +
+             "; kafka-acls.sh --add --topic grants it, with --operation Read for a source, Write for a sink";
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return "this user may write to no topic; kafka-acls.sh --add --operation Write --topic grants it "
+             "(before "
+             "Kafka 2.8, --operation IdempotentWrite --cluster, too)";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "this user may not use the consumer group; kafka-acls.sh --add --operation Read --group grants "
+             "it";
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return "this user may not use the transactional.id; kafka-acls.sh --add --operation Write "
+             "--transactional-id grants it";
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+      return advice_to_log_in(message);
+    case RD_KAFKA_RESP_ERR__SSL:
+      return "TLS failed; check security.protocol, ssl.ca.location and the port";
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+      return is_by_tls(where)
+                 ? "no broker answers; is Kafka running there, is the port right, does it want TLS, "
+                   "and does it take this client's certificate (ssl.certificate.location)?"
+                 : "no broker answers; is Kafka running there, is the port right, does it want TLS "
+                   "(security.protocol=ssl)?";
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return "an event is larger than Kafka accepts; raise message.max.bytes in the URL, and "
+             "max.message.bytes of the topic";
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+      return "the topic refuses the time of an event, which is too far from the broker's clock; raise "
+             "message.timestamp.after.max.ms or message.timestamp.before.max.ms of the topic (before Kafka "
+             "3.6, "
+             "message.timestamp.difference.max.ms), or give it message.timestamp.type=LogAppendTime";
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+      return "the topic refuses an event; if its cleanup.policy is compact, every event needs a key, which "
+             "events from files and Redis streams do not have";
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+      return "another worker has begun with the same transactional.id, or this one was silent for longer "
+             "than transaction.timeout.ms; nothing is lost: start it again, and give each worker its own id";
+    case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:
+      return "the brokers were away for longer than transaction.timeout.ms, and have aborted the "
+             "transaction; "
+             "nothing is lost: start it again";
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+      return "another worker has the same group.instance.id; give each its own";
+    case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
+      return "the group has members that do not share partitions as everseen does (cooperative-sticky); "
+             "write group= with a name of its own";
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+      return "the broker is too old; transactions that carry offsets need Kafka 2.5";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+trouble judge(rd_kafka_resp_err_t error) noexcept {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+      return trouble::outage;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR__FATAL:
+      return trouble::lasting;
+    default:
+      return trouble::passing;
+  }
+}
+
+rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
+                                 const struct rd_kafka_metadata** answer) {
+  const auto error = rd_kafka_metadata(client, 0, topic, answer, timeout_ms);
+  return error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ? RD_KAFKA_RESP_ERR__TRANSPORT : error;
+}
+
+cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error) {
+  std::array<char, 512> message{};
+  const auto first = rd_kafka_fatal_error(client, message.data(), message.size());
+  if (first == RD_KAFKA_RESP_ERR_NO_ERROR) return {error, {}};
+  return {first, message.data()};
+}
+
+std::string explain(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where) {
+  const std::string known = advice(error, message, where);
+  const std::string words = message.empty() ? rd_kafka_err2str(error) : std::string(message);
+  return to_string(where) + ": " + (known.empty() ? words : known + " (" + words + ")");
+}
+
+namespace {
+
+bool is_unknown_topic(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+}  // namespace
+
+void raise(rd_kafka_resp_err_t error, std::string_view answer, const kafka_url& where) {
+  const std::string message = explain(error, answer, where);
+  if (is_unknown_topic(error)) throw parameter_error(message);
+  throw backend_error(message);
+}
+
+configuration configure(const kafka_url& where, const settings& defaults, const settings& fixed) {
+  configuration conf(rd_kafka_conf_new());
+  for (const auto& [name, value] : defaults) set(conf.get(), name, value);
+  if (where.config_file) read_file(conf.get(), *where.config_file);
+  bool debugs = false;
+  for (const auto& [name, value] : where.properties) {
+    set(conf.get(), name, value);
+    debugs = debugs || name == "debug";
+  }
+  for (const auto& [name, value] : fixed) set(conf.get(), name, value);
+  set(conf.get(), "bootstrap.servers", where.brokers);
+  // Messages that it would print on the terminal are returned as errors, in our words.
+  if (!debugs) rd_kafka_conf_set_log_cb(conf.get(), nullptr);
+  return conf;
+}
+
+client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where) {
+  std::array<char, 512> message{};
+  client_handle made(rd_kafka_new(type, options.get(), message.data(), message.size()));
+  if (!made) throw parameter_error(to_string(where) + ": " + message.data());
+  (void)options.release();  // the client owns it now
+  return made;
+}
+
+namespace {
+
+/// One attempt to get a topic's metadata.
+rd_kafka_resp_err_t look_for(rd_kafka_t* client, const std::string& name) {
+  constexpr int timeout_ms = 500;
+  const topic_handle local(rd_kafka_topic_new(client, name.c_str(), nullptr));
+  const struct rd_kafka_metadata* told = nullptr;
+  const auto error = ask_metadata(client, local.get(), timeout_ms, &told);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+  const auto found = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+  rd_kafka_metadata_destroy(told);
+  return found;
+}
+
+}  // namespace
+
+// Brokers learn of topics one after the other, so one that answers at last may not know a topic yet.
+void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function<void()>& heard) {
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + where.retry_for;
+  for (const std::string& name : where.topics) {
+    kafka_url one = where;
+    one.topics = {name};
+    std::optional<steady_clock::time_point> end_of_unknown;
+    for (;;) {
+      const auto error = look_for(client, name);
+      if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
+      heard();
+      const auto current = steady_clock::now();
+      if (is_unknown_topic(error) && !end_of_unknown)
+        end_of_unknown = std::min(end, current + longest_unknown);
+      const bool may_come = is_unknown_topic(error) && current < *end_of_unknown;
+      if (current >= end || (judge(error) == trouble::lasting && !may_come))
+        raise(error, {}, judge(error) == trouble::lasting ? one : where);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+}
+
+std::string lane_name(std::string_view topic, std::int32_t partition) {
+  return std::string(topic) + '/' + std::to_string(partition);
+}
+
+std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
+  const std::size_t slash = lane.rfind('/');
+  std::int32_t partition = -1;
+  if (slash == std::string_view::npos) return {std::string(lane), -1};
+  const char* const end = lane.data() + lane.size();
+  const auto [position, error] = std::from_chars(lane.data() + slash + 1, end, partition);
+  return {std::string(lane.substr(0, slash)), error == std::errc() && position == end ? partition : -1};
+}
+
+}  // namespace everseen::rdkafka

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <librdkafka/rdkafka.h>
+
+#include "everseen/jobs/kafka/kafka_url.hpp"
+
+/// What source and sink share of librdkafka's C interface. Included only by .cpp files.
+namespace everseen::rdkafka {
+
+/// Destroys an object of librdkafka by the function made for it.
+template <auto End>
+struct deleter {
+  template <typename Made>
+  void operator()(Made* made) const noexcept {
+    End(made);
+  }
+};
+template <typename Made, auto End>
+using owned = std::unique_ptr<Made, deleter<End>>;
+
+using client_handle = owned<rd_kafka_t, rd_kafka_destroy>;
+using configuration = owned<rd_kafka_conf_t, rd_kafka_conf_destroy>;
+using queue_handle = owned<rd_kafka_queue_t, rd_kafka_queue_destroy>;
+using topic_handle = owned<rd_kafka_topic_t, rd_kafka_topic_destroy>;
+using partition_list = owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_list_destroy>;
+[[nodiscard]] inline partition_list partition_list_of(int room) {
+  return partition_list(rd_kafka_topic_partition_list_new(room));
+}
+using group_metadata = owned<rd_kafka_consumer_group_metadata_t, rd_kafka_consumer_group_metadata_destroy>;
+using header_list = owned<rd_kafka_headers_t, rd_kafka_headers_destroy>;
+using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
+
+/// How long a call waits for an answer of the cluster, unless it is part of a transaction.
+inline constexpr int query_timeout_ms = 1'000;
+
+/// What an error means for a job.
+enum class trouble : std::uint8_t {
+  passing,  ///< librdkafka handles it, or a retry may succeed
+  outage,   ///< at least one broker does not answer; ask whether another does
+  lasting,  ///< needs human intervention
+};
+[[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
+
+/// Why a call failed or a message was not sent: once an error has ended a client for good, that one, whatever
+/// librdkafka says of each call and message since.
+struct cause {
+  rd_kafka_resp_err_t error;
+  std::string message;  ///< librdkafka's own message; may be empty
+};
+[[nodiscard]] cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error);
+
+/// rd_kafka_metadata. While a connection is new and its broker has not yet named its versions, librdkafka
+/// says that the broker does not support the question. Every broker does, so that is reported as a connection
+/// that failed.
+[[nodiscard]] rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
+                                               const struct rd_kafka_metadata** answer);
+
+/// One line: what was wrong, where, what to do.
+/// @param message  librdkafka's own message; may be empty
+[[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view message,
+                                  const kafka_url& where);
+
+/// @throws parameter_error  the URL or the properties are the cause; else
+/// @throws backend_error
+[[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where);
+
+using settings = std::vector<std::pair<const char*, std::string>>;
+/// The properties of the URL and of its file, then ours.
+/// @param defaults  apply if the URL does not set them    @param fixed  always apply
+/// @throws parameter_error  librdkafka does not know a property, or does not accept its value
+/// @throws storage_error  the file cannot be read
+[[nodiscard]] configuration configure(const kafka_url& where, const settings& defaults,
+                                      const settings& fixed);
+
+/// Takes ownership of the configuration.
+/// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
+[[nodiscard]] client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where);
+
+/// How long brokers that answer may say that they know no such topic.
+inline constexpr std::chrono::seconds longest_unknown{10};
+
+/// Waits until a broker knows all topics of the URL: for `retry_for` until one answers, and for
+/// longest_unknown from its first answer without the topic.
+/// @param heard  called between attempts; ends the waiting by throwing
+/// @throws parameter_error  there is no such topic    @throws backend_error  no broker answers
+void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function<void()>& heard);
+
+/// topic/partition
+[[nodiscard]] std::string lane_name(std::string_view topic, std::int32_t partition);
+/// The parts of a lane_name(); partition -1 if it is not one.
+[[nodiscard]] std::pair<std::string, std::int32_t> lane_parts(std::string_view lane);
+
+}  // namespace everseen::rdkafka

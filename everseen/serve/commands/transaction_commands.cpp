@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "everseen/core/base/names.hpp"
+#include "everseen/serve/base/command.hpp"
+#include "everseen/serve/resp/session.hpp"
+#include "everseen/serve/service/service.hpp"
+
+/// MULTI and EXEC, as pipelines of clients send them: requests are queued, then run in their order. Requests
+/// of other clients may run in between.
+namespace everseen::serve {
+
+namespace {
+
+void multi(call& c) {
+  c.from.begin_transaction();
+  c.reply.ok();
+}
+
+void discard(call& c) {
+  (void)c.from.end_transaction("DISCARD");
+  c.reply.ok();
+}
+
+/// Whether the reply that begins here reports an outage; of an array, whether its first element does.
+bool says_outage(std::string_view reply) {
+  constexpr std::string_view outage = "-OUTAGE ";
+  if (reply.starts_with('*')) reply.remove_prefix(std::min(reply.size(), reply.find('\n') + 1));
+  return reply.starts_with(outage);
+}
+
+/// A worker is held meanwhile, so an outage is waited through once, not for each request.
+void exec(call& c) {
+  const session::transaction all = c.from.end_transaction("EXEC");
+  if (all.is_broken) throw refusal{"EXECABORT Transaction discarded because of previous errors."};
+  c.reply.array(all.requests.size());
+  bool is_away = false;
+  for (const auto& request : all.requests) {
+    const std::vector<std::string_view> words(request.begin(), request.end());
+    const command& entry = command_of(words);
+    const std::size_t before = c.from.output().size();
+    if (is_away && entry.place == runs::on_worker)
+      c.reply.error("OUTAGE not run: the store gave no answer to a request before it in this transaction");
+    else
+      c.from.run_request(entry, words);
+    is_away = is_away || says_outage(std::string_view(c.from.output()).substr(before));
+  }
+}
+
+}  // namespace
+
+std::span<const command> transaction_commands() {
+  static constexpr command commands[] = {
+      {"DISCARD", 1, right::read, runs::at_once, no_keys, discard, nullptr, true},
+      {"EXEC", 1, right::read, runs::on_worker, no_keys, exec, nullptr, true},
+      {"MULTI", 1, right::read, runs::at_once, no_keys, multi, nullptr, true},
+  };
+  return commands;
+}
+
+}  // namespace everseen::serve

@@ -1,0 +1,226 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/basic_dynamic_body.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include "everseen/serve/http/asio_http_head.hpp"
+#include "everseen/serve/http/http_routes.hpp"
+#include "everseen/serve/net/asio_client_connection.hpp"
+
+namespace everseen::serve {
+
+namespace {
+
+namespace http = boost::beast::http;
+
+/// A body grows as bytes arrive, never by an announced length.
+using growing_body = http::basic_dynamic_body<boost::beast::flat_buffer>;
+using request_parser = http::request_parser<growing_body>;
+
+/// Read sizes. An idle connection keeps little memory.
+constexpr std::size_t head_read_bytes = 4 << 10;
+constexpr std::size_t body_read_bytes = 64 << 10;
+constexpr std::uint32_t head_bytes = 16 << 10;
+/// How long a connection is kept alive between requests if no idle timeout is configured.
+constexpr std::chrono::seconds keep_alive{75};
+/// After a refusal, further input is discarded for this long, so that the client can read the reason.
+constexpr std::chrono::seconds lingering{2};
+
+/// Moves requests and answers between a socket and the interface, one after the other.
+///
+/// While a worker answers, nothing is read: later requests wait.
+template <typename Stream>
+class http_connection final : public client_connection<Stream> {
+  using base = client_connection<Stream>;
+  using base::all, base::is_closed, base::is_suspended, base::is_writing, base::read;
+  using clock = connection::clock;
+
+ public:
+  template <typename... Arguments>
+  http_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival& origin,
+                  Arguments&&... stream)
+      : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
+        arrival_(origin),
+        body_(common.requests()) {
+    base::who().last_command = "http";
+    begin_request();
+  }
+
+  void look_at_clock(clock::time_point current_time) override {
+    if (is_suspended()) return;
+    const auto is_over = [&](auto since, std::chrono::seconds limit) {
+      return base::exceeds(current_time - since, limit);
+    };
+    const auto& limits = all().settings();
+    if (is_writing() || is_lingering_) {
+      if (is_over(base::wrote(), is_writing() ? limits.write_timeout : lingering)) base::close();
+    } else if (is_in_request()) {
+      if (is_over(arrived_, limits.request_timeout))
+        refuse({408, "request_timeout", "the rest of the request did not arrive in time"}, is_rest_known::no);
+    } else if (is_over(arrived_, is_known_ ? idle_timeout() : limits.request_timeout)) {
+      base::close();
+    }
+  }
+
+  void drain() override {
+    is_draining_ = true;
+    if (!is_suspended() && !is_writing()) base::close();
+  }
+
+ private:
+  [[nodiscard]] bool is_in_request() const { return parser_->got_some() || buffer_.size() > 0; }
+
+  [[nodiscard]] std::chrono::seconds idle_timeout() const {
+    const std::chrono::seconds asked(all().tunable.idle_timeout_s);
+    return asked.count() > 0 ? asked : keep_alive;
+  }
+
+  void begin_request() {
+    parser_.emplace();
+    parser_->header_limit(head_bytes);
+    parser_->body_limit(all().settings().request.request_bytes);
+    admitted_.reset();
+    head_ = {};
+    body_.give_back();
+    if (buffer_.size() == 0 && buffer_.capacity() > 2 * head_read_bytes && !base::is_reading()) buffer_ = {};
+    arrived_ = clock::now();
+  }
+
+  boost::asio::mutable_buffer room() override {
+    return buffer_.prepare(parser_->is_header_done() ? body_read_bytes : head_read_bytes);
+  }
+
+  void received(std::size_t count) override {
+    if (is_lingering_) return read();  // discarded
+    if (!is_in_request()) arrived_ = base::heard();
+    buffer_.commit(count);
+    serve();
+  }
+
+  void hung_up() override {
+    is_draining_ = true;
+    if (!is_writing() && !is_suspended()) base::close();
+  }
+
+  /// Parses the received bytes, up to the end of one request.
+  void serve() {
+    while (!is_closed() && !is_suspended() && !is_writing() && !is_lingering_) {
+      if (parser_->is_done()) return run();
+      if (buffer_.size() == 0) return read();
+      boost::system::error_code fault;
+      buffer_.consume(parser_->put(buffer_.data(), fault));
+      if (fault && fault != http::error::need_more) return refuse(problem_of(fault), is_rest_known::no);
+      if (!has_room_for_body()) return;
+      if (fault) return read();
+      if (parser_->is_header_done() && !admitted_ && !is_admitted()) return;
+    }
+  }
+
+  /// Many connections hold bodies at the same time, each for as long as its client likes.
+  bool has_room_for_body() {
+    if (body_.hold(parser_->get().body().size())) return true;
+    refuse({503,
+            "busy",
+            "the requests of all clients use all the memory that they may use (--max-bodies); retry soon, or "
+            "send fewer keys at a time",
+            {{"Retry-After", "1"}}},
+           is_rest_known::no);
+    return false;
+  }
+
+  /// Decides by the head alone.
+  bool is_admitted() {
+    head_ = head_of(parser_->get(), arrival_);
+    head_.from = base::who().address;
+    head_.network = base::who().network;
+    head_.known = user_;
+    try {
+      must_be_unambiguous(parser_->get(), parser_->chunked());
+      admitted_ = admit(all(), head_);
+      is_known_ = is_known_ || admitted_->route->needs != right::nothing;
+      if (admitted_->user != nullptr) user_ = admitted_->user;
+    } catch (const http_problem& p) {
+      return refuse(p, parser_->is_done() ? is_rest_known::yes : is_rest_known::no), false;
+    }
+    if (expects_continue(parser_->get())) write("HTTP/1.1 100 Continue\r\n\r\n");
+    return !is_writing();
+  }
+
+  void run() {
+    base::who().last_command.store(admitted_->route->label, std::memory_order_relaxed);
+    const auto body = parser_->get().body().data();
+    head_.body = {static_cast<const char*>(body.data()), body.size()};
+    if (admitted_->route->place == runs::at_once)
+      return answer(all(), *admitted_, head_, [this](const http_response& r) { reply(r, keeps_alive()); });
+    base::suspend();
+    worker_pool& pool = admitted_->route->place == runs::aside ? all().asides() : all().workers();
+    pool.submit([this] {
+      answer(all(), *admitted_, head_, [this](http_response r) noexcept {
+        base::resume([this, r = std::move(r)] { reply(r, keeps_alive()); });
+      });
+    });
+  }
+
+  [[nodiscard]] bool keeps_alive() const { return parser_->get().keep_alive() && !is_draining_; }
+
+  /// Whether a refused request was read to its end, so that the next one can be found.
+  enum class is_rest_known : bool { no, yes };
+  void refuse(const http_problem& p, is_rest_known rest) {
+    must_linger_ = rest == is_rest_known::no;
+    reply(response_of(p), !must_linger_ && p.status != 400 && keeps_alive());
+  }
+
+  void reply(const http_response& r, bool keep) {
+    const http_route* const route = admitted_ ? admitted_->route : route_of(all(), head_);
+    all().http_requests().note(
+        {route == nullptr ? std::string_view() : route->pattern, name_of(head_.method), r.status});
+    all().http_took().note(clock::now() - arrived_);
+    is_last_ = !keep;
+    const bool with_body = head_.method != http_method::head;
+    begin_request();
+    write(encoded(r, with_body, keep));
+  }
+
+  void write(std::string bytes) { base::send(bytes); }
+
+  void sent() override {
+    base::release_sent();
+    if (is_last_ || is_draining_) return end();
+    serve();
+  }
+
+  void end() {
+    is_lingering_ = true;
+    if (!must_linger_) return base::part();
+    base::stop_sending();
+    buffer_.clear();
+    read();
+  }
+
+  const arrival arrival_;
+  boost::beast::flat_buffer buffer_{};
+  std::optional<request_parser> parser_{};
+  http_request head_{};
+  std::optional<admitted_request> admitted_{};
+  byte_budget::share body_;
+  clock::time_point arrived_{};         // the first byte of a request, or the end of the one before it
+  const user_account* user_ = nullptr;  // the last authenticated user
+  bool is_known_ = false;               // a request was admitted that needs a right, unlike the health check
+  bool is_last_ = false;                // the connection ends after the current answer
+  bool must_linger_ = false;
+  bool is_lingering_ = false;
+  bool is_draining_ = false;
+};
+
+}  // namespace
+
+void begin_http_connection(loop& home, service& all, any_socket socket, const arrival& origin,
+                           std::shared_ptr<client> who) {
+  begin_connection<http_connection>(home, all, std::move(socket), origin, std::move(who));
+}
+
+}  // namespace everseen::serve

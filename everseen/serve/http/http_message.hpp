@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace everseen::serve {
+
+struct user_account;
+
+enum class http_method : std::uint8_t { get, head, post, del, other };
+
+/// A request for the interface: the relevant parts of its head, and its body.
+struct http_request {
+  http_method method = http_method::other;
+  std::string target{};  ///< path and query, as sent
+  std::string host{};    ///< all headers: empty if not sent
+  std::string origin{};
+  std::string fetch_site{};  ///< Sec-Fetch-Site
+  std::string content_type{};
+  std::string authorization{};
+  std::string none_match{};  ///< If-None-Match
+  bool takes_gzip = false;   ///< Accept-Encoding
+  std::string_view body{};
+  std::string from{};                   ///< address of the client, for the log
+  std::string network{};                ///< as client::network
+  const user_account* known = nullptr;  ///< the user authenticated by an earlier request on this connection
+  bool is_old = false;                  ///< HTTP/1.0, which need not name a host
+  bool by_loopback = true;              ///< arrived at a TCP address that only this machine can reach
+
+  [[nodiscard]] std::string_view path() const noexcept {
+    return std::string_view(target).substr(0, target.find('?'));
+  }
+  /// The text after the question mark.
+  [[nodiscard]] std::string_view query() const noexcept {
+    const auto found = target.find('?');
+    return found == std::string::npos ? std::string_view() : std::string_view(target).substr(found + 1);
+  }
+  /// Whether it may change something.
+  [[nodiscard]] bool is_unsafe() const noexcept {
+    return method != http_method::get && method != http_method::head;
+  }
+};
+
+struct http_response {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body{};
+  std::vector<std::pair<std::string, std::string>> headers{};  ///< in addition to those of every answer
+};
+
+/// As it is sent.    @param with_body  false: the answer to HEAD, with only the length
+[[nodiscard]] std::string encoded(const http_response& r, bool with_body, bool keep_alive);
+
+}  // namespace everseen::serve

@@ -1,0 +1,114 @@
+#include "everseen/serve/http/http_problem.hpp"
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "everseen/core/base/error.hpp"
+#include "everseen/serve/registry/filter_registry.hpp"
+#include "everseen/text/json.hpp"
+
+namespace everseen::serve {
+
+namespace {
+
+std::string_view title_of(unsigned status) noexcept {
+  switch (status) {
+    case 401:
+      return "Authentication required";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not found";
+    case 405:
+      return "Method not allowed";
+    case 408:
+      return "Request timeout";
+    case 409:
+      return "Conflict";
+    case 413:
+    case 431:
+      return "Too large";
+    case 415:
+      return "Unsupported media type";
+    case 421:
+      return "Wrong host";
+    case 500:
+      return "Server error";
+    case 429:
+      return "Too many attempts";
+    case 503:
+      return "Unavailable";
+    case 507:
+      return "No space";
+    default:
+      return "Invalid request";
+  }
+}
+
+}  // namespace
+
+void refuse_parameter(const std::string& why) {
+  throw http_problem{400, "bad_parameter", why};
+}
+
+http_response response_of(const http_problem& p) {
+  http_response r;
+  r.status = p.status;
+  r.content_type = "application/problem+json";
+  r.headers = p.headers;
+  const nlohmann::ordered_json json = {{"type", "/docs#" + p.reason},
+                                       {"title", title_of(p.status)},
+                                       {"status", p.status},
+                                       {"detail", p.detail},
+                                       {"reason", p.reason}};
+  // The quoted input need not be UTF-8.
+  r.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  return r;
+}
+
+http_problem problem_of(const batch_failure& failure) {
+  switch (failure.why) {
+    case batch_failure::cause::full:
+      if (failure.code == ENOMEM) return {507, "no_room", failure.message};
+      return {409, "full", failure.message};
+    case batch_failure::cause::key:
+      return {422, "key_refused", failure.message};
+    case batch_failure::cause::format:
+      return {500, "damaged", failure.message};
+    case batch_failure::cause::storage:
+    case batch_failure::cause::backend:
+      break;
+  }
+  return {503, "outage", failure.message, {{"Retry-After", "1"}}};
+}
+
+http_problem problem_of_current_exception() {
+  try {
+    throw;
+  } catch (const http_problem& p) {
+    return p;
+  } catch (const name_taken& e) {
+    return {409, "name_taken", e.what()};
+  } catch (const no_filter& e) {
+    return {404, "no_filter", e.what()};
+  } catch (const no_room& e) {
+    return {507, "no_room", e.what()};
+  } catch (const parameter_error& e) {
+    return {400, "bad_parameter", e.what()};
+  } catch (const format_error& e) {
+    return {500, "damaged", e.what()};
+  } catch (const full_error& e) {
+    if (e.code() == ENOMEM) return {507, "no_room", e.what()};
+    return {409, "full", e.what()};
+  } catch (const error& e) {
+    return {503, "outage", e.what(), {{"Retry-After", "1"}}};
+  } catch (const std::bad_alloc&) {
+    return {507, "no_room", "the server is out of memory"};
+  } catch (const std::exception& e) {
+    return {500, "bug", std::string("this is a bug: ") + e.what()};
+  }
+}
+
+}  // namespace everseen::serve

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "everseen/filter/filter.hpp"
+#include "everseen/serve/registry/filter_budget.hpp"
+#include "everseen/serve/registry/filter_figures.hpp"
+#include "everseen/serve/registry/join_queue.hpp"
+#include "everseen/store/port/time_source.hpp"
+
+namespace everseen::serve {
+
+/// Options of the Redis protocol for a new filter that are not part of its spec.
+struct requested_options {
+  /// The requested EXPANSION, for BF.INFO. Only RedisBloom's own layout obeys it; in ours a layer holds
+  /// twice the keys of the one before it: doc/operations.md, "Bloom commands".
+  std::uint32_t expansion = 2;
+};
+
+/// What is known of a filter beside its bits. It survives an outage, after which the filter is reopened.
+struct filter_record {
+  explicit filter_record(const everseen::spec& s) : spec(s) {}
+  const everseen::spec spec;
+  batch_counters count{};
+  recent_figures figures{};
+};
+
+/// An open filter, shared by all clients of the server. Threads: any number.
+struct shared_filter {
+  /// @param known  of the store, from before it was opened
+  shared_filter(std::string key, everseen::filter opened, const filter_facts& known, requested_options w,
+                std::shared_ptr<filter_record> r, filter_budget::share taken, worker_pool& workers,
+                join_queue::limits joined, batch_stats& of_all);
+
+  /// For judge().
+  [[nodiscard]] counted_filter counted() noexcept { return {handle, record->count, of_all}; }
+
+  [[nodiscard]] join_queue& queue(question q) noexcept { return q == question::add ? adds : checks; }
+  [[nodiscard]] bool has_window() const noexcept { return handle.get_spec().window.has_value(); }
+
+  static constexpr std::int64_t no_expiry = INT64_MAX;
+
+  const std::string key;  ///< its name for clients
+  const std::string fingerprint;
+  everseen::filter handle;
+  const std::string identity;  ///< filter_facts::identity
+  const requested_options requested;
+  const std::uint64_t planned_bytes;     ///< of the first layer, which a store may create later
+  std::atomic<std::uint64_t> bytes = 0;  ///< as last measured
+  std::atomic<bool> is_new = true;       ///< to be measured even if no keys were added
+  filter_budget::share room;  ///< as last measured, or more; at first 0 for a filter that was only opened
+  std::atomic<std::int64_t> expires_at_ms = no_expiry;  ///< ms since 1970, as last asked; never: no_expiry
+  std::atomic<bool> is_gone = false;                    ///< dropped, or to be reopened
+  const std::shared_ptr<filter_record> record;
+  batch_stats& of_all;
+  join_queue adds;
+  join_queue checks;
+
+  /// Whether it has expired. Cost: a load; if it has an expiry, also a clock read.
+  [[nodiscard]] bool has_expired() const {
+    const std::int64_t end = expires_at_ms.load(std::memory_order_relaxed);
+    return end != no_expiry && wall_clock().time_since_epoch().count() >= end;
+  }
+  void set_expiry(std::optional<event_time> when) noexcept {
+    expires_at_ms = when ? when->time_since_epoch().count() : no_expiry;
+  }
+};
+
+/// A filter that exists: never null. While it is held, the filter is open and cannot be dropped.
+class open_filter {
+ public:
+  /// @throws no_filter  null: there is none
+  explicit open_filter(std::shared_ptr<shared_filter> found) : filter_(std::move(found)) {
+    if (!filter_) throw no_filter("there is no such filter");
+  }
+  [[nodiscard]] shared_filter& operator*() const noexcept { return *filter_; }
+  [[nodiscard]] shared_filter* operator->() const noexcept { return filter_.get(); }
+  [[nodiscard]] const std::shared_ptr<shared_filter>& shared() const noexcept { return filter_; }
+
+ private:
+  std::shared_ptr<shared_filter> filter_;
+};
+
+}  // namespace everseen::serve

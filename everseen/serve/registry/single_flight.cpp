@@ -1,0 +1,62 @@
+#include "everseen/serve/registry/single_flight.hpp"
+
+#include <thread>
+#include <utility>
+
+namespace everseen::serve {
+
+namespace {
+
+/// A caller fails immediately if an attempt failed this recently and another one is in progress.
+constexpr std::chrono::seconds remembered{60};
+constexpr std::chrono::milliseconds retry_poll_interval{2};
+
+}  // namespace
+
+single_flight::slot& single_flight::slot_of(std::string_view name) noexcept {
+  return slots_[std::hash<std::string_view>()(name) % slots_.size()];
+}
+
+single_flight::hold single_flight::take(std::string_view name) {
+  return hold(slot_of(name).busy);
+}
+
+/// In the order of the slots, so that two callers that want the same two names do not deadlock.
+single_flight::both single_flight::take(std::string_view one, std::string_view other) {
+  slot* first = &slot_of(one);
+  slot* second = &slot_of(other);
+  if (first > second) std::swap(first, second);
+  both taken{hold(first->busy), {}};
+  if (second != first) taken.second = hold(second->busy);
+  return taken;
+}
+
+single_flight::hold single_flight::take_or_fail(std::string_view name) {
+  slot& s = slot_of(name);
+  const auto came = clock::now();
+  hold mine(s.busy, std::try_to_lock);
+  if (mine) return mine;
+  rethrow_since(s, name, came - remembered);
+  // Not lock(): a later caller may get it first, and wait through the next outage before this one.
+  while (!mine.try_lock()) {
+    rethrow_since(s, name, came);
+    std::this_thread::sleep_for(retry_poll_interval);
+  }
+  rethrow_since(s, name, came);
+  return mine;
+}
+
+void single_flight::rethrow_since(slot& s, std::string_view name, clock::time_point since) {
+  const std::scoped_lock alone(s.lock);
+  if (s.fault && s.name == name && s.ended >= since) std::rethrow_exception(s.fault);
+}
+
+void single_flight::note(std::string_view name, std::exception_ptr fault) {
+  slot& s = slot_of(name);
+  const std::scoped_lock alone(s.lock);
+  s.name = name;
+  s.fault = std::move(fault);
+  s.ended = clock::now();
+}
+
+}  // namespace everseen::serve

@@ -1,0 +1,99 @@
+#include "everseen/foreign/guava/guava.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/hash/murmur.hpp"
+
+#include "test/support/binomial.hpp"
+
+namespace everseen::foreign::guava {
+namespace {
+
+using numbers = std::vector<std::uint64_t>;
+constexpr std::uint64_t bits = 3'712;
+
+std::vector<digest> digests() {
+  std::vector<digest> all;
+  for (int i = 0; i < 1'000; ++i) all.push_back(murmur3_x64_128(std::to_string(i)));
+  return all;
+}
+
+TEST(GuavaPositions, Of32BitsAreSignedSumsInvertedWhenNegative) {
+  for (const digest& d : digests()) {
+    numbers found(9);
+    positions(strategy::mitz_32, d, bits, found);
+    for (std::int64_t i = 1; i <= 9; ++i) {
+      const auto a = static_cast<std::int32_t>(static_cast<std::uint32_t>(d.low));
+      const auto b = static_cast<std::int32_t>(static_cast<std::uint32_t>(d.low >> 32));
+      const auto sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(a + i * b));  // wraps like an int
+      EXPECT_EQ(found[static_cast<std::size_t>(i - 1)],
+                static_cast<std::uint64_t>(sum < 0 ? -1 - std::int64_t{sum} : std::int64_t{sum}) % bits);
+    }
+  }
+}
+
+TEST(GuavaPositions, Of64BitsAreSumsWithoutTheirSign) {
+  for (const digest& d : digests()) {
+    numbers found(9);
+    positions(strategy::mitz_64, d, bits, found);
+    for (std::uint64_t i = 0; i < 9; ++i) EXPECT_EQ(found[i], (d.low + i * d.high) % (1ULL << 63) % bits);
+  }
+}
+
+TEST(GuavaShape, IsThatOfTheRecordedFilter) {
+  EXPECT_EQ(smallest(strategy::mitz_64, 500, 0.03), (shape{strategy::mitz_64, 5, 58}));
+}
+
+TEST(GuavaShape, CountsZeroInsertionsAsOne) {
+  EXPECT_EQ(smallest(strategy::mitz_64, 0, 0.03), smallest(strategy::mitz_64, 1, 0.03));
+}
+
+TEST(GuavaShape, IsRefusedWhereGuavaRefusesIt) {
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 100, 0), parameter_error);
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 100, 1), parameter_error);
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 100, -0.5), parameter_error);
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 1, 0.9), parameter_error);      // no bit
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 100, 1e-90), parameter_error);  // 299 probes
+  EXPECT_THROW((void)smallest(strategy::mitz_64, 1ULL << 40, 0.01), parameter_error);
+}
+
+TEST(GuavaFilter, NeverForgetsAndRarelyErrs) {
+  filter f(smallest(strategy::mitz_64, 10'000, 0.01));
+  for (int i = 0; i < 10'000; ++i) f.add("key " + std::to_string(i));
+  std::uint64_t wrong = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    EXPECT_TRUE(f.may_contain("key " + std::to_string(i)));
+    wrong += f.may_contain("other " + std::to_string(i)) ? 1U : 0U;
+  }
+  EXPECT_GE(wrong, test::binomial_floor(10'000, 0.01));
+  EXPECT_LE(wrong, test::binomial_bound(10'000, 0.01));
+}
+
+TEST(GuavaFilter, ReportsWhetherABitChanged) {
+  filter f(smallest(strategy::mitz_32, 100, 0.03));
+  EXPECT_TRUE(f.add("a"));
+  EXPECT_FALSE(f.add("a"));
+  EXPECT_EQ(count_bits(f.bits()), f.get_shape().probes);
+}
+
+TEST(GuavaRedisStrings, AreNumberedFromZero) {
+  EXPECT_EQ(redis_strings::key("phones", 0), "phones-0");
+  EXPECT_EQ(redis_strings::key("phones", 12), "phones-12");
+}
+
+TEST(GuavaRedisStrings, AreFullWhenMoreThanHalfOfTheBitsAreSet) {
+  const shape s = {strategy::mitz_64, 5, 58};
+  EXPECT_FALSE(redis_strings::is_full(1'856, s));
+  EXPECT_TRUE(redis_strings::is_full(1'857, s));
+}
+
+}  // namespace
+}  // namespace everseen::foreign::guava

@@ -1,0 +1,121 @@
+// MULTI and EXEC beside other clients, and in an outage.
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/serve/replies.hpp"
+#include "test/serve/serving.hpp"
+#include "test/support/places.hpp"
+#include "test/support/program.hpp"
+#include "test/support/redis_server.hpp"
+
+namespace everseen::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using clock = std::chrono::steady_clock;
+
+class Transactions : public testing::TestWithParam<const char*> {
+ protected:
+  static std::string store(const redis_server& redis) {
+    return std::string(GetParam()) == "redis" ? redis.unix_url() : "mem:";
+  }
+  redis_server redis_{};
+  serving server_{store(redis_), {"--threads", "2"}};
+};
+INSTANTIATE_TEST_SUITE_P(Stores, Transactions, testing::Values("mem", "redis"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST_P(Transactions, BlockNobodyWhenTheirClientDisconnects) {
+  for (int i = 0; i < 50; ++i) {
+    raw_client gone(server_.path());
+    gone.send("MULTI\r\nBF.ADD a x\r\nRENAME a b\r\nBF.ADD a y\r\nDEL a b\r\nEXEC\r\n");
+  }
+  raw_client client(server_.path());
+  EXPECT_EQ(client.ask("BF.ADD c x\r\n", 4), ":1\r\n");
+  EXPECT_EQ(client.ask("MULTI\r\nPING\r\nEXEC\r\n", 25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+}
+
+std::string repeated(const std::string& request, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += request;
+  return all;
+}
+
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
+TEST(TransactionsBesideASlowReader, AreRunAndSoAreLaterRequests) {
+  serving server("mem:", {"--max-output", "8388608"});
+  raw_client client(server.path()), silent(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  const std::string requests = repeated("BF.INFO a\r\n", 200'000);
+  ASSERT_LT(silent.send_what_fits(requests, 1s), requests.size()) << "the server should accept no more";
+  EXPECT_EQ(client.ask("MULTI\r\nBF.ADD a y\r\nEXEC\r\n", 22), "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n");
+  EXPECT_EQ(client.ask("BF.ADD a z\r\n", 4), ":1\r\n");
+}
+
+TEST(Transaction, IsAnsweredThoughTheAnswerExceedsTheBufferOfAClient) {
+  serving server("mem:", {"--max-output", "65536"});
+  raw_client client(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  constexpr int requests = 1000;
+  client.send("MULTI\r\n" + repeated("BF.INFO a\r\n", requests) + "EXEC\r\nQUIT\r\n");
+  const std::string said = client.receive_all();
+  EXPECT_GT(said.size(), 64U << 10);
+  EXPECT_THAT(said, HasSubstr("*1000\r\n"));
+  EXPECT_TRUE(said.ends_with("+OK\r\n"))
+      << said.substr(said.size() - std::min<std::size_t>(said.size(), 100));
+}
+
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
+TEST(TransactionsInAnOutage, DelayOneRequestOfAPipelineAndNotAll) {
+  redis_server redis;
+  serving server(redis.url("/?retry_for=1s&timeout=1s"));
+  raw_client client(server.path()), other(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  redis.stop();
+  const auto began = clock::now();
+  client.send(repeated("TTL a\r\n", 20));
+  EXPECT_THAT(client.receive(7), StartsWith("-OUTAGE"));
+  other.send("MULTI\r\nPING\r\nEXEC\r\n");
+  EXPECT_EQ(other.receive(25), "+OK\r\n+QUEUED\r\n*1\r\n+PONG\r\n");
+  EXPECT_LT(clock::now() - began, 18s) << "each of twenty would wait for a second";
+}
+
+// Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
+TEST(TransactionsInAnOutage, RetryThroughOneOutageAndNotOneForEachRequest) {
+  redis_server redis;
+  serving server(redis.url("/?retry_for=4s&timeout=1s"));
+  raw_client client(server.path());
+  ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
+  redis.stop();
+  raw_client other(server.path()), third(server.path());
+  const auto began = clock::now();
+  client.send(
+      "MULTI\r\nBF.ADD a y\r\nBF.ADD b y\r\nBF.ADD c y\r\nBF.ADD d y\r\nBF.ADD e y\r\nPING\r\nEXEC\r\n");
+  std::this_thread::sleep_for(100ms);
+  other.send("BF.EXISTS a x\r\n");
+  EXPECT_EQ(third.ask("PING\r\n", 7), "+PONG\r\n");
+  EXPECT_LT(clock::now() - began, 3500ms) << "requests without a filter do not wait";
+  EXPECT_THAT(other.receive(8), StartsWith("-OUTAGE"));
+  EXPECT_LT(clock::now() - began, 16s) << "each of five would wait for four seconds";
+  const std::string queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
+  client.receive(queued.size());
+  std::string said = client.receive(5);
+  while (said.find("+PONG") == std::string::npos) said += client.receive(1);
+  EXPECT_THAT(said, StartsWith("*6\r\n"));
+  EXPECT_THAT(said, HasSubstr("-OUTAGE not run"));
+  const auto stopping = clock::now();
+  EXPECT_EQ(server.stop().exit_code, 0);
+  EXPECT_LT(clock::now() - stopping, 15s);
+}
+
+}  // namespace
+}  // namespace everseen::test
