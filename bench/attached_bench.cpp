@@ -42,7 +42,7 @@ double measure_pipeline(const redis::attachment& a, const std::vector<std::strin
         wire += add ? redis::encode({"SETBIT", a.key, std::to_string(p), "1"})
                     : redis::encode({"GETBIT", a.key, std::to_string(p)});
       const redis::request r{{a.key, 0}, std::move(wire), positions.size(), true};
-      require(server().session().exchange(std::span(&r, 1)).front().has_value(), "a pipeline");
+      require(server().connections().exchange(std::span(&r, 1)).front().has_value(), "a pipeline");
     }
   });
   return static_cast<double>(keys.size()) / took;

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "everseen/filter/claim_scatter.hpp"
+#include "everseen/filter/scatter.hpp"
 #include "everseen/redis/redis_store.hpp"
 #include "everseen/store/file/file_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"

@@ -7,7 +7,7 @@
 //
 // `vs_reading` is the time divided by that of reading the same strings by GETRANGE, in pages of the same
 // length and with the same parallelism, and discarding them: measured before each opening, by the same kind
-// of session.
+// of server_connections.
 
 #include <algorithm>
 #include <cstdint>
@@ -75,11 +75,11 @@ class large_filter {
   }
 
   void find_strings() {
-    const redis::reply keys = server_.session().ask({}, {"KEYS", "*"});
+    const redis::reply keys = server_.connections().ask({}, {"KEYS", "*"});
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const std::string key(keys[i].text());
-      if (server_.session().ask({}, {"TYPE", key}).text() != "string") continue;
-      const auto bytes = static_cast<std::uint64_t>(server_.session().ask({}, {"STRLEN", key}).integer());
+      if (server_.connections().ask({}, {"TYPE", key}).text() != "string") continue;
+      const auto bytes = static_cast<std::uint64_t>(server_.connections().ask({}, {"STRLEN", key}).integer());
       strings_.push_back({key, bytes});
       bytes_ += bytes;
     }
@@ -91,7 +91,7 @@ class large_filter {
   std::uint64_t bytes_ = 0;
 };
 
-void read_all(redis::session& from, const std::vector<stored_string>& strings) {
+void read_all(redis::server_connections& from, const std::vector<stored_string>& strings) {
   constexpr std::uint64_t page_bytes = std::uint64_t{1} << 20;
   constexpr std::size_t pages_at_once = 8;
   for (const stored_string& s : strings)
@@ -118,7 +118,7 @@ tally judge(everseen::filter& by, access how, std::uint64_t seed) {
 
 void open_1_GB(benchmark::State& state, access how) {
   large_filter& large = large_filter::instance();
-  redis::session reader(redis::parse_redis_url(large.server().unix_url()));
+  redis::server_connections reader(redis::parse_redis_url(large.server().unix_url()));
   double opening = 0, reading = 0, own = 0, redis = 0;
   for (auto _ : state) {
     reading += seconds([&] { read_all(reader, large.strings()); });

@@ -59,9 +59,10 @@ double setbit_ns(unsigned probes) {
       wire += redis::encode({"SETBIT", "published", std::to_string(positions[i]), "1"});
   }
   const redis::request r{{}, std::move(wire), bits, true};
-  known.at(probes) = server_ns(
-      keys, [&] { require(server().session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT"); });
-  (void)server().session().ask({}, {"UNLINK", "published"});
+  known.at(probes) = server_ns(keys, [&] {
+    require(server().connections().exchange(std::span(&r, 1)).front().has_value(), "SETBIT");
+  });
+  (void)server().connections().ask({}, {"UNLINK", "published"});
   return known.at(probes);
 }
 
@@ -173,8 +174,8 @@ void add_keys(benchmark::State& state) {
   constexpr std::size_t keys = 1'000'000, keys_a_command = 100;
   double cpu = 0, wall = 0;
   for (auto _ : state) {
-    (void)server().session().ask({}, {"UNLINK", "items"});
-    (void)server().session().ask({}, {"EVERSEEN.RESERVE", "items", "0.005", "11400000"});
+    (void)server().connections().ask({}, {"UNLINK", "items"});
+    (void)server().connections().ask({}, {"EVERSEEN.RESERVE", "items", "0.005", "11400000"});
     std::vector<redis::request> requests;
     for (std::size_t from = 0; from < keys;) {
       std::string wire;
@@ -189,7 +190,7 @@ void add_keys(benchmark::State& state) {
     cpu += server_ns(keys, [&] {
       wall += seconds([&] {
         std::size_t fresh = 0;
-        for (const redis::answer& a : server().session().exchange(requests))
+        for (const redis::answer& a : server().connections().exchange(requests))
           for (const redis::reply& r : *a)
             for (std::size_t i = 0; i < r.size(); ++i) fresh += r[i].integer() == 1;
         require(fresh > keys * 994 / 1000, "verdicts");

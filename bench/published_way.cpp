@@ -23,13 +23,13 @@ void published_way::measure(redis_server& server, unsigned probes) {
       for (std::size_t i = 0; i < count; ++i)
         wire += redis::encode({"SETBIT", "published", std::to_string(positions[i]), "1"});
       const redis::request r{{}, std::move(wire), count, true};
-      require(server.session().exchange(std::span(&r, 1)).front().has_value(), "SETBIT");
+      require(server.connections().exchange(std::span(&r, 1)).front().has_value(), "SETBIT");
     }
   });
   keys += static_cast<double>(digests.size());
   wall_seconds += took;
   cpu_seconds += server.cpu_seconds() + own_cpu_seconds() - cpu_before;
-  (void)server.session().ask({}, {"UNLINK", "published"});
+  (void)server.connections().ask({}, {"UNLINK", "published"});
 }
 
 }  // namespace everseen::bench

@@ -35,8 +35,8 @@ redis_server::redis_server(const std::vector<std::string>& more) {
   arguments.push_back(nullptr);
   require(posix_spawnp(&pid_, "setpriv", nullptr, nullptr, arguments.data(), environ) == 0,
           "cannot start redis-server");
-  session_.emplace(redis::parse_redis_url(url()));  // retries until the server answers
-  (void)session_->ask({}, {"PING"}, true);
+  connections_.emplace(redis::parse_redis_url(url()));  // retries until the server answers
+  (void)connections_->ask({}, {"PING"}, true);
 }
 
 redis_server::~redis_server() {
@@ -46,7 +46,7 @@ redis_server::~redis_server() {
 }
 
 double redis_server::cpu_seconds() {
-  const redis::reply info = session_->ask({}, {"INFO", "cpu"});
+  const redis::reply info = connections_->ask({}, {"INFO", "cpu"});
   const std::string text(info.text());
   const auto number = [&](const std::string& name) {
     const std::size_t at = text.find(name);
@@ -57,7 +57,7 @@ double redis_server::cpu_seconds() {
 }
 
 void redis_server::clear() {
-  (void)session_->ask({}, {"FLUSHALL"});
+  (void)connections_->ask({}, {"FLUSHALL"});
 }
 
 namespace {

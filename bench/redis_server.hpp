@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::bench {
 
@@ -29,7 +29,7 @@ class redis_server {
   [[nodiscard]] std::string unix_url(const std::string& options = "") const {
     return "unix:" + folder_ + "/redis.sock" + options;
   }
-  [[nodiscard]] redis::session& session() { return *session_; }
+  [[nodiscard]] redis::server_connections& connections() { return *connections_; }
   /// User and system time of the server so far, by INFO.
   [[nodiscard]] double cpu_seconds();
   void clear();
@@ -38,7 +38,7 @@ class redis_server {
   std::string folder_;
   std::string address_;
   pid_t pid_ = -1;
-  std::optional<redis::session> session_;
+  std::optional<redis::server_connections> connections_;
 };
 
 /// User and system time of this process so far.

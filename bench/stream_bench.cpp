@@ -63,7 +63,7 @@ class by_hand {
   by_hand(redis_server& server, unsigned probes) : server_(server), probes_(probes) {
     std::ifstream in(clicks::instance().file());
     for (std::string line; lines_.size() < count && std::getline(in, line);) lines_.push_back(line);
-    script_ = std::string(server.session().ask({"b", 0}, {"SCRIPT", "LOAD", text}).text());
+    script_ = std::string(server.connections().ask({"b", 0}, {"SCRIPT", "LOAD", text}).text());
   }
 
   /// @return events a second
@@ -74,7 +74,7 @@ class by_hand {
       calls.push_back(call(lines_[i]));
       if (calls.size() < 1'000 && i + 1 < lines_.size()) continue;
       took += seconds([&] {
-        for (const redis::answer& a : server_.session().exchange(calls))
+        for (const redis::answer& a : server_.connections().exchange(calls))
           require(a && !a->back().is_error(), "the peer was refused");
       });
       calls.clear();

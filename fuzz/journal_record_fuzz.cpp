@@ -19,7 +19,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/journal_record.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "everseen/redis/wire/refusal.hpp"
+#include "everseen/redis/wire/reply.hpp"
 #include "everseen/redis/wire/reply_reader.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "everseen/capi/handles.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/filter/claim_scatter.hpp"
+#include "everseen/filter/scatter.hpp"
 
 // Jobs: events that take effect once.
 namespace everseen::capi {

@@ -9,7 +9,6 @@
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/redis/wire/random_name.hpp"
 #include "everseen/wire/client_protocol.hpp"
 #include "everseen/wire/request_parser.hpp"
 

@@ -11,7 +11,7 @@
 #include "everseen/client/server_link.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::client {
 
@@ -64,7 +64,7 @@ class batch_sender {
   const key_question question_;
   const partition_batch& batch_;
   const std::vector<batch_part> parts_;
-  const redis::session_pool::lease connections_;
+  const redis::connection_pool::lease connections_;
   batch_numbering* const numbering_;    // null: nothing is added
   std::size_t done_ = 0;                // parts
   bool is_refused_ = false;             // the session was unknown to the server when the last part arrived

@@ -99,7 +99,7 @@ format_error server_link::no_answer(std::string_view filter) const {
                       " that is none; use programs of one version");
 }
 
-batch_numbering& server_link::numbering_of(const redis::session& connection) const {
+batch_numbering& server_link::numbering_of(const redis::server_connections& connection) const {
   const std::scoped_lock alone(lock_);
   return numbering_[connection.name()];
 }

@@ -14,7 +14,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
 
@@ -46,7 +46,7 @@ struct remote_state {
 /// The connections of a process to one `everseen serve`. Threads: any number may call any function.
 class server_link {
  public:
-  /// Opens no connection yet.    @throws parameter_error  as redis::session_pool
+  /// Opens no connection yet.    @throws parameter_error  as redis::connection_pool
   explicit server_link(redis::redis_url url) : pool_(std::move(url)) {}
 
   /// Whether a command may be sent again after its answer was lost.
@@ -67,9 +67,9 @@ class server_link {
   /// @throws no_filter, error  as ask
   [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;
 
-  [[nodiscard]] redis::session_pool::lease take() const { return pool_.take(); }
+  [[nodiscard]] redis::connection_pool::lease take() const { return pool_.take(); }
   /// The numbering of the batch session that belongs to the connections that this thread has taken.
-  [[nodiscard]] batch_numbering& numbering_of(const redis::session& connection) const;
+  [[nodiscard]] batch_numbering& numbering_of(const redis::server_connections& connection) const;
 
   /// The error for a reply that no such server gives.
   [[nodiscard]] format_error no_answer(std::string_view filter) const;
@@ -81,9 +81,9 @@ class server_link {
   }
 
  private:
-  mutable redis::session_pool pool_;
+  mutable redis::connection_pool pool_;
   mutable std::mutex lock_{};                                                // guards the map, not its values
-  mutable std::map<std::string, batch_numbering, std::less<>> numbering_{};  // by session::name()
+  mutable std::map<std::string, batch_numbering, std::less<>> numbering_{};  // by server_connections::name()
 };
 
 }  // namespace everseen::client

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "everseen/filter/claim_scatter.hpp"
 #include "everseen/filter/room.hpp"
+#include "everseen/filter/scatter.hpp"
 
 namespace everseen {
 

@@ -5,7 +5,7 @@
 #include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/redisbloom/chain_spec.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 
 namespace everseen {
 

@@ -1,13 +1,28 @@
 #include "everseen/jobs/job.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/fault_point.hpp"
+#include "everseen/filter/room.hpp"
 #include "everseen/jobs/job_marks.hpp"
+
+// Why no event is lost or takes effect twice: the drawing in job.hpp, and doc/streams.md, "Steps of a batch".
+//
+// - The sink's note (how long its file was) is stored with the positions of the sources, in one step, and
+// only if
+//   no other worker has moved these positions. So of two workers that have put the same records, one settles
+//   them.
+// - Each partition of Kafka has a queue of its own, each consumer of a Redis stream a lease. Both ensure that
+// a
+//   lane's events reach the ledger in ascending order, from one worker at a time. kafka_sink is the only sink
+//   that must know its source: its transactions carry the offsets of the source's group.
+// - The queue between the two threads is short, so a slow store slows reading.
+// - fault_point() marks the steps. The crash matrix of the tests kills the process at each of them.
 
 namespace everseen {
 
@@ -182,6 +197,312 @@ void job::report() {
   if (!options_.progress) return;
   result_.lag = parts_.from.lag();
   options_.progress(result_);
+}
+
+/// The steps of a batch up to its output.
+
+/// @return false  the batch was abandoned, and the job is to end
+bool job::deal_with(event_batch& batch) {
+  if (parts_.from.ownership_of(batch.from.lane, batch.from.generation) != source::ownership::ours) {
+    parts_.from.abandoned(batch.from);
+    return true;
+  }
+  pass_over_settled(batch);
+  const bool moves_its_lane = !batch.stops_at && batch.from.next > lanes_[batch.from.lane].settled;
+  if (!batch.positions.empty() || !batch.bad.empty() || moves_its_lane) take_part();
+  auto failure = claim(batch);
+  const bool full = failure && failure->why == batch_failure::cause::full;
+  if (failure && !full) {
+    const bool away = failure->why == batch_failure::cause::backend;
+    if (!away || !stopping_) failure->raise();
+    parts_.from.abandoned(batch.from);
+    return false;
+  }
+  if (full) {  // all before the first event without room is complete
+    name_remedy(*failure, parts_.seen, adder::job);
+    const auto first = std::ranges::find(verdicts_, verdict::unknown);
+    failure->message +=
+        "; " +
+        parts_.from.place_of(batch.from.lane,
+                             batch.positions[static_cast<std::size_t>(first - verdicts_.begin())]) +
+        " is the first event without room, and no more input was read";
+    batch.end_before(static_cast<std::size_t>(first - verdicts_.begin()));
+    verdicts_.erase(first, verdicts_.end());
+    claimed_before_.resize(verdicts_.size());
+  }
+  fault_point("claimed");
+  put(batch);
+  fault_point("put");
+  remember(batch);
+  if (full) failure->raise();
+  return true;
+}
+
+/// Records which sink is used, and where it begins, before anything is put out: the next run needs that to
+/// take records back. It does so only with the first batch, because a run that claims nothing must leave
+/// nothing behind. So it first checks again that this run matches what other workers recorded in the
+/// meantime.
+void job::take_part() {
+  if (takes_part_) return;
+  try {
+    if (options_.examine) options_.examine();
+    if (sink_is_new_) static_cast<void>(put_down({}));  // contains no lane, so nothing refuses it
+    takes_part_ = true;
+  } catch (const backend_error&) {
+    if (options_.on_outage != job_options::outage::pass) throw;
+  }
+}
+
+/// Records put in an earlier generation are settled, or taken back, before this generation puts any.
+void job::begin_turn(const source_batch& batch) {
+  if (reached_.contains(batch.lane)) settle(if_unavailable::later);
+  lane& entry = lanes_[batch.lane];
+  entry.generation = batch.generation;
+  entry.looked_up = false;
+}
+
+/// Skips what another worker has settled and what this one has already put out: a lane that begins again is
+/// read from its settled position, which may be far back.
+void job::pass_over_settled(event_batch& batch) {
+  if (batch.from.begins) begin_turn(batch.from);
+  static_cast<void>(look_up(batch.from.lane));
+  const lane& known = lanes_[batch.from.lane];
+  batch.drop_before(std::max(known.settled, known.put));
+}
+
+/// @return false  the store is unavailable, and the job continues without it
+bool job::look_up(const std::string& name) {
+  lane& entry = lanes_[name];
+  if (entry.looked_up) return true;
+  try {
+    const auto known = parts_.book.checkpoints();
+    if (const auto found = known.find(name); found != known.end()) {
+      parts_.from.must_be_of(found->second);
+      // If records are already put, settling detects this, and the sink takes back the excess.
+      if (!reached_.contains(name)) entry.settled = std::max(entry.settled, found->second.position);
+    } else {
+      doubt(name);
+    }
+  } catch (const backend_error&) {
+    if (options_.on_outage != job_options::outage::pass) throw;
+    entry.passed = true;
+    if (!result_.passed) result_.passed = batch_failure::from_current_exception();
+    return false;
+  }
+  return entry.looked_up = true;
+}
+
+/// Once a job: the reason is the same for each lane.
+void job::doubt(const std::string& name) {
+  if (warned_ || !options_.warn) return;
+  const std::string why = parts_.from.warning_about(name);
+  if (why.empty()) return;
+  warned_ = true;
+  options_.warn(why);
+}
+
+/// @return why the job is to end
+std::optional<batch_failure> job::claim(const event_batch& batch) {
+  const std::size_t count = batch.positions.size();
+  verdicts_.assign(count, verdict::unknown);
+  claimed_before_.assign(count, 0);
+  if (count == 0) return {};
+  if (auto first = parts_.from.known_before(batch.from)) {
+    reached_.insert_or_assign(batch.from.lane, *std::move(first));
+    lanes_[batch.from.lane].passed = true;
+  }
+  if (!may_claim(batch.from.lane)) return {};
+  const std::size_t per_event = options_.events.counts.size();
+  const auto batches = sorted_.sort(
+      {batch.digests, batch.positions, batch.times, {batch.names.all(), batch.of_event, per_event}},
+      parts_.seen.get_spec().partitions);
+  const auto judged = parts_.book.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
+  sorted_.gather(verdicts_, claimed_before_);
+  if (judged) return {};
+  const bool away = judged.error().why == batch_failure::cause::backend;
+  if (!away || options_.on_outage != job_options::outage::pass) return judged.error();
+  lanes_[batch.from.lane].passed = true;
+  if (!result_.passed) result_.passed = judged.error();
+  return {};
+}
+
+/// Events that were put out without a verdict must be settled before anything after them is claimed:
+/// otherwise a replay would get `seen` for them. The same holds for what the source must record of a batch
+/// before it is claimed.
+bool job::may_claim(const std::string& name) {
+  const lane& entry = lanes_[name];
+  return (!entry.passed || settle(if_unavailable::later)) && entry.looked_up;
+}
+
+/// Side outputs come first: they are at least once in any case, and if one fails, the sink has nothing yet
+/// to take back.
+void job::put(const event_batch& batch) {
+  write_aside(batch);
+  if (parts_.target == nullptr) return;
+  sink_is_whole_ = false;
+  parts_.target->put({batch.from, verdicts_, claimed_before_});
+}
+
+void job::write_aside(const event_batch& batch) {
+  const auto write = [&](output* target, verdict wanted) {
+    if (target == nullptr) return;
+    std::string text;
+    for (std::size_t i = 0; i < verdicts_.size(); ++i)
+      if (verdicts_[i] == wanted) (text += batch.from.records[i].bytes) += options_.separator;
+    if (!text.empty()) target->write(text);
+  };
+  write(options_.seen_to, verdict::seen);
+  write(options_.late_to, verdict::late);
+  if (options_.bad_to == nullptr || batch.bad.empty()) return;
+  std::string text;
+  for (const bad_record& bad : batch.bad) (text += bad.bytes) += options_.separator;
+  options_.bad_to->write(text);
+}
+
+void job::remember(const event_batch& batch) {
+  for (const verdict v : verdicts_) {
+    result_.verdicts.fresh += v == verdict::fresh;
+    result_.verdicts.seen += v == verdict::seen;
+    result_.verdicts.late += v == verdict::late;
+    result_.verdicts.unknown += v == verdict::unknown;
+  }
+  result_.events += verdicts_.size();
+  if (result_.bad == 0 && !batch.bad.empty()) result_.first_bad = to_string(batch.bad.front());
+  result_.bad += batch.bad.size();
+  result_.replayed +=
+      static_cast<std::uint64_t>(std::count(claimed_before_.begin(), claimed_before_.end(), 1));
+  result_.bytes += batch.bytes;
+  if (!batch.absent.empty()) result_.absent = batch.absent;
+  if (batch.newest) result_.newest = std::max(result_.newest.value_or(*batch.newest), *batch.newest);
+  sink_is_whole_ = true;
+  lane& entry = lanes_[batch.from.lane];
+  entry.put = std::max(entry.put, batch.from.next);
+  has_ended_lane_ |= batch.from.ends;
+  if (batch.stops_at && batch.positions.empty() && batch.bad.empty()) return;  // nothing was claimed
+  checkpoint reached = parts_.from.reached(batch.from);
+  if (reached.position <= entry.settled) {  // skipped: writing it would move the position back
+    parts_.from.settled({&reached, 1});
+    return;
+  }
+  checkpoint& furthest = reached_[reached.source];  // a batch that was read again may end before it
+  if (furthest.position <= reached.position) furthest = std::move(reached);
+  unsettled_since_.push_back(batch.read_at);
+  unsettled_events_ += batch.positions.size();
+}
+
+/// How a job settles what it has put out.
+
+/// @return false  the store is unavailable, and the job continues without it: settle later
+bool job::settle(if_unavailable then) {
+  settled_at_ = std::chrono::steady_clock::now();
+  unsettled_events_ = 0;
+  has_ended_lane_ = false;
+  if (reached_.empty()) return true;
+  commit();
+  try {
+    while (!put_down(all_reached())) {
+      leave_settled();
+      commit();
+    }
+  } catch (const backend_error&) {
+    if (!sink_is_whole_ || then == if_unavailable::fail || options_.on_outage != job_options::outage::pass)
+      throw;
+    return false;
+  }
+  fault_point("settled");
+  if (parts_.target != nullptr) {
+    sink_is_whole_ = false;
+    parts_.target->settled();
+    sink_is_whole_ = true;
+  }
+  account();
+  return true;
+}
+
+/// The ledger refused the settlement. Either another worker has the same lanes, or had them while this
+/// process was stopped, and has settled some of these records; or this worker settled them and the answer
+/// was lost. The sink's mark, which no other worker writes, distinguishes the two. Settled records are not
+/// put here again; unsettled ones may still be.
+void job::leave_settled() {
+  const auto known = parts_.book.checkpoints();
+  must_have_kept(known);
+  const auto mark = known.find(options_.sink_name);
+  sink_is_whole_ = false;
+  parts_.target->leave_settled(mark == known.end() ? std::string_view() : mark->second.note, known);
+  for (auto& [name, lane] : lanes_)
+    if (const auto found = known.find(name); found != known.end())
+      lane.settled = std::max(lane.settled, found->second.position);
+  std::erase_if(reached_, [this](const auto& each) {
+    const lane& entry = lanes_.at(each.first);
+    // If the lane is settled up to here, the note that identifies its next batch must still be written.
+    if (each.second.position > entry.settled || (each.second.position == entry.settled && entry.passed))
+      return false;
+    parts_.from.settled({&each.second, 1});
+    return true;
+  });
+}
+
+/// A ledger that went back would refuse every settlement from the position that this job knows.
+/// @throws format_error
+void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const {
+  for (const auto& [name, position] : reached_) {
+    const auto found = known.find(name);
+    const std::uint64_t has = found == known.end() ? 0 : found->second.position;
+    const std::uint64_t had = lanes_.at(name).settled;
+    if (has < had)
+      throw format_error(
+          "the ledger has forgotten what was settled of '" + name + "': it has " + std::to_string(has) +
+          ", and had " + std::to_string(had) +
+          ": its server was restarted without 'appendfsync always', or a replica that lagged took its "
+          "place. Events may be repeated: start over, with a new filter");
+  }
+}
+
+void job::commit() {
+  if (parts_.target != nullptr) {
+    sink_is_whole_ = false;
+    parts_.target->leave_lost(reached_);
+    for (auto& [name, lane] : lanes_)
+      if (!reached_.contains(name)) lane.put = lane.settled;
+    sink_note_ = parts_.target->commit(all_reached());
+    sink_is_whole_ = true;
+  }
+  fault_point("committed");
+}
+
+/// Writes the positions, the matching note of the sink, and the time, in one step.
+/// @return false  another worker has settled some of it
+bool job::put_down(std::vector<checkpoint> reached) const {
+  if (!sink_note_.empty())
+    for (checkpoint& each : reached) each.from = lanes_.find(each.source)->second.settled;
+  if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
+  if (options_.reading.clock) {
+    const auto current = options_.reading.clock().time_since_epoch();
+    reached.push_back(
+        {std::string(job_marks::last_settled), static_cast<std::uint64_t>(current.count()), {}});
+  }
+  return parts_.book.settle(reached);
+}
+
+void job::account() {
+  const auto all = all_reached();
+  parts_.from.settled(all);
+  fault_point("accounted");
+  for (const checkpoint& each : all) {
+    lanes_[each.source].settled = each.position;
+    lanes_[each.source].passed = false;
+  }
+  reached_.clear();
+  const auto current = std::chrono::steady_clock::now();
+  if (options_.settled)
+    for (const auto since : unsettled_since_) options_.settled(current - since);
+  unsettled_since_.clear();
+}
+
+std::vector<checkpoint> job::all_reached() const {
+  std::vector<checkpoint> all;
+  for (const auto& [name, position] : reached_) all.push_back(position);
+  return all;
 }
 
 }  // namespace everseen

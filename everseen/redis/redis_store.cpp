@@ -26,19 +26,19 @@ constexpr std::chrono::minutes between_sweeps{1};
 using purpose = fleet_servers::purpose;
 
 /// Where nobody has decided: servers that can.
-judge_kind judge_for(session& connections) {
+judge_kind judge_for(server_connections& connections) {
   return have_module(connections) ? judge_kind::server : judge_kind::client;
 }
 
 /// A filter from elsewhere, such as a file, does not say who can judge it here.
-spec judged_here(session& connections, spec s) {
+spec judged_here(server_connections& connections, spec s) {
   if (s.judge == judge_kind::server) s.judge = judge_for(connections);
   return s;
 }
 
 /// The clock of the server that has a key, extrapolated by this machine's clock, so that no batch needs to
 /// ask for the time.
-time_source clock_of(session& connections, const std::string& key) {
+time_source clock_of(server_connections& connections, const std::string& key) {
   using ours = std::chrono::steady_clock;
   return [then = server_time(connections, key), since = ours::now()] {
     return then + std::chrono::floor<std::chrono::milliseconds>(ours::now() - since);
@@ -66,7 +66,7 @@ std::shared_ptr<stored_filter> redis_store::create(std::string_view name, const 
   validate_filter_name(name);
   if (s.judge == judge_kind::client) require_that_clients_hold(servers_.url(), s);
   const auto pool = servers_.connected(purpose::found);
-  const session_pool::lease connections = pool->take();
+  const connection_pool::lease connections = pool->take();
   if (s.judge == judge_kind::server) require_module(*connections);
   const filter_identity made = directory_.create(*connections, name, s, life);
   sweep(*connections);
@@ -80,7 +80,7 @@ filter_facts redis_store::facts(std::string_view name) const {
 
 void redis_store::expire_at(std::string_view name, std::optional<event_time> when) {
   const auto pool = servers_.connected();
-  const session_pool::lease connections = pool->take();
+  const connection_pool::lease connections = pool->take();
   const found_filter f = directory_.look_up(*connections, name, true);
   require_own(name, f.header, "its program decides when it ends");
   redis::expire_at(*connections, std::string(name), f.identity, f.header, when);
@@ -88,14 +88,14 @@ void redis_store::expire_at(std::string_view name, std::optional<event_time> whe
 
 std::vector<std::string> redis_store::jobs(std::string_view name) const {
   const auto pool = servers_.connected();
-  const session_pool::lease connections = pool->take();
+  const connection_pool::lease connections = pool->take();
   const filter_identity f = directory_.open(*connections, name, false);
   return job_list(std::string(name), f).names(*connections);
 }
 
 void redis_store::end_job(std::string_view name, std::string_view job) {
   const auto pool = servers_.connected();
-  const session_pool::lease connections = pool->take();
+  const connection_pool::lease connections = pool->take();
   const filter_identity f = directory_.open(*connections, name, true);
   job_list(std::string(name), f).end(*connections, job);
 }
@@ -111,7 +111,7 @@ void redis_store::unlink(std::string_view newer) {
 
 std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access mode) {
   const auto pool = servers_.connected();
-  const session_pool::lease connections = pool->take();
+  const connection_pool::lease connections = pool->take();
   const auto older = asked_first(directory_.links().all(*connections), name);
   auto opened = older ? open_linked(*connections, name, *older, mode) : open_alone(*connections, name, mode);
   if (mode == access::write) sweep(*connections);
@@ -119,7 +119,7 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access m
 }
 
 /// Who opens or creates a filter gets it even if others cannot be removed: the next client tries again.
-void redis_store::sweep(session& connections) {
+void redis_store::sweep(server_connections& connections) {
   {
     const std::scoped_lock alone(lock_);
     const auto current_time = std::chrono::steady_clock::now();
@@ -133,7 +133,7 @@ void redis_store::sweep(session& connections) {
   }
 }
 
-std::shared_ptr<stored_filter> redis_store::open_alone(session& connections, std::string_view name,
+std::shared_ptr<stored_filter> redis_store::open_alone(server_connections& connections, std::string_view name,
                                                        access mode) {
   const auto pool = servers_.connected();
   const found_filter found = directory_.look_up(connections, name, mode == access::write);
@@ -145,8 +145,9 @@ std::shared_ptr<stored_filter> redis_store::open_alone(session& connections, std
   return std::make_shared<followed_filter>(pool, std::string(name), found.identity, mode);
 }
 
-std::shared_ptr<stored_filter> redis_store::open_linked(session& connections, std::string_view name,
-                                                        const predecessor& older, access mode) {
+std::shared_ptr<stored_filter> redis_store::open_linked(server_connections& connections,
+                                                        std::string_view name, const predecessor& older,
+                                                        access mode) {
   time_source clock;
   if (older.until) {
     clock = clock_of(connections, directory_.links().key());
@@ -201,8 +202,9 @@ namespace {
 using doubts = std::vector<std::string>;
 
 /// The doubts about all servers, from their own reports: sections of INFO, and one line per setting.
-doubts ask_servers(session_pool& pool, doubts warnings_about(std::string_view who, std::string_view info)) {
-  const session_pool::lease connections = pool.take();
+doubts ask_servers(connection_pool& pool,
+                   doubts warnings_about(std::string_view who, std::string_view info)) {
+  const connection_pool::lease connections = pool.take();
   std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
                     encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
   for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})

@@ -12,16 +12,16 @@
 
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/keyspace/server_fleet.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::redis {
 
 /// Opens a filter that another program keeps; `fleet` as fleet_servers::fleet().
-using attached_opener =
-    std::function<std::shared_ptr<stored_filter>(std::shared_ptr<session_pool> servers, const found_filter& f,
-                                                 const std::optional<server_fleet>& fleet, access mode)>;
+using attached_opener = std::function<std::shared_ptr<stored_filter>(
+    std::shared_ptr<connection_pool> servers, const found_filter& f, const std::optional<server_fleet>& fleet,
+    access mode)>;
 
 /// Filters on Redis: one instance, several independent ones, or a cluster; Redis 5 or later, Valkey.
 ///
@@ -79,10 +79,11 @@ class redis_store final : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
-  std::shared_ptr<stored_filter> open_alone(session& connections, std::string_view name, access mode);
-  std::shared_ptr<stored_filter> open_linked(session& connections, std::string_view name,
+  std::shared_ptr<stored_filter> open_alone(server_connections& connections, std::string_view name,
+                                            access mode);
+  std::shared_ptr<stored_filter> open_linked(server_connections& connections, std::string_view name,
                                              const predecessor& older, access mode);
-  void sweep(session& connections);
+  void sweep(server_connections& connections);
 
   const fleet_servers servers_;
   const attached_opener open_attached_;

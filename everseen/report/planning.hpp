@@ -1,3 +1,5 @@
+/// The comparison behind `everseen plan`: the cost of a set of keys in each structure. Pure.
+
 #pragma once
 
 #include <cstdint>
@@ -6,8 +8,9 @@
 #include <vector>
 
 #include "everseen/core/layout/layout.hpp"
+#include "everseen/core/spec/spec.hpp"
+#include "everseen/store/port/store.hpp"
 
-/// The comparison behind `everseen plan`: the cost of a set of keys in each structure. Pure.
 namespace everseen {
 
 /// Two of keys, error rate and memory; the third is computed. All three: the probes of the classic layout
@@ -62,5 +65,25 @@ struct curve_point {
 
 /// The command line that creates the filter that was picked.
 [[nodiscard]] std::string command_of(const plan_request& request, const plan_result& plan);
+
+/// The filters that the verbs make on a store, for `everseen plan --store`. They have the store's defaults.
+
+struct made_filter {
+  std::string made_by;  ///< the verb, and where it makes this filter, as in "create, where all servers have
+                        ///< the module"
+  spec properties;
+
+  /// Of the first layer, over all partitions.
+  [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] double bits_per_key() const;
+};
+
+/// On any Redis with one server. Asks none.
+/// @param module  all servers have the module; false: unknown, so both judges are shown
+/// @throws parameter_error  the numbers fit no filter
+[[nodiscard]] std::vector<made_filter> filters_made_on_redis(const spec_request& request, bool module);
+
+/// On this store. Servers are asked whether they have the module.    @throws  as store::plan
+[[nodiscard]] std::vector<made_filter> filters_made_on(const store& place, const spec_request& request);
 
 }  // namespace everseen

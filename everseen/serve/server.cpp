@@ -13,7 +13,7 @@
 #include "everseen/serve/net/asio_listener.hpp"
 #include "everseen/serve/net/asio_loop.hpp"
 #include "everseen/serve/service/service.hpp"
-#include "everseen/serve/service/startup_check.hpp"
+#include "everseen/serve/service/store_health.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 
 namespace everseen::serve {

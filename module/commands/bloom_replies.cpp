@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/base/words.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/commands/command.hpp"

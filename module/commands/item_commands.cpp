@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/words.hpp"
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/core/redisbloom/bloom_request.hpp"
 #include "everseen/core/spec/growth.hpp"

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/core/base/words.hpp"
 
 #include "module/server/values.hpp"
 

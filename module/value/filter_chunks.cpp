@@ -6,7 +6,7 @@
 #include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/redisbloom/chain_spec.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 
 namespace everseen::redis_module {
 

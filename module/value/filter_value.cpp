@@ -15,6 +15,24 @@
 
 #include "module/server/counters.hpp"
 
+// clang-format off
+
+// How a server judges:
+//
+//   EVERSEEN.ADDPACKED ──> token: answered before? ──> value: sealed? window? room for its layers?
+//                                                         │ allocated, or refused as a whole
+//                                                     partition::add ──verdicts──> token, reply
+//                                                         │
+//                                         the call as it came, to replicas and the AOF,
+//                                         which judge it again on an equal value
+//
+// Memory is allocated before a call judges, so a call succeeds or changes nothing. What a replica or an AOF
+// repeats was decided by the master; if memory is short for it, the server ends, since an error would lose keys
+// silently. The image of a value is its chunks (core/format/chunk_image): in an RDB, an AOF, a dump, and as the
+// header that a new filter is replicated as. Filters of RedisBloom's layout have RedisBloom's type and encoding.
+
+// clang-format on
+
 namespace everseen::redis_module {
 
 server_memory::server_memory(std::size_t bytes) {

@@ -7,7 +7,7 @@
 
 #include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/redisbloom/chain_spec.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/server/free_memory.hpp"

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/client/client_restore.hpp"
+#include "everseen/client/client_store.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/redis/transport/talking.hpp"
@@ -47,7 +47,7 @@ class Cluster : public ::testing::Test {
 };
 
 TEST_F(Cluster, KeysGoToTheOwnersOfTheirSlots) {
-  session s(parse_redis_url(cluster().url()));
+  server_connections s(parse_redis_url(cluster().url()));
   for (const auto& a : s.exchange(increments(300, false))) EXPECT_EQ(a.value()[0].integer(), 1);
   const auto all = s.exchange_with_all(encode({"DBSIZE"}));
   ASSERT_EQ(all.size(), 3U);
@@ -61,18 +61,18 @@ TEST_F(Cluster, KeysGoToTheOwnersOfTheirSlots) {
 }
 
 TEST_F(Cluster, IsFoundFromOneServerAlone) {
-  session s(parse_redis_url("redis+cluster://" + cluster().node(1).address()));
+  server_connections s(parse_redis_url("redis+cluster://" + cluster().node(1).address()));
   for (const auto& a : s.exchange(increments(30, false))) EXPECT_TRUE(a);
 }
 
 TEST_F(Cluster, IsFoundWhenSomeServersOfTheUrlAreDown) {
-  session s(parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) + "," +
-                            cluster().node(1).address()));
+  server_connections s(parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) +
+                                       "," + cluster().node(1).address()));
   EXPECT_TRUE(exchange_one(s, to_key("k", {"GET", "k"})));
 }
 
 TEST_F(Cluster, ReportsThatThereIsNone) {
-  session s(
+  server_connections s(
       parse_redis_url("redis+cluster://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=100ms"));
   EXPECT_THAT(outage_of(s, to_key("k", {"GET", "k"})).message, HasSubstr("refused"));
   const auto all = s.exchange_with_all(encode({"PING"}));
@@ -82,19 +82,19 @@ TEST_F(Cluster, ReportsThatThereIsNone) {
 
 TEST_F(Cluster, SingleServerIsReportedAsNotACluster) {
   const test::redis_server alone;
-  session s(parse_redis_url("redis+cluster://" + alone.address()));
+  server_connections s(parse_redis_url("redis+cluster://" + alone.address()));
   EXPECT_THAT(outage_of(s, to_key("k", {"GET", "k"})).message, HasSubstr("no cluster"));
 }
 
 TEST_F(Cluster, UrlOfASingleServerReportsACluster) {
-  session s(parse_redis_url(cluster().node(0).url()));
+  server_connections s(parse_redis_url(cluster().node(0).url()));
   const outage o = outage_of(s, to_key("foo", {"GET", "foo"}));  // slot 12182, of the third
   EXPECT_THAT(o.message, HasSubstr("redis+cluster://"));
   EXPECT_FALSE(o.may_have_run);
 }
 
 TEST_F(Cluster, FollowsAMovedSlot) {
-  session s(parse_redis_url(cluster().url()));
+  server_connections s(parse_redis_url(cluster().url()));
   const unsigned slot = slot_of("{a}");
   const std::size_t from = slot * 3 / 16384, target = (from + 1) % 3;
   ASSERT_TRUE(exchange_one(s, to_key("{a}", {"SET", "{a}", "1"})));
@@ -110,7 +110,7 @@ TEST_F(Cluster, FollowsAMovedSlot) {
 }
 
 TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
-  session s(parse_redis_url(cluster().url()));
+  server_connections s(parse_redis_url(cluster().url()));
   const unsigned slot = slot_of("{b}");
   const std::size_t from = slot * 3 / 16384, target = (from + 1) % 3;
   ASSERT_TRUE(exchange_one(s, to_key("{b}here", {"SET", "{b}here", "1"})));
@@ -137,7 +137,7 @@ TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
 
 TEST(ClusterWithReplicas, FailsOverWhileExchanging) {
   redis_cluster cluster(redis_cluster::replicas::one_each);
-  session s(parse_redis_url(cluster.url("?retry_for=20s")));
+  server_connections s(parse_redis_url(cluster.url("?retry_for=20s")));
   std::size_t rounds = 0;
   bool killed = false;
   const auto begin = std::chrono::steady_clock::now();
@@ -154,7 +154,7 @@ TEST(ClusterWithReplicas, FailsOverWhileExchanging) {
 
 TEST(ClusterWithReplicas, LostMasterWithoutASuccessorIsReportedAndTheOthersAnswer) {
   redis_cluster cluster(redis_cluster::replicas::none, {"--cluster-require-full-coverage", "no"});
-  session s(parse_redis_url(cluster.url("?retry_for=300ms")));
+  server_connections s(parse_redis_url(cluster.url("?retry_for=300ms")));
   for (const auto& a : s.exchange(increments(60, true))) ASSERT_TRUE(a) << a.error().message;
   cluster.node(0).kill();
   const auto requests = increments(60, true);
@@ -166,7 +166,7 @@ TEST(ClusterWithReplicas, LostMasterWithoutASuccessorIsReportedAndTheOthersAnswe
 TEST(ClusterWithReplicas, ClusterDownIsRetried) {
   redis_cluster cluster(redis_cluster::replicas::none);
   cluster.misses_after(1s);
-  session s(parse_redis_url(cluster.url("?retry_for=15s")));
+  server_connections s(parse_redis_url(cluster.url("?retry_for=15s")));
   for (const auto& a : s.exchange(increments(60, false))) ASSERT_TRUE(a);
   cluster.node(0).kill();
   test::wait_until(

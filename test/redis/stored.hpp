@@ -80,7 +80,7 @@ inline std::string state_of(const test::redis_server& server, const std::string&
 
 /// As a client leaves it that drops a filter and crashes after the first step.
 inline void begin_drop(const test::redis_server& server, const std::string& name) {
-  session connections(parse_redis_url(server.unix_url()));
+  server_connections connections(parse_redis_url(server.unix_url()));
   if (!name_index("everseen")
            .forget(connections, name, identity_at(server, name, {}).id, name_index::while_asked::no))
     throw std::runtime_error("the name of " + name + " is not removed");
@@ -90,7 +90,7 @@ inline void begin_drop(const test::redis_server& server, const std::string& name
 inline std::string begin_end_of_job(const test::redis_server& server, const std::string& name,
                                     const std::string& job) {
   const filter_identity f = identity_at(server, name, {});
-  session connections(parse_redis_url(server.unix_url()));
+  server_connections connections(parse_redis_url(server.unix_url()));
   const auto listed = job_list(name, f).find(connections, job);
   if (!listed) throw std::runtime_error("there is no job " + job);
   server.run({"HSET", job_keys::gone(f.keys), listed->id, ""});

@@ -1,7 +1,6 @@
-#include "everseen/report/made_filters.hpp"
-
 #include <gtest/gtest.h>
 
+#include "everseen/report/planning.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 namespace everseen {

@@ -18,7 +18,6 @@
 #include "everseen/cli/dedup/run_mark.hpp"
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
-#include "everseen/cli/long_run/watched_store.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/terminal/signals.hpp"

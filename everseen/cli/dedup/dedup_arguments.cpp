@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"

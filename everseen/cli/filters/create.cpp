@@ -4,7 +4,6 @@
 
 #include "everseen/cli/filters/create_options.hpp"
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"

@@ -1,15 +1,15 @@
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
-#include "everseen/cli/filters/file_format.hpp"
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/signals.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
@@ -21,6 +21,16 @@
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
+
+/// File formats for exporting and importing filters.
+enum class file_format : std::uint8_t { everseen, guava, redisbloom };
+
+[[nodiscard]] inline std::optional<file_format> parse_file_format(std::string_view name) noexcept {
+  if (name == "everseen") return file_format::everseen;
+  if (name == "guava") return file_format::guava;
+  if (name == "redisbloom") return file_format::redisbloom;
+  return std::nullopt;
+}
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "everseen/cli/verb/name_options.hpp"
+#include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/spec/time_text.hpp"
 #include "everseen/filter/rates.hpp"

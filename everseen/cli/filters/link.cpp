@@ -3,7 +3,6 @@
 #include <string>
 
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"

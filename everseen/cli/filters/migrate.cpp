@@ -12,7 +12,6 @@
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/terminal/signals.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"

@@ -5,7 +5,6 @@
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/signals.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/record/bad_record.hpp"

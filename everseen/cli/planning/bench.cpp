@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/planning/sample_random.hpp"
+#include "everseen/cli/planning/samples.hpp"
 #include "everseen/cli/planning/store_bench.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"

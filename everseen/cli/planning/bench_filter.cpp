@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/planning/sample_random.hpp"
+#include "everseen/cli/planning/samples.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/wire/random_name.hpp"
+#include "everseen/redis/wire/command.hpp"
 
 namespace everseen::cli {
 

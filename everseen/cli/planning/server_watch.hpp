@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::cli {
 
@@ -35,7 +35,7 @@ class server_watch {
   std::vector<std::vector<redis::reply>> ask_all(const std::string& wire);
   server_use look();
 
-  redis::session session_;
+  redis::server_connections session_;
   server_use cost_of_a_look_;
   int looks_ = 0;
 };

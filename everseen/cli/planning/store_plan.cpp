@@ -12,7 +12,7 @@
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/report/made_filters.hpp"
+#include "everseen/report/planning.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"

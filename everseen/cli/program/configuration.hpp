@@ -1,3 +1,8 @@
+/// Options of a verb that are not typed: from the environment and from a file, under the same names.
+///
+/// The command line has precedence, then the environment ($EVERSEEN_MAX_CONNECTIONS), then the file that
+/// --config or $EVERSEEN_CONFIG names, with a table for each verb ([serve] max-connections = 1000).
+
 #pragma once
 
 #include <string>
@@ -8,10 +13,6 @@
 #include "everseen/cli/verb/option_set.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 
-/// Options of a verb that are not typed: from the environment and from a file, under the same names.
-///
-/// The command line has precedence, then the environment ($EVERSEEN_MAX_CONNECTIONS), then the file that
-/// --config or $EVERSEEN_CONFIG names, with a table for each verb ([serve] max-connections = 1000).
 namespace everseen::cli {
 
 /// One option in force.
@@ -39,5 +40,12 @@ struct configuration {
 
 /// The output of --check-config: an equivalent file. Passwords are not shown.
 void print_configuration(const verb& v, const configuration& c, printer& out);
+
+/// The settings in a verb's table of a TOML file, in order.
+/// @throws parameter_error  it is unreadable, is not TOML, or contains an unknown setting; names the line
+[[nodiscard]] std::vector<setting> read_toml(const std::string& path, std::string_view verb);
+
+/// A text as a TOML string.
+[[nodiscard]] std::string toml_text(std::string_view value);
 
 }  // namespace everseen::cli

@@ -1,6 +1,10 @@
 #include "everseen/cli/program/program.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +16,13 @@
 #include "everseen/cli/help/manual.hpp"
 #include "everseen/cli/program/command_line.hpp"
 #include "everseen/cli/program/configuration.hpp"
-#include "everseen/cli/program/exit_code_of.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/nearest.hpp"
 
 namespace everseen::cli {
@@ -129,6 +133,52 @@ int run_program(std::span<const char* const> arguments) {
     out.flush();
     return code;
   });
+}
+
+namespace {
+
+/// Prints one line, whatever an operating system or a file name put into the message.
+int complain(exit_code code, std::string_view message) {
+  std::string text(message);
+  std::ranges::replace(text, '\n', ' ');
+  const std::string line = "everseen: " + without_controls(text) + '\n';
+  // If standard error has failed too, nothing is left to do.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  return static_cast<int>(code);
+}
+
+/// If a signal ended the wait for a store, the process ends by it.
+int complain_of_outage(std::string_view message) {
+  const int code = complain(exit_code::outage, message);
+  try {
+    stop_if_signalled();
+  } catch (const stopped& stop) {
+    die_by(stop.signal);
+  }
+  return code;
+}
+
+}  // namespace
+
+int exit_code_of(const std::function<exit_code()>& work) {
+  try {
+    return static_cast<int>(work());
+  } catch (const stopped& stop) {
+    die_by(stop.signal);
+  } catch (const parameter_error& e) {
+    return complain(exit_code::usage, e.what());
+  } catch (const format_error& e) {
+    return complain(exit_code::damaged, e.what());
+  } catch (const storage_error& e) {
+    if (e.code() == EPIPE) die_by(SIGPIPE);  // the reader has all it wants; other tools end like this too
+    return complain_of_outage(e.what());
+  } catch (const error& e) {  // full_error, backend_error
+    return complain_of_outage(e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(exit_code::outage, "out of memory; give the machine more, or ask for a smaller filter");
+  } catch (const std::exception& e) {
+    return complain(exit_code::outage, std::string("this is a bug: ") + e.what() + "; please report it");
+  }
 }
 
 }  // namespace everseen::cli

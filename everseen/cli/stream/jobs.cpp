@@ -9,7 +9,6 @@
 
 #include "everseen/cli/stream/job_description.hpp"
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/verb/name_options.hpp"
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"

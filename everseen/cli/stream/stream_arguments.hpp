@@ -68,4 +68,11 @@ void declare_stream_arguments(option_set& known, stream_arguments& into);
 /// @throws parameter_error  an option is missing, or would have no effect
 void must_make_sense(const stream_arguments& given);
 
+/// Parsing of the dimensions that a job counts by.
+
+/// Dimensions separated by commas, each [NAME=][TIME:]FIELD, where TIME is minute, hour, day or a duration.
+/// An empty text is the set without dimensions, the total.
+/// @throws parameter_error  one is invalid, or two have the same name
+[[nodiscard]] dimension_set parse_dimensions(std::string_view text, const field_words& words);
+
 }  // namespace everseen::cli

@@ -1,10 +1,12 @@
 #include "everseen/cli/verb/options.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/dedup/time/event_time.hpp"
 
@@ -151,6 +153,37 @@ void add_arguments(option_set& known, std::vector<std::string>& target, const op
 void refuse_choice(std::string_view option, std::string_view word, std::string_view choices) {
   throw parameter_error(
       fmt::format("{} {} is not known; use {}", option, word, replace_all(std::string(choices), "|", ", ")));
+}
+
+namespace {
+
+std::string read_name(const std::string& typed) {
+  std::string name = typed_name(typed);
+  validate_filter_name(name);
+  return name;
+}
+
+}  // namespace
+
+void add_name(option_set& known, std::string& target, const option_text& manual) {
+  add_argument(known, target, manual);
+  known.back().read = [&target](const words& values) { target = read_name(values.front()); };
+}
+
+void add_name(option_set& known, std::optional<std::string>& target, const option_text& manual) {
+  add_argument(known, target, manual);
+  known.back().read = [&target](const words& values) { target = read_name(values.front()); };
+}
+
+void add_name(option_set& known, const std::string& flags, std::optional<std::string>& target,
+              const option_text& manual) {
+  add_option(known, flags, manual, [&target](std::string_view option, std::string_view value) {
+    try {
+      target = read_name(std::string(value));
+    } catch (const parameter_error& why) {
+      throw parameter_error(std::string(option) + ": " + why.what());
+    }
+  });
 }
 
 }  // namespace everseen::cli

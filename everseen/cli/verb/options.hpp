@@ -1,3 +1,8 @@
+/// How verbs declare their options, with one function for each kind of value.
+///
+/// Values are parsed here, so that all errors are worded alike and exit with 2. The targets must outlive the
+/// parsing of the command line: verbs keep them in a shared_ptr that their action captures.
+
 #pragma once
 
 #include <chrono>
@@ -13,10 +18,6 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/spec.hpp"
 
-/// How verbs declare their options, with one function for each kind of value.
-///
-/// Values are parsed here, so that all errors are worded alike and exit with 2. The targets must outlive the
-/// parsing of the command line: verbs keep them in a shared_ptr that their action captures.
 namespace everseen::cli {
 
 /// The manual's text for an option.
@@ -88,5 +89,16 @@ void add_choice(option_set& known, const std::string& flags, std::optional<T>& t
                if (!target) refuse_choice(option, word, choices);
              });
 }
+
+/// Options and arguments whose value is the name of a filter or a job, as doc/format.md, "Names of filters
+/// and jobs", writes it.
+
+/// An argument without a flag.
+void add_name(option_set& known, std::string& target, const option_text& manual);
+void add_name(option_set& known, std::optional<std::string>& target, const option_text& manual);
+
+/// An option.
+void add_name(option_set& known, const std::string& flags, std::optional<std::string>& target,
+              const option_text& manual);
 
 }  // namespace everseen::cli

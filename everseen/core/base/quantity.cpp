@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/words.hpp"
 
 namespace everseen {
 

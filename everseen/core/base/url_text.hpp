@@ -1,3 +1,6 @@
+/// The parts of a URL. Functions with a parameter `name` throw parameter_error, with that name and without
+/// the value, which may be secret.
+
 #pragma once
 
 #include <chrono>
@@ -7,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-/// The parts of a URL. Functions with a parameter `name` throw parameter_error, with that name and without
-/// the value, which may be secret.
 namespace everseen::url_text {
 
 /// Always at least one part; parts may be empty.
@@ -37,3 +38,16 @@ namespace everseen::url_text {
 [[nodiscard]] std::string to_ipv6(std::string_view text);
 
 }  // namespace everseen::url_text
+
+namespace everseen {
+
+/// Percent-encoding for addresses and file names: a byte that is not allowed there becomes % and two
+/// hexadecimal digits.
+
+/// @param plain  bytes that stay as they are, besides letters, digits and . _ -
+[[nodiscard]] std::string percent_encoded(std::string_view bytes, std::string_view plain = {});
+
+/// The inverse.    @return nothing if a % is not followed by two hexadecimal digits
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
+
+}  // namespace everseen

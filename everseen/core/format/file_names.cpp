@@ -7,7 +7,7 @@
 #include <sodium.h>
 
 #include "everseen/core/base/digits.hpp"
-#include "everseen/core/base/percent.hpp"
+#include "everseen/core/base/url_text.hpp"
 
 namespace everseen::file_names {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "everseen/core/base/digits.hpp"
-#include "everseen/core/base/words.hpp"
 #include "everseen/core/layout/sizing.hpp"
 
 namespace everseen::redisbloom {

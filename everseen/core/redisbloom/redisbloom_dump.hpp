@@ -1,13 +1,3 @@
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
-
-#include "everseen/core/redisbloom/redisbloom.hpp"
-
 /// The data that BF.SCANDUMP returns and BF.LOADCHUNK accepts: pairs of an iterator and bytes.
 ///
 /// The first pair is (1, header). The bits of the layers follow, oldest layer first, in chunks of at most 16
@@ -20,6 +10,20 @@
 ///     bytes 0–7    bytes                        8–15  bits          16–23  keys
 ///           24–31  error rate (a double)       32–39  bits a key (a double)
 ///           40–43  probes                      44–51  capacity         52  log2 of the bits, or 0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/partition/partition_state.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
+#include "everseen/core/spec/spec.hpp"
+
 namespace everseen::redisbloom {
 
 struct chunk {
@@ -104,5 +108,16 @@ class loader {
   announced_chain into_;
   std::optional<chunk_order> order_;
 };
+
+/// A chain of RedisBloom as a filter of the core, which judges and grows as RedisBloom would, and back.
+
+/// @throws format_error  a layer is not the one that RedisBloom would have made there, so its growth could
+/// not be
+///         continued
+/// @throws parameter_error  its error rate or its probes are beyond what everseen supports
+[[nodiscard]] announced_filter filter_of(const announced_chain& chain);
+
+/// A filter without keys has its first layer, with zeros.    @pre s.layout is RedisBloom's
+[[nodiscard]] announced_chain chain_of(const spec& s, const partition_state& state);
 
 }  // namespace everseen::redisbloom

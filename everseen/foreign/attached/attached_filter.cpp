@@ -10,7 +10,7 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/redis/transport/backoff.hpp"
-#include "everseen/redis/transport/job.hpp"
+#include "everseen/redis/transport/call.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::milliseconds begins_within = std::chrono::seconds(1);
 
 /// Waits for strings that another program is about to begin, for at most `limit` from the first on.
-void drive_to_the_end(session& connections, std::chrono::milliseconds limit,
+void drive_to_the_end(server_connections& connections, std::chrono::milliseconds limit,
                       std::vector<attached_task>& tasks) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> until;
@@ -44,7 +44,7 @@ void require_commands(const redis_url& url, const attachment& a) {
     throw parameter_error("a growing filter needs scripts; leave commands=bitfield out of the URL");
 }
 
-attached_filter::attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own,
+attached_filter::attached_filter(std::shared_ptr<connection_pool> pool, attachment a, std::string own,
                                  access mode)
     : pool_(std::move(pool)),
       names_{std::move(a), std::move(own)},
@@ -76,7 +76,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
 
 std::optional<batch_failure> attached_filter::judge(std::span<const partition_batch> batches,
                                                     attached_task::purpose intent) const {
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   std::vector<attached_task> tasks;
   for (const partition_batch& batch : batches) {
     EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
@@ -93,7 +93,7 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   return failure;
 }
 
-attached_task::commands attached_filter::commands_now(const session& connections) const {
+attached_task::commands attached_filter::commands_now(const server_connections& connections) const {
   const auto& commands = pool_->url().commands;
   const bool by_script = commands != command_kind::bitfield && !no_scripts_;
   return {connections.name(), by_script || names_.target.shape == attachment::form::growing,
@@ -101,7 +101,7 @@ attached_task::commands attached_filter::commands_now(const session& connections
 }
 
 batch_path attached_filter::path() const {
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   return {commands_now(*connections).by_script ? "redis, attached, script" : "redis, attached, bitfield",
           {to_string(connections->server_of({places_of(names_.target, 0).front().key, 0}))},
           {}};

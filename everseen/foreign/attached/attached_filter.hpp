@@ -14,7 +14,7 @@
 #include "everseen/foreign/attached/attached_task.hpp"
 #include "everseen/foreign/attached/attachment.hpp"
 #include "everseen/foreign/attached/bitmaps.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen::redis {
@@ -32,7 +32,7 @@ void require_commands(const redis_url& url, const attachment& a);
 class attached_filter final : public stored_filter {
  public:
   /// @param own  prefix of all keys that everseen keeps for it
-  attached_filter(std::shared_ptr<session_pool> pool, attachment a, std::string own, access mode);
+  attached_filter(std::shared_ptr<connection_pool> pool, attachment a, std::string own, access mode);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
@@ -81,9 +81,9 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
                                                    attached_task::purpose intent) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
-  [[nodiscard]] attached_task::commands commands_now(const session& connections) const;
+  [[nodiscard]] attached_task::commands commands_now(const server_connections& connections) const;
 
-  std::shared_ptr<session_pool> pool_;
+  std::shared_ptr<connection_pool> pool_;
   const attached_names names_;
   const spec spec_;
   const access mode_;

@@ -4,13 +4,11 @@
 #include <string_view>
 
 #include "everseen/core/layout/layout.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/foreign/attached/probe_scripts.hpp"
 
 namespace everseen::redis::attached_scripts {
 
 namespace {
-
-using script_text::may_write;
 
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[1]).err and 'BITFIELD' or 'BITFIELD_RO'";
@@ -134,19 +132,18 @@ return table.concat(out)
 
 /// @param bitfield  defines which command `has` reads with
 std::string whole(std::string_view bitfield, std::string_view text) {
-  return script_text::joined(
-      {bitfield, script_text::has, length_of, reach, strings_from, script_text::remembered, text});
+  return joined({bitfield, has, length_of, reach, strings_from, remembered, text});
 }
 
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const script_text::for_any_probes all(whole(may_write, add_text));
+  static const for_any_probes all(whole(may_write, add_text));
   return all[probes];
 }
 
 const script& check(unsigned probes) {
-  static const script_text::for_any_probes all(whole(reads_only, check_text));
+  static const for_any_probes all(whole(reads_only, check_text));
   return all[probes];
 }
 

@@ -10,9 +10,9 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/digits.hpp"
 #include "everseen/foreign/attached/attached_scripts.hpp"
-#include "everseen/foreign/attached/stored_config.hpp"
+#include "everseen/foreign/attached/bitmaps.hpp"
+#include "everseen/foreign/attached/probe_scripts.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
-#include "everseen/redis/script/script_text.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 

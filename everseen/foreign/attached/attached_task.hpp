@@ -10,9 +10,9 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/foreign/attached/attachment.hpp"
+#include "everseen/foreign/attached/probe_scripts.hpp"
 #include "everseen/redis/script/script.hpp"
-#include "everseen/redis/script/script_text.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/foreign/attached/stored_config.hpp"
+#include "everseen/foreign/attached/bitmaps.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/store/port/filter_admin.hpp"
@@ -60,7 +60,7 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
 }
 
 /// The sizes that the filter's program stored, which must be those given by the user, if any.
-foreign::scheme sizes_of(session& connections, const attachment& a) {
+foreign::scheme sizes_of(server_connections& connections, const attachment& a) {
   const foreign::scheme stored = stored_sizes(connections, a);
   if (a.hashing.bits != 0 && a.hashing != stored)
     throw parameter_error("the hash " + config_key(a) + " says " + config_text({stored}) +
@@ -89,7 +89,7 @@ std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, 
   a.instances = shards ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
   if (!has_config(a)) validate(a);
   require_topology(url, a);
-  const session_pool::lease named = servers.named()->take();
+  const connection_pool::lease named = servers.named()->take();
   if (has_config(a)) {
     a.hashing = sizes_of(*named, a);
     validate(a);
@@ -114,13 +114,13 @@ std::optional<attachment> attachment_of(const fleet_servers& servers, std::strin
   return attachment_in(found);
 }
 
-std::shared_ptr<stored_filter> open_attached(std::shared_ptr<session_pool> servers, const found_filter& f,
+std::shared_ptr<stored_filter> open_attached(std::shared_ptr<connection_pool> servers, const found_filter& f,
                                              const std::optional<server_fleet>& fleet, access mode) {
   const attachment a = attachment_in(f);
   require_commands(servers->url(), a);
   require_topology(servers->url(), a);
   if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
-    servers = std::make_shared<session_pool>(fleet->in_order_of(f.header.instances), *servers);
+    servers = std::make_shared<connection_pool>(fleet->in_order_of(f.header.instances), *servers);
   return std::make_shared<attached_filter>(std::move(servers), a, own_names(f.identity.keys), mode);
 }
 

@@ -9,7 +9,7 @@
 #include "everseen/foreign/attached/attached_filter.hpp"
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/keyspace/server_fleet.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -36,7 +36,7 @@ std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, 
 
 /// Opens the attached filter of a name; see attached_opener.
 /// @throws parameter_error  it does not fit the URL    @throws format_error, backend_error
-[[nodiscard]] std::shared_ptr<stored_filter> open_attached(std::shared_ptr<session_pool> servers,
+[[nodiscard]] std::shared_ptr<stored_filter> open_attached(std::shared_ptr<connection_pool> servers,
                                                            const found_filter& f,
                                                            const std::optional<server_fleet>& fleet,
                                                            access mode);

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/foreign/attached/attached_task.hpp"
-#include "everseen/foreign/attached/stored_config.hpp"
 #include "everseen/foreign/bitmap/redisson.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -25,7 +25,7 @@ route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
 }
 
-std::vector<reply> exchange(session& connections, const bitmap_place& place, std::string wire,
+std::vector<reply> exchange(server_connections& connections, const bitmap_place& place, std::string wire,
                             std::size_t commands) {
   const request r{route_to(place), std::move(wire), commands, true};
   answer a = std::move(connections.exchange(std::span(&r, 1)).front());
@@ -56,16 +56,16 @@ std::vector<reply> string_replies(answer told, const attachment& a, const bitmap
 }
 
 /// The answers to commands on a string.
-std::vector<reply> ask(session& connections, const attachment& a, const bitmap_place& place, std::string wire,
-                       std::size_t commands) {
+std::vector<reply> ask(server_connections& connections, const attachment& a, const bitmap_place& place,
+                       std::string wire, std::size_t commands) {
   const request asked = string_question(a, place, std::move(wire), commands);
   return string_replies(std::move(connections.exchange(std::span(&asked, 1)).front()), a, place);
 }
 
 /// One answer for each part of a string, from commands that name a first and a last byte.
 template <typename Take>
-void for_each_part(session& connections, const attachment& a, const bitmap_place& place, std::uint64_t bytes,
-                   std::string_view command, std::uint64_t part_bytes, Take take) {
+void for_each_part(server_connections& connections, const attachment& a, const bitmap_place& place,
+                   std::uint64_t bytes, std::string_view command, std::uint64_t part_bytes, Take take) {
   for (std::uint64_t from = 0; from < bytes;) {
     std::vector<request> parts;
     for (const std::uint64_t end = std::min(bytes, from + bytes_a_pipeline); from < end; from += part_bytes)
@@ -78,7 +78,7 @@ void for_each_part(session& connections, const attachment& a, const bitmap_place
   }
 }
 
-std::uint64_t length_of(session& connections, const attachment& a, const bitmap_place& place) {
+std::uint64_t length_of(server_connections& connections, const attachment& a, const bitmap_place& place) {
   const std::int64_t bytes = ask(connections, a, place, encode({"STRLEN", place.key}), 1).front().integer();
   if (bytes > static_cast<std::int64_t>(longest_bytes(a)))
     throw format_error(string_fault::of_length(place.key, a));
@@ -87,7 +87,7 @@ std::uint64_t length_of(session& connections, const attachment& a, const bitmap_
 
 }  // namespace
 
-std::vector<bitmap_place> places_now(session& connections, const attachment& a) {
+std::vector<bitmap_place> places_now(server_connections& connections, const attachment& a) {
   if (a.shape != attachment::form::growing) return places_of(a, 0);
   const reply cursor = ask(connections, a, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
   const auto newest = cursor.is_nil() ? std::optional<std::uint64_t>(0) : cursor_number(cursor.text());
@@ -99,7 +99,7 @@ std::vector<bitmap_place> places_now(session& connections, const attachment& a) 
   return places_of(a, *newest);
 }
 
-std::vector<bitmap> measure(session& connections, const attachment& a) {
+std::vector<bitmap> measure(server_connections& connections, const attachment& a) {
   std::vector<bitmap> all;
   for (const bitmap_place& place : places_now(connections, a))
     all.push_back(
@@ -107,7 +107,7 @@ std::vector<bitmap> measure(session& connections, const attachment& a) {
   return all;
 }
 
-std::vector<bitmap> survey(session& connections, const attachment& a) {
+std::vector<bitmap> survey(server_connections& connections, const attachment& a) {
   std::vector<bitmap> all = measure(connections, a);
   for (bitmap& b : all)
     for_each_part(connections, a, b.place, b.bytes, "BITCOUNT", counted_bytes,
@@ -115,13 +115,13 @@ std::vector<bitmap> survey(session& connections, const attachment& a) {
   return all;
 }
 
-void read_string(session& connections, const attachment& a, const bitmap_place& place,
+void read_string(server_connections& connections, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take) {
   for_each_part(connections, a, place, length_of(connections, a, place), "GETRANGE", piece_bytes,
                 [&](const reply& part) { take(part.text()); });
 }
 
-std::vector<key_bits> bits_of(session& connections, const attachment& a, std::string_view key) {
+std::vector<key_bits> bits_of(server_connections& connections, const attachment& a, std::string_view key) {
   const located_keys located = std::move(locate(a, {&key, 1}).front());
   std::vector<bitmap_place> places = {located.place};
   if (a.shape == attachment::form::growing) places = places_now(connections, a);
@@ -137,9 +137,75 @@ std::vector<key_bits> bits_of(session& connections, const attachment& a, std::st
   return all;
 }
 
-foreign::scheme stored_sizes(session& connections, const attachment& a) {
+foreign::scheme stored_sizes(server_connections& connections, const attachment& a) {
   const bitmap_place place{a.key, 0};
   return read_config(a, exchange(connections, place, config_request(a), 1).front());
+}
+
+namespace redisson = foreign::redisson;
+
+namespace {
+
+constexpr std::string_view nothing_stored = " ";
+
+/// As scripts join them; a field that is missing is empty.
+std::string joined(const reply& r) {
+  return std::string(r[0].text()) + " " + std::string(r[1].text());
+}
+
+}  // namespace
+
+bool has_config(const attachment& a) noexcept {
+  return a.hashing.which == foreign::family::redisson;
+}
+
+std::string config_key(const attachment& a) {
+  return redisson::config_key(a.key);
+}
+
+std::string config_text(const attachment& a) {
+  return has_config(a) ? std::to_string(a.hashing.bits) + " " + std::to_string(a.hashing.probes) : "";
+}
+
+std::string config_request(const attachment& a) {
+  return encode({"HMGET", config_key(a), redisson::size_field, redisson::probes_field});
+}
+
+std::optional<std::string> config_fault(const attachment& a, const reply& r) {
+  if (r.is_error("WRONGTYPE")) return string_fault::of_another_type(config_key(a));
+  if (r.is_error()) throw backend_error(refused_command(config_key(a), r.text()));
+  const std::string found = joined(r);
+  if (found == config_text(a)) return {};
+  return config_fault(a, found);
+}
+
+std::string config_fault(const attachment& a, std::string_view found) {
+  if (found == nothing_stored)
+    return "the hash " + config_key(a) +
+           ", which has the sizes of the filter, is missing: Redisson deleted or renamed it, or it has "
+           "expired or was evicted. Forget it with everseen drop";
+  const std::size_t blank = found.find(' ');
+  return "the hash " + config_key(a) + " says size " + std::string(found.substr(0, blank)) +
+         " and hashIterations " + std::string(found.substr(blank + 1)) + ", but " +
+         std::to_string(a.hashing.bits) + " and " + std::to_string(a.hashing.probes) +
+         " when the filter was attached: Redisson created it again. Forget it with everseen drop, and attach "
+         "it again";
+}
+
+foreign::scheme read_config(const attachment& a, const reply& r) {
+  const std::string key = config_key(a);
+  if (r.is_error("WRONGTYPE"))
+    throw parameter_error("the key " + key + " is not a hash, so " + a.key + " is not a filter of Redisson");
+  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
+  if (joined(r) == nothing_stored)
+    throw parameter_error("there is no hash " + key + ", in which Redisson keeps the sizes of the filter " +
+                          a.key + "; check its name, or call tryInit() first");
+  const auto bits = read_number(r[0].text()), probes = read_number(r[1].text());
+  if (!bits || !probes || *probes > max_probes)
+    throw parameter_error("the hash " + key + " says size '" + std::string(r[0].text().substr(0, 40)) +
+                          "' and hashIterations '" + std::string(r[1].text().substr(0, 40)) +
+                          "'; everseen takes sizes from 1 on and 1 to 64 hashIterations");
+  return {a.hashing.which, *bits, static_cast<unsigned>(*probes)};
 }
 
 }  // namespace everseen::redis

@@ -79,7 +79,8 @@ group::view group::look() {
   return seen;
 }
 
-void group::acknowledge_by(redis::session& connections, const std::vector<std::uint64_t>& positions) {
+void group::acknowledge_by(redis::server_connections& connections,
+                           const std::vector<std::uint64_t>& positions) {
   for (std::size_t from = 0; from < positions.size(); from += acknowledged_at_once) {
     const std::size_t end = std::min(positions.size(), from + acknowledged_at_once);
     std::vector<std::string> ids;

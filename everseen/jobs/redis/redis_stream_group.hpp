@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "everseen/jobs/redis/redis_stream_url.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis_stream {
 
@@ -24,7 +24,8 @@ struct consumer_name {
 /// The commands for reading a stream as a group.
 ///
 /// All retry through an outage for the URL's retry_for, or as wait_with() says. All are idempotent.
-/// @throws backend_error  of every function: no answer, or a refusal    Threads: one a session.
+/// @throws backend_error  of every function: no answer, or a refusal    Threads: one for each set of
+/// connections.
 class group {
  public:
   group(const redis_stream_url& url, const redis::redis_url& server);
@@ -67,7 +68,7 @@ class group {
   [[nodiscard]] view look();
 
   /// Acknowledges entries by their positions. The only function that another thread may call beside the
-  /// reading one: it has its own session.
+  /// reading one: it has its own connections.
   void acknowledge(const std::vector<std::uint64_t>& positions) { acknowledge_by(settling_, positions); }
   /// The same, for the reading thread.
   void pass_over(const std::vector<std::uint64_t>& positions) { acknowledge_by(reading_, positions); }
@@ -77,11 +78,11 @@ class group {
     return reading_.ask(where_, words, true);
   }
 
-  void acknowledge_by(redis::session& connections, const std::vector<std::uint64_t>& positions);
+  void acknowledge_by(redis::server_connections& connections, const std::vector<std::uint64_t>& positions);
 
   redis_stream_url url_;
   redis::route where_;
-  redis::session reading_, settling_;
+  redis::server_connections reading_, settling_;
 };
 
 }  // namespace everseen::redis_stream

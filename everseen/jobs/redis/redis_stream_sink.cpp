@@ -7,7 +7,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/fault_point.hpp"
 #include "everseen/jobs/redis/redis_stream_scripts.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen {
 
@@ -129,7 +129,7 @@ class redis_stream_sink::impl {
   }
 
   redis_stream_url url_;
-  redis::session session_;
+  redis::server_connections session_;
   mark mark_;
   std::string cursor_;
   std::string max_length_;

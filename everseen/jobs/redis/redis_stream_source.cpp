@@ -5,8 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include <unistd.h>
+
 #include "everseen/core/base/error.hpp"
-#include "everseen/jobs/redis/machine_name.hpp"
 #include "everseen/jobs/redis/redis_stream_entries.hpp"
 #include "everseen/jobs/redis/redis_stream_group.hpp"
 #include "everseen/jobs/redis/redis_stream_lanes.hpp"
@@ -209,6 +210,12 @@ std::string redis_stream_source::place_of(std::string_view lane, std::uint64_t p
 }
 std::optional<std::uint64_t> redis_stream_source::lag() const {
   return impl_->lag();
+}
+
+std::string machine_name() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "worker";
+  return name;
 }
 
 }  // namespace everseen

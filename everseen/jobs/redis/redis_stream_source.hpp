@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "everseen/jobs/port/source.hpp"
 #include "everseen/jobs/redis/redis_stream_url.hpp"
@@ -45,5 +46,8 @@ class redis_stream_source : public source {
   class impl;
   std::unique_ptr<impl> impl_;
 };
+
+/// The host name; `worker` if the machine has none.
+[[nodiscard]] std::string machine_name();
 
 }  // namespace everseen

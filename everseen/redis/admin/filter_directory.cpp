@@ -8,14 +8,12 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/link/linking.hpp"
@@ -31,7 +29,7 @@ constexpr int most_change_attempts = 100;
 constexpr std::size_t partitions_at_once = 256;
 
 /// An attached filter has no other keys here.
-void make_header_permanent(session& connections, const filter_keys& f) {
+void make_header_permanent(server_connections& connections, const filter_keys& f) {
   (void)ask_about(connections, {f.header(), 0}, {"PERSIST", f.header()});
 }
 
@@ -58,22 +56,24 @@ void require_own(std::string_view name, const filter_header& h, std::string_view
                           std::string(instead));
 }
 
-bool filter_directory::has_expired(session& connections, const image::filter_id& id) const {
+bool filter_directory::has_expired(server_connections& connections, const image::filter_id& id) const {
   const filter_keys keys(prefix_, id);
   return have_expired(connections, std::span(&keys, 1)).front();
 }
 
-std::optional<image::filter_id> filter_directory::find(session& connections, std::string_view name) const {
+std::optional<image::filter_id> filter_directory::find(server_connections& connections,
+                                                       std::string_view name) const {
   const auto id = names_.find(connections, name);
   return id && !has_expired(connections, *id) ? id : std::nullopt;
 }
 
-bool filter_directory::lists(session& connections, std::string_view name) const {
+bool filter_directory::lists(server_connections& connections, std::string_view name) const {
   return names_.find(connections, name).has_value();
 }
 
 /// Moves the expired filters out of these.
-name_index::entries filter_directory::take_expired(session& connections, name_index::entries& from) const {
+name_index::entries filter_directory::take_expired(server_connections& connections,
+                                                   name_index::entries& from) const {
   name_index::entries expired;
   std::vector<filter_keys> keys;
   for (const auto& [name, id] : from) keys.emplace_back(prefix_, id);
@@ -85,7 +85,7 @@ name_index::entries filter_directory::take_expired(session& connections, name_in
   return expired;
 }
 
-std::vector<std::string> filter_directory::names(session& connections) const {
+std::vector<std::string> filter_directory::names(server_connections& connections) const {
   name_index::entries all = names_.all(connections);
   (void)take_expired(connections, all);
   std::vector<std::string> names;
@@ -93,8 +93,8 @@ std::vector<std::string> filter_directory::names(session& connections) const {
   return names;
 }
 
-filter_identity filter_directory::create(session& connections, std::string_view name, const spec& s,
-                                         std::optional<std::chrono::milliseconds> life) const {
+filter_identity filter_directory::create(server_connections& connections, std::string_view name,
+                                         const spec& s, std::optional<std::chrono::milliseconds> life) const {
   if (has(connections, name)) throw filter_exists(name);
   const filter_identity made = draft(s);
   std::optional<event_time> end;
@@ -104,7 +104,7 @@ filter_identity filter_directory::create(session& connections, std::string_view 
   return made;
 }
 
-void filter_directory::attach(session& connections, std::string_view name, attached_record a,
+void filter_directory::attach(server_connections& connections, std::string_view name, attached_record a,
                               std::string instances) const {
   if (has(connections, name)) throw filter_exists(name);
   const filter_identity made = draft({});
@@ -120,7 +120,7 @@ filter_identity filter_directory::draft(const spec& s) const {
   return {{prefix_, id}, s, id};
 }
 
-void filter_directory::prepare(session& connections, const filter_identity& made,
+void filter_directory::prepare(server_connections& connections, const filter_identity& made,
                                std::span<const partition_state> states, filter_header header) const {
   require_scripts(connections, {made.keys.header(), 0});
   std::vector<script_call> begin, prolong;
@@ -154,13 +154,13 @@ void filter_directory::prepare(session& connections, const filter_identity& made
   begin_filter_header(connections, made, header);
 }
 
-void filter_directory::publish(session& connections, std::string_view name,
+void filter_directory::publish(server_connections& connections, std::string_view name,
                                const filter_identity& made) const {
   take_name(connections, name, made);
   make_permanent(connections, made);
 }
 
-void filter_directory::take_name(session& connections, std::string_view name,
+void filter_directory::take_name(server_connections& connections, std::string_view name,
                                  const filter_identity& made) const {
   make_way(connections, name);
   // Its keys have a time limit. Removing them now could remove a live filter: it may have been given another
@@ -169,7 +169,7 @@ void filter_directory::take_name(session& connections, std::string_view name,
 }
 
 /// Its predecessor goes first: keys that are removed must not be asked for.
-void filter_directory::reset(session& connections, std::string_view name) const {
+void filter_directory::reset(server_connections& connections, std::string_view name) const {
   const found_filter found = look_up(connections, name, true);
   const filter_identity& f = found.identity;
   const filter_header& h = found.header;
@@ -193,7 +193,8 @@ void filter_directory::require_here(std::string_view name, std::size_t servers) 
                         std::to_string(servers_) + "; name all of them, in any order");
 }
 
-found_filter filter_directory::look_up(session& connections, std::string_view name, bool to_write) const {
+found_filter filter_directory::look_up(server_connections& connections, std::string_view name,
+                                       bool to_write) const {
   for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = names_.find(connections, name);
     if (!id) throw no_such_filter(name);
@@ -213,7 +214,7 @@ found_filter filter_directory::look_up(session& connections, std::string_view na
   throw changes_too_fast(name);
 }
 
-void filter_directory::drop(session& connections, std::string_view name) const {
+void filter_directory::drop(server_connections& connections, std::string_view name) const {
   finish_removals(connections);
   for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(connections, name);
@@ -233,19 +234,19 @@ void filter_directory::drop(session& connections, std::string_view name) const {
 }
 
 /// An expired filter no longer asks another one.
-void filter_directory::make_way_of_asker(session& connections, std::string_view name) const {
+void filter_directory::make_way_of_asker(server_connections& connections, std::string_view name) const {
   if (const std::string asker = asker_of(links().all(connections), name); !asker.empty())
     make_way(connections, asker);
 }
 
 /// A linked filter must keep its name.
-void filter_directory::require_unlinked(session& connections, std::string_view name) const {
+void filter_directory::require_unlinked(server_connections& connections, std::string_view name) const {
   make_way_of_asker(connections, name);
   everseen::require_unlinked(links().all(connections), name);
 }
 
-void filter_directory::rename(session& connections, std::string_view from, std::string_view new_name,
-                              bool replace) const {
+void filter_directory::rename(server_connections& connections, std::string_view from,
+                              std::string_view new_name, bool replace) const {
   for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(connections, from);
     if (!id) throw no_such_filter(from);
@@ -285,7 +286,7 @@ bool unless_damaged(Step step) {
 
 }  // namespace
 
-void filter_directory::remove_expired(session& connections) const {
+void filter_directory::remove_expired(server_connections& connections) const {
   auto [all, left] = names_.all_and_left(connections);
   const name_index::entries expired = take_expired(connections, all);
   for (const auto& [name, id] : expired)
@@ -293,20 +294,21 @@ void filter_directory::remove_expired(session& connections) const {
   if (!expired.empty() || !left.empty()) finish_removals(connections);
 }
 
-void filter_directory::make_way(session& connections, std::string_view name) const {
+void filter_directory::make_way(server_connections& connections, std::string_view name) const {
   const auto id = names_.find(connections, name);
   if (id && has_expired(connections, *id)) remove(connections, name, *id);
 }
 
 /// The name first: from then on no client finds the filter, and those that have it open get an error on their
 /// next batch.
-void filter_directory::remove(session& connections, std::string_view name, const image::filter_id& id) const {
+void filter_directory::remove(server_connections& connections, std::string_view name,
+                              const image::filter_id& id) const {
   (void)names_.forget(connections, name, id, name_index::while_asked::yes);
   finish_removals(connections);
 }
 
 /// A filter that asks a kept one may itself be removed; then the kept one must go too.
-void filter_directory::finish_removals(session& connections) const {
+void filter_directory::finish_removals(server_connections& connections) const {
   for (int i = 0; i < most_rounds; ++i) {
     const name_index::leftovers left = names_.left(connections);
     bool is_done = true;
@@ -325,7 +327,7 @@ void filter_directory::finish_removals(session& connections) const {
 }
 
 /// Whether neither a name leads to the filter nor another filter asks it.
-bool filter_directory::is_unknown(session& connections, const image::filter_id& id) const {
+bool filter_directory::is_unknown(server_connections& connections, const image::filter_id& id) const {
   return !names_.leads_to(connections, id) &&
          std::ranges::none_of(names_.left(connections).kept,
                               [&](const auto& entry) { return entry.first == id; });
@@ -333,7 +335,7 @@ bool filter_directory::is_unknown(session& connections, const image::filter_id& 
 
 /// The header is removed last, on its own: without it, the filter's keys could not be found.
 /// @return false  only a client whose URL names its servers can remove it
-bool filter_directory::remove_keys(session& connections, const image::filter_id& id) const {
+bool filter_directory::remove_keys(server_connections& connections, const image::filter_id& id) const {
   const filter_keys keys(prefix_, id);
   const std::string header = keys.header();
   filter_identity f{keys, {}, id};
@@ -385,14 +387,14 @@ void require_own(std::string_view older, std::string_view newer, const found_fil
                           std::string(newer) + " " + std::string(older));
 }
 
-void require_jobless(session& connections, std::string_view name, const found_filter& f) {
+void require_jobless(server_connections& connections, std::string_view name, const found_filter& f) {
   everseen::require_no_jobs(name, job_list(std::string(name), f.identity).names(connections),
                             "ask an older one first");
 }
 
 }  // namespace
 
-void filter_directory::link(session& connections, std::string_view older, std::string_view newer,
+void filter_directory::link(server_connections& connections, std::string_view older, std::string_view newer,
                             std::optional<std::chrono::milliseconds> life) const {
   const found_filter old = look_up(connections, older, false);
   const found_filter current = look_up(connections, newer, false);
@@ -416,7 +418,7 @@ void filter_directory::link(session& connections, std::string_view older, std::s
   }
 }
 
-void filter_directory::unlink(session& connections, std::string_view newer) const {
+void filter_directory::unlink(server_connections& connections, std::string_view newer) const {
   const image::filter_id id = open(connections, newer, false).id;
   if (!asked_first(links().all(connections), newer)) refuse_unlinked(newer);
   links().forget(connections, newer, id);

@@ -13,7 +13,7 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -41,84 +41,90 @@ class filter_directory {
   [[nodiscard]] filter_keys keys_of(const image::filter_id& id) const { return {prefix_, id}; }
 
   /// The filter of this name, unless it has expired.    @throws backend_error, format_error
-  [[nodiscard]] std::optional<image::filter_id> find(session& connections, std::string_view name) const;
-  [[nodiscard]] bool has(session& connections, std::string_view name) const {
+  [[nodiscard]] std::optional<image::filter_id> find(server_connections& connections,
+                                                     std::string_view name) const;
+  [[nodiscard]] bool has(server_connections& connections, std::string_view name) const {
     return find(connections, name).has_value();
   }
   /// The same, including an expired one.    @throws backend_error, format_error
-  [[nodiscard]] bool lists(session& connections, std::string_view name) const;
+  [[nodiscard]] bool lists(server_connections& connections, std::string_view name) const;
   /// The names of filters that have not expired.    @throws backend_error
-  [[nodiscard]] std::vector<std::string> names(session& connections) const;
+  [[nodiscard]] std::vector<std::string> names(server_connections& connections) const;
 
   /// Creates an empty filter.
   /// @param life  until it expires; nothing: it never does
   /// @throws name_taken    @throws parameter_error  less than a second    @throws backend_error
-  [[nodiscard]] filter_identity create(session& connections, std::string_view name, const spec& s,
+  [[nodiscard]] filter_identity create(server_connections& connections, std::string_view name, const spec& s,
                                        std::optional<std::chrono::milliseconds> life) const;
   /// Gives a filter of another program a name here.    @throws name_taken    @throws backend_error
   /// @param instances  filter_header::instances
-  void attach(session& connections, std::string_view name, attached_record a, std::string instances) const;
+  void attach(server_connections& connections, std::string_view name, attached_record a,
+              std::string instances) const;
   /// A filter that no name leads to yet.
   [[nodiscard]] filter_identity draft(const spec& s) const;
   /// Creates the remaining keys of a draft whose segments exist, with a time limit.
   /// @param states  one per partition, or none: it is empty
   /// @param header     its expiry time, and the filter that it succeeds, if any; other fields are ignored
   /// @throws backend_error
-  void prepare(session& connections, const filter_identity& made, std::span<const partition_state> states,
-               filter_header header) const;
+  void prepare(server_connections& connections, const filter_identity& made,
+               std::span<const partition_state> states, filter_header header) const;
   /// Makes a prepared filter visible.    @throws  as create
-  void publish(session& connections, std::string_view name, const filter_identity& made) const;
+  void publish(server_connections& connections, std::string_view name, const filter_identity& made) const;
   /// To write: also finishes what an interrupted client may have left undone: a creation, a rebuild.
   /// @throws no_filter    @throws filter_expired    @throws format_error  its header is missing or damaged
   /// @throws backend_error
-  [[nodiscard]] found_filter look_up(session& connections, std::string_view name, bool to_write) const;
+  [[nodiscard]] found_filter look_up(server_connections& connections, std::string_view name,
+                                     bool to_write) const;
   /// The same, for operations that do not need its header.
-  [[nodiscard]] filter_identity open(session& connections, std::string_view name, bool to_write) const {
+  [[nodiscard]] filter_identity open(server_connections& connections, std::string_view name,
+                                     bool to_write) const {
     return look_up(connections, name, to_write).identity;
   }
   /// The links between filters, for both kinds of judges. Linked filters are neither dropped nor renamed.
   [[nodiscard]] link_hash links() const { return link_hash(prefix_); }
   /// @throws  as filter_admin::link    @throws backend_error  also if scripts are forbidden
-  void link(session& connections, std::string_view older, std::string_view newer,
+  void link(server_connections& connections, std::string_view older, std::string_view newer,
             std::optional<std::chrono::milliseconds> life) const;
   /// @throws  as filter_admin::unlink
-  void unlink(session& connections, std::string_view newer) const;
+  void unlink(server_connections& connections, std::string_view newer) const;
   /// @throws no_filter
   /// @throws parameter_error  another filter asks it first, or it is spread over other servers
   /// @throws backend_error  its name is removed, but not all of its keys
-  void drop(session& connections, std::string_view name) const;
+  void drop(server_connections& connections, std::string_view name) const;
   /// Removes all keys, partition by partition, each in one step; clients continue undisturbed.
   /// @throws no_filter    @throws parameter_error  it has jobs, or is attached
   /// @throws backend_error, format_error
-  void reset(session& connections, std::string_view name) const;
+  void reset(server_connections& connections, std::string_view name) const;
   /// @throws no_filter, name_taken
   /// @throws parameter_error  one of the filters has a link, or the replaced one is spread over other servers
   /// @throws backend_error
-  void rename(session& connections, std::string_view from, std::string_view new_name, bool replace) const;
+  void rename(server_connections& connections, std::string_view from, std::string_view new_name,
+              bool replace) const;
   /// Removes all expired filters, and what is left of others. Any number of clients may do so concurrently,
   /// and each may crash: the next one continues.
   /// Cost: two round trips, and a look at each header, if there is nothing to remove.    @throws
   /// backend_error
-  void remove_expired(session& connections) const;
+  void remove_expired(server_connections& connections) const;
   /// Removes the filter of this name if it has expired.    @throws backend_error
-  void make_way(session& connections, std::string_view name) const;
+  void make_way(server_connections& connections, std::string_view name) const;
   /// Removes what is left of filters that were dropped, replaced or rebuilt, except those that are spread
   /// over other servers.    @throws backend_error
-  void finish_removals(session& connections) const;
+  void finish_removals(server_connections& connections) const;
 
  private:
-  [[nodiscard]] name_index::entries take_expired(session& connections, name_index::entries& from) const;
-  [[nodiscard]] bool has_expired(session& connections, const image::filter_id& id) const;
-  void take_name(session& connections, std::string_view name, const filter_identity& made) const;
-  void make_way_of_asker(session& connections, std::string_view name) const;
-  void require_unlinked(session& connections, std::string_view name) const;
-  void remove(session& connections, std::string_view name, const image::filter_id& id) const;
+  [[nodiscard]] name_index::entries take_expired(server_connections& connections,
+                                                 name_index::entries& from) const;
+  [[nodiscard]] bool has_expired(server_connections& connections, const image::filter_id& id) const;
+  void take_name(server_connections& connections, std::string_view name, const filter_identity& made) const;
+  void make_way_of_asker(server_connections& connections, std::string_view name) const;
+  void require_unlinked(server_connections& connections, std::string_view name) const;
+  void remove(server_connections& connections, std::string_view name, const image::filter_id& id) const;
   [[nodiscard]] bool lies_elsewhere(std::size_t servers) const noexcept {
     return servers_ > 0 && servers > 0 && servers != servers_;
   }
   void require_here(std::string_view name, std::size_t servers) const;
-  [[nodiscard]] bool remove_keys(session& connections, const image::filter_id& id) const;
-  [[nodiscard]] bool is_unknown(session& connections, const image::filter_id& id) const;
+  [[nodiscard]] bool remove_keys(server_connections& connections, const image::filter_id& id) const;
+  [[nodiscard]] bool is_unknown(server_connections& connections, const image::filter_id& id) const;
 
   std::string prefix_;
   std::size_t servers_;

@@ -25,18 +25,18 @@ storage_error replaced(const std::string& name, const filter_identity& f) {
                        0, f.keys.header());
 }
 
-void require_none(session& connections, const std::string& name, const filter_identity& f) {
+void require_none(server_connections& connections, const std::string& name, const filter_identity& f) {
   require_no_jobs(name, job_list(name, f).names(connections), "be rebuilt");
 }
 
 }  // namespace
 
-filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in,
+filter_rebuild::filter_rebuild(std::shared_ptr<connection_pool> pool, const filter_directory& in,
                                std::string_view name, const spec& s, std::span<const partition_state> base)
     : pool_(std::move(pool)), in_(in), name_(name), base_(base.begin(), base.end()), draft_(pool_, in, s) {
   validate(s);
   if (s.judge == judge_kind::client) require_that_clients_hold(pool_->url(), s);
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   const filter_header h = in_.look_up(*connections, name_, true).header;
   require_own(name_, h, "create a filter of everseen's own, and fill that");
   origin_ = h.origin;
@@ -45,7 +45,7 @@ filter_rebuild::filter_rebuild(std::shared_ptr<session_pool> pool, const filter_
 }
 
 /// The filter to be succeeded; by now it may be a successor of the one that was opened.
-filter_identity filter_rebuild::old_one(session& connections) {
+filter_identity filter_rebuild::old_one(server_connections& connections) {
   auto [old, h] = in_.look_up(connections, name_, true);
   if (h.origin != origin_) throw replaced(name_, old);
   require_rebuildable(old.spec, draft_.identity().spec);
@@ -64,7 +64,7 @@ void filter_rebuild::merge(const segment_id& id, std::span<const std::byte> bits
 
 /// Prepares the new filter and makes it the successor. If the answer to the last step is lost, the filter
 /// must not be prepared again: it may be in use.
-void filter_rebuild::decide(session& connections) {
+void filter_rebuild::decide(server_connections& connections) {
   if (is_in_doubt_) throw replaced(name_, draft_.identity());
   const std::vector<partition_state>& states = draft_.finish();
   const filter_identity& next = draft_.identity();
@@ -97,7 +97,7 @@ void filter_rebuild::decide(session& connections) {
 /// long, so that all keys added after it returns are kept.
 void filter_rebuild::begin() {
   if (is_in_place_) return;
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   if (!old_) decide(*connections);
   const filter_identity& next = draft_.identity();
   if (put_in_place(*connections, *old_, next.id) != placing::done) throw replaced(name_, next);
@@ -124,13 +124,13 @@ std::shared_ptr<stored_filter> filter_rebuild::target() {
 
 void filter_rebuild::commit() {
   begin();
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   const filter_identity& made = draft_.identity();
   if (!forget_before(*connections, made, old_->id, word_)) throw replaced(name_, made);
   in_.finish_removals(*connections);
 }
 
-filter_restore::filter_restore(std::shared_ptr<session_pool> pool, const filter_directory& into,
+filter_restore::filter_restore(std::shared_ptr<connection_pool> pool, const filter_directory& into,
                                std::string_view name, const spec& s)
     : pool_(std::move(pool)), into_(into), name_(name), draft_(pool_, into, s) {
   validate(s);
@@ -140,7 +140,7 @@ filter_restore::filter_restore(std::shared_ptr<session_pool> pool, const filter_
 
 void filter_restore::commit() {
   const auto& states = draft_.finish();
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   into_.prepare(*connections, draft_.identity(), states, {.spec = draft_.identity().spec});
   into_.publish(*connections, name_, draft_.identity());
 }

@@ -9,7 +9,7 @@
 
 #include "everseen/redis/admin/filter_directory.hpp"
 #include "everseen/redis/admin/segment_draft.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
@@ -40,7 +40,7 @@ namespace everseen::redis {
 class filter_rebuild final : public filter_admin::rebuild {
  public:
   /// @throws  as filter_admin::begin_rebuild
-  filter_rebuild(std::shared_ptr<session_pool> pool, const filter_directory& in, std::string_view name,
+  filter_rebuild(std::shared_ptr<connection_pool> pool, const filter_directory& in, std::string_view name,
                  const spec& s, std::span<const partition_state> base);
 
   /// Merge the segments of a base before target() and commit(), which put the new filter in place.
@@ -49,12 +49,12 @@ class filter_rebuild final : public filter_admin::rebuild {
   void commit() override;
 
  private:
-  [[nodiscard]] filter_identity old_one(session& connections);
+  [[nodiscard]] filter_identity old_one(server_connections& connections);
   void begin();
-  void decide(session& connections);
+  void decide(server_connections& connections);
   void keep_window() const;
 
-  std::shared_ptr<session_pool> pool_;
+  std::shared_ptr<connection_pool> pool_;
   const filter_directory in_;
   const std::string name_;
   const std::vector<partition_state> base_;
@@ -70,7 +70,7 @@ class filter_rebuild final : public filter_admin::rebuild {
 class filter_restore final : public filter_admin::restore {
  public:
   /// @throws name_taken, parameter_error, backend_error
-  filter_restore(std::shared_ptr<session_pool> pool, const filter_directory& into, std::string_view name,
+  filter_restore(std::shared_ptr<connection_pool> pool, const filter_directory& into, std::string_view name,
                  const spec& s);
 
   std::span<std::byte> add_segment(const segment_id& id, const layer_state& layer) override {
@@ -79,7 +79,7 @@ class filter_restore final : public filter_admin::restore {
   void commit() override;
 
  private:
-  std::shared_ptr<session_pool> pool_;
+  std::shared_ptr<connection_pool> pool_;
   const filter_directory into_;
   const std::string name_;
   segment_draft draft_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "everseen/core/format/redis_keys.hpp"
-#include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
@@ -22,7 +21,7 @@ constexpr std::size_t draft_pages_at_once = 256;
 
 }  // namespace
 
-segment_draft::segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s)
+segment_draft::segment_draft(std::shared_ptr<connection_pool> pool, const filter_directory& in, const spec& s)
     : pool_(std::move(pool)), made_(in.draft(s)), states_(s.partitions) {}
 
 std::span<std::byte> segment_draft::add_segment(const segment_id& id, const layer_state& layer) {
@@ -43,12 +42,12 @@ void segment_draft::send_held() {
     layer_state& layer = std::ranges::find(slices, s.id.slice, &slice_state::index)->layers[s.id.layer];
     layer.keys = recovered_keys(layer.keys, layer.shape, s.bits);
   }
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   has_values() ? send_value(*connections) : send_string(*connections, held_.front());
   held_.clear();
 }
 
-void segment_draft::send_string(session& connections, const held_segment& s) {
+void segment_draft::send_string(server_connections& connections, const held_segment& s) {
   const std::string key = made_.keys.segment(s.id);
   const std::string_view bits(reinterpret_cast<const char*>(s.bits.data()), s.bits.size());
   const route destination{key, s.id.partition};
@@ -64,7 +63,7 @@ void segment_draft::send_string(session& connections, const held_segment& s) {
   }
 }
 
-void segment_draft::send_value(session& connections) {
+void segment_draft::send_value(server_connections& connections) {
   const std::uint32_t partition = held_.front().id.partition;
   const announced_filter header = header_of(made_, partition, states_[partition], random_content());
   (void)run_script(connections, first_call(made_, header));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "everseen/redis/admin/filter_directory.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
@@ -18,7 +18,7 @@ namespace everseen::redis {
 /// partition are kept here until all of them are known, since the header of a value lists them.
 class segment_draft {
  public:
-  segment_draft(std::shared_ptr<session_pool> pool, const filter_directory& in, const spec& s);
+  segment_draft(std::shared_ptr<connection_pool> pool, const filter_directory& in, const spec& s);
 
   [[nodiscard]] const filter_identity& identity() const noexcept { return made_; }
   /// As store::restore::add_segment. The segments of a partition must come together where servers judge.
@@ -35,10 +35,10 @@ class segment_draft {
 
   [[nodiscard]] bool has_values() const noexcept { return made_.spec.judge == judge_kind::server; }
   void send_held();
-  void send_string(session& connections, const held_segment& s);
-  void send_value(session& connections);
+  void send_string(server_connections& connections, const held_segment& s);
+  void send_value(server_connections& connections);
 
-  std::shared_ptr<session_pool> pool_;
+  std::shared_ptr<connection_pool> pool_;
   const filter_identity made_;
   std::vector<partition_state> states_;
   std::vector<held_segment> held_{};  // not sent yet, of one partition

@@ -6,8 +6,8 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/script/script_text.hpp"
-#include "everseen/redis/wire/random_name.hpp"
+#include "everseen/redis/script/script.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
@@ -24,7 +24,7 @@ constexpr int most_expiry_attempts = 100;
 /// Returns `K` done, by this call or an earlier copy of it; `S` it was changed meanwhile; `E` the filter has
 /// expired; `R` it is being rebuilt; `J` it has jobs; `M` there is no such header.
 const script& change_expiry() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local call, header = redis.call, KEYS[1]
 local at = call('HMGET', header, 'id', 'expires_at', 'expiry_word', 'after', 'next')
 if at[1] ~= ARGV[1] then return 'M' end
@@ -44,7 +44,7 @@ return 'K'
 /// KEYS header    ARGV id, the time (empty: never), id of the one before    Returns 1; 0 there is no such
 /// header. If it no longer asks the one before, it may have got an expiry time of its own since.
 const script& take_expiry() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'after')
 if at[1] ~= ARGV[1] then return 0 end
 if at[2] ~= ARGV[3] then return 1 end
@@ -67,8 +67,8 @@ parameter_error is_being_rebuilt(const std::string& name) {
 
 }  // namespace
 
-void expire_at(session& connections, const std::string& name, const filter_identity& f, filter_header known,
-               std::optional<event_time> when) {
+void expire_at(server_connections& connections, const std::string& name, const filter_identity& f,
+               filter_header known, std::optional<event_time> when) {
   const std::string header = f.keys.header();
   for (int i = 0; i < most_expiry_attempts; ++i) {
     script_call call{&change_expiry(), {header, 0}, {header, job_keys::list(f.keys)}};
@@ -97,8 +97,8 @@ void expire_at(session& connections, const std::string& name, const filter_ident
                       header);
 }
 
-bool copy_expiry(session& connections, const filter_identity& successor, const image::filter_id& before,
-                 std::optional<event_time> end) {
+bool copy_expiry(server_connections& connections, const filter_identity& successor,
+                 const image::filter_id& before, std::optional<event_time> end) {
   const std::string key = successor.keys.header();
   script_call call{
       &take_expiry(), {key, 0}, {key}, {bytes_of(successor.id), end_text(end), bytes_of(before)}};

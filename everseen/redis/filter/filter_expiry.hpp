@@ -5,7 +5,7 @@
 
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -16,13 +16,13 @@ namespace everseen::redis {
 /// @param name   for messages    @param known  its header as read before
 /// @throws parameter_error  it has jobs, or is being rebuilt    @throws filter_expired
 /// @throws storage_error    it is gone     @throws backend_error, format_error
-void expire_at(session& connections, const std::string& name, const filter_identity& f, filter_header known,
-               std::optional<event_time> when);
+void expire_at(server_connections& connections, const std::string& name, const filter_identity& f,
+               filter_header known, std::optional<event_time> when);
 
 /// Gives a filter the expiry time of the one that it succeeds, which cannot change any more, if it still asks
 /// that one.
 /// @return false  it is gone    @throws backend_error, format_error
-[[nodiscard]] bool copy_expiry(session& connections, const filter_identity& successor,
+[[nodiscard]] bool copy_expiry(server_connections& connections, const filter_identity& successor,
                                const image::filter_id& before, std::optional<event_time> end);
 
 }  // namespace everseen::redis

@@ -29,13 +29,13 @@ bool is_about_keys(const batch_failure& f) noexcept {
 }
 
 /// Whether its name and header exist.
-bool is_there(session& connections, const filter_identity& f) {
+bool is_there(server_connections& connections, const filter_identity& f) {
   return name_index(f.keys.prefix()).leads_to(connections, f.id) && read_filter_header(connections, f);
 }
 
 }  // namespace
 
-followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string name,
+followed_filter::followed_filter(std::shared_ptr<connection_pool> pool, std::string name,
                                  const filter_identity& f, access mode)
     : generations_(std::move(pool), std::move(name), f, mode) {}
 
@@ -43,7 +43,7 @@ followed_filter::followed_filter(std::shared_ptr<session_pool> pool, std::string
 /// So the states are read before the name.
 std::optional<format_error> followed_filter::damage_of(const generation& in) const {
   const filter_identity& f = in.newest->identity();
-  const session_pool::lease connections = generations_.session();
+  const connection_pool::lease connections = generations_.connections();
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
     const std::string key = f.keys.state(p);
     const bool is_journal = f.spec.judge == judge_kind::client;
@@ -66,7 +66,7 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
       failure = {batch_failure::cause::format, damage->what(), {}};
       return;
     }
-  const session_pool::lease connections = generations_.session();
+  const connection_pool::lease connections = generations_.connections();
   if (is_there(*connections, f)) return;
   failure = {batch_failure::cause::storage, filter_is_gone(f.keys.header()).what(), {}};
   try {
@@ -112,7 +112,7 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
     const bool is_sealed = current->newest->successor().has_value();
     if (is_sealed && goes_on_from(current)) continue;
     if (is_sealed && judged && !sealed_judges &&
-        !is_there(*generations_.session(), current->newest->identity())) {
+        !is_there(*generations_.connections(), current->newest->identity())) {
       forget();  // it is being removed
       judged = tl::unexpected(batch_failure{batch_failure::cause::storage, {}, {}});
     }
@@ -214,7 +214,7 @@ namespace {
 constexpr int most_succession_attempts = 20;
 
 /// @return false  one of them is gone
-bool follow_back(session& connections, filter_identity from, sealing seals, bool is_first_attempt,
+bool follow_back(server_connections& connections, filter_identity from, sealing seals, bool is_first_attempt,
                  std::vector<filter_identity>& chain) {
   chain.clear();
   while (const auto after = asks_before(connections, from.keys)) {
@@ -238,7 +238,8 @@ bool follow_back(session& connections, filter_identity from, sealing seals, bool
 
 /// The successor outlives its creator before it gets the name, so that every client that finds it finds it
 /// complete.
-placing put_in_place(session& connections, const filter_identity& old, const image::filter_id& id) {
+placing put_in_place(server_connections& connections, const filter_identity& old,
+                     const image::filter_id& id) {
   const name_index names(old.keys.prefix());
   const auto before = read_filter_header(connections, old);
   if (!before) throw filter_is_gone(old.keys.header());
@@ -257,7 +258,8 @@ placing put_in_place(session& connections, const filter_identity& old, const ima
   return names.succeed(connections, old.id, id) ? placing::done : placing::unnamed;
 }
 
-std::vector<filter_identity> asked_before(session& connections, const filter_identity& f, sealing seal) {
+std::vector<filter_identity> asked_before(server_connections& connections, const filter_identity& f,
+                                          sealing seal) {
   std::vector<filter_identity> chain;
   for (int i = 0; i < most_succession_attempts; ++i)
     if (follow_back(connections, f, seal, i == 0, chain)) return chain;

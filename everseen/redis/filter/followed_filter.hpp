@@ -10,7 +10,7 @@
 
 #include "everseen/redis/filter/generations.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -25,7 +25,7 @@ namespace everseen::redis {
 class followed_filter final : public stored_filter {
  public:
   /// @throws storage_error  it was dropped    @throws backend_error, format_error
-  followed_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+  followed_filter(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f,
                   access mode);
 
   /// Of the generation that was opened: batches are divided by its partitions.
@@ -71,14 +71,14 @@ enum class placing : std::uint8_t {
 };
 /// Lets the names of the old filter lead to its successor.
 /// @throws storage_error  the old one is gone    @throws backend_error, format_error
-[[nodiscard]] placing put_in_place(session& connections, const filter_identity& old,
+[[nodiscard]] placing put_in_place(server_connections& connections, const filter_identity& old,
                                    const image::filter_id& id);
 
 enum class sealing : bool { no, yes };
 /// The filters that a filter asks, beginning with its predecessor.
 /// @param seal  ends all their journals; only then may anything be added to the filter
 /// @throws storage_error, backend_error, format_error
-[[nodiscard]] std::vector<filter_identity> asked_before(session& connections, const filter_identity& f,
-                                                        sealing seal);
+[[nodiscard]] std::vector<filter_identity> asked_before(server_connections& connections,
+                                                        const filter_identity& f, sealing seal);
 
 }  // namespace everseen::redis

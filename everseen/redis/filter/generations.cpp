@@ -12,7 +12,7 @@
 
 namespace everseen::redis {
 
-generations::generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+generations::generations(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f,
                          access mode)
     : pool_(std::move(pool)),
       name_(std::move(name)),
@@ -30,7 +30,7 @@ bool generations::opened_is_in_place() const {
 }
 
 /// A filter and those that it asks. Reuses those that are open already.
-generations::pointer generations::generation_of(redis::session& connections,
+generations::pointer generations::generation_of(redis::server_connections& connections,
                                                 std::shared_ptr<sealable_filter> newest,
                                                 const generation* known) const {
   auto made = std::make_shared<generation>(generation{std::move(newest)});
@@ -58,7 +58,7 @@ generations::pointer generations::in_place(std::chrono::steady_clock::duration k
     looked_at_ = asked;
     current = in_place_;
   }
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   if (asks_before(*connections, current->newest->identity().keys) != current->before.front()->identity().id)
     replace(current, generation_of(*connections, current->newest, current.get()));
   const std::scoped_lock alone(lock_);
@@ -81,7 +81,7 @@ void generations::replace(const pointer& left, pointer next) const {
 }
 
 bool generations::follow(const pointer& sealed) const {
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   const image::filter_id id = *sealed->newest->successor();
   // A filter that is being removed names itself as its successor.
   if (id == sealed->newest->identity().id) return find_again(*connections, sealed);
@@ -95,7 +95,7 @@ bool generations::follow(const pointer& sealed) const {
 
 /// Finds the current filter of this name, if it descends from a known generation: other clients have rebuilt
 /// it, possibly several times, while this client was idle.    @return false  it does not
-bool generations::find_again(redis::session& connections, const pointer& lost) const {
+bool generations::find_again(redis::server_connections& connections, const pointer& lost) const {
   const std::string& prefix = lost->newest->identity().keys.prefix();
   const auto id = name_index(prefix).find(connections, name_);
   if (!id || *id == lost->newest->identity().id) return false;
@@ -108,7 +108,7 @@ bool generations::find_again(redis::session& connections, const pointer& lost) c
 }
 
 bool generations::was_rebuilt(const pointer& failed) const {
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   if (find_again(*connections, failed)) return true;
   if (failed->before.empty()) return false;
   auto current = generation_of(*connections, failed->newest, failed.get());

@@ -39,9 +39,9 @@ class generations {
   using pointer = std::shared_ptr<const generation>;
 
   /// @throws storage_error  the filter was dropped    @throws backend_error, format_error
-  generations(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access mode);
+  generations(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f, access mode);
 
-  [[nodiscard]] session_pool::lease session() const { return pool_->take(); }
+  [[nodiscard]] connection_pool::lease connections() const { return pool_->take(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::shared_ptr<sealable_filter>& opened() const noexcept { return opened_; }
   /// Whether the generation that was opened is still in place, as far as is known.
@@ -57,12 +57,12 @@ class generations {
   [[nodiscard]] bool was_rebuilt(const pointer& failed) const;
 
  private:
-  [[nodiscard]] pointer generation_of(redis::session& connections, std::shared_ptr<sealable_filter> newest,
-                                      const generation* known) const;
-  [[nodiscard]] bool find_again(redis::session& connections, const pointer& lost) const;
+  [[nodiscard]] pointer generation_of(redis::server_connections& connections,
+                                      std::shared_ptr<sealable_filter> newest, const generation* known) const;
+  [[nodiscard]] bool find_again(redis::server_connections& connections, const pointer& lost) const;
   void replace(const pointer& left, pointer next) const;
 
-  const std::shared_ptr<session_pool> pool_;
+  const std::shared_ptr<connection_pool> pool_;
   const std::string name_;
   const access mode_;
   const std::shared_ptr<sealable_filter> opened_;

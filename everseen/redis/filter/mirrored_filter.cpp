@@ -9,8 +9,8 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/redis/filter/filter_expiry.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/journal_ledger.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/batch_results.hpp"
@@ -34,7 +34,7 @@ class adding final : public mirror_task {
   adding(partition_mirror& mirror, const partition_batch& batch) : mirror_task(mirror), batch_(batch) {}
 
  private:
-  std::optional<script_call> go_on(session& connections) override {
+  std::optional<script_call> go_on(server_connections& connections) override {
     while (from_ < batch_.digests.size()) {
       reach_ = mirror().prepare(part_of(batch_, from_, most_keys(connections)), predictor::no_room::skips);
       if (mirror().has_record()) return mirror().append_call();
@@ -64,7 +64,7 @@ class moving final : public mirror_task {
   moving(partition_mirror& mirror, window::slice_index newest) : mirror_task(mirror), newest_(newest) {}
 
  private:
-  std::optional<script_call> go_on(session&) override {
+  std::optional<script_call> go_on(server_connections&) override {
     mirror().prepare_move(newest_);
     if (!mirror().has_record()) return std::nullopt;
     return mirror().append_call();
@@ -77,7 +77,7 @@ class moving final : public mirror_task {
 
 }  // namespace
 
-mirrored_filter::mirrored_filter(std::shared_ptr<session_pool> pool, std::string name,
+mirrored_filter::mirrored_filter(std::shared_ptr<connection_pool> pool, std::string name,
                                  const filter_identity& f, access mode)
     : sealable_filter(std::move(pool), std::move(name), f, mode), mirrors_(identity(), this->pool()->url()) {}
 
@@ -90,7 +90,7 @@ batch_result mirrored_filter::add(std::span<const partition_batch> batches) {
     partitions.push_back(batch.partition);
     std::ranges::fill(batch.out, verdict::unknown);
   }
-  const session_pool::lease connections = session_now();
+  const connection_pool::lease connections = session_now();
   auto failure = mirrors_.run(*connections, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<adding>(mirror, batches[i]);
   });
@@ -111,7 +111,7 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
   tally done;
   std::optional<batch_failure> failure;
   try {
-    const session_pool::lease connections = session_now();
+    const connection_pool::lease connections = session_now();
     require_life(*connections);
     std::vector<request> requests;
     std::vector<const partition_batch*> asking;
@@ -154,8 +154,8 @@ std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch
   return mirror.check(batch);
 }
 
-tally mirrored_filter::check_in(session& connections, const partition_batch& batch, const reply& answer,
-                                std::chrono::steady_clock::time_point asked) const {
+tally mirrored_filter::check_in(server_connections& connections, const partition_batch& batch,
+                                const reply& answer, std::chrono::steady_clock::time_point asked) const {
   partition_mirror& mirror = mirrors_[batch.partition];
   const std::scoped_lock order(mirror.order());
   if (mirror.is_empty())
@@ -168,7 +168,7 @@ tally mirrored_filter::check_in(session& connections, const partition_batch& bat
 
 partition_state mirrored_filter::state(std::uint32_t partition) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease connections = session_now();
+  const connection_pool::lease connections = session_now();
   require_life(*connections);
   const std::scoped_lock order(mirror.order());
   mirror_set::bring_up_to_date(*connections, mirror);
@@ -178,7 +178,7 @@ partition_state mirrored_filter::state(std::uint32_t partition) const {
 
 void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   partition_mirror& mirror = mirrors_[partition];
-  const session_pool::lease connections = session_now();
+  const connection_pool::lease connections = session_now();
   require_life(*connections);
   const std::scoped_lock order(mirror.order());
   mirror_set::bring_up_to_date(*connections, mirror);

@@ -26,7 +26,7 @@ namespace everseen::redis {
 /// for each other only if they have keys of the same partition.
 class mirrored_filter final : public sealable_filter {
  public:
-  mirrored_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+  mirrored_filter(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f,
                   access mode);
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override { return mirrors_.successor(); }
@@ -43,11 +43,11 @@ class mirrored_filter final : public sealable_filter {
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
-  void require_life(session& connections) const override { mirrors_.require_life(connections); }
+  void require_life(server_connections& connections) const override { mirrors_.require_life(connections); }
   [[nodiscard]] std::optional<tally> check_unasked(const partition_batch& batch) const;
   /// @param answer  the fields end and successor, as just read from the server
-  [[nodiscard]] tally check_in(session& connections, const partition_batch& batch, const reply& answer,
-                               std::chrono::steady_clock::time_point asked) const;
+  [[nodiscard]] tally check_in(server_connections& connections, const partition_batch& batch,
+                               const reply& answer, std::chrono::steady_clock::time_point asked) const;
 
   mutable mirror_set mirrors_;
 };

@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/redis/filter/draft_scripts.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 
@@ -27,7 +26,7 @@ bool is_judged_by_clients(const filter_identity& f) noexcept {
 }
 
 /// Names of the fields of a partition's state.    @throws storage_error  it is gone
-std::vector<std::string> state_fields(session& connections, const filter_identity& f,
+std::vector<std::string> state_fields(server_connections& connections, const filter_identity& f,
                                       std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const reply fields = ask_about(connections, {key, partition}, {"HKEYS", key});
@@ -38,7 +37,7 @@ std::vector<std::string> state_fields(session& connections, const filter_identit
 }
 
 /// The records of jobs beside a partition, listed or not.
-void append_lanes(session& connections, const filter_identity& f, std::uint32_t partition,
+void append_lanes(server_connections& connections, const filter_identity& f, std::uint32_t partition,
                   std::vector<std::string>& out) {
   const std::string mark = partition_keys::job_field("");
   for (const std::string& field : state_fields(connections, f, partition))
@@ -51,7 +50,7 @@ format_error sealed_for_another(const std::string& key) {
 }
 
 /// Requests about all partitions; an error in their answers is left to the caller.
-std::vector<answer> ask_partitions(session& connections, const filter_identity& f,
+std::vector<answer> ask_partitions(server_connections& connections, const filter_identity& f,
                                    std::initializer_list<std::string_view> words_after_key,
                                    std::string_view command, bool on_replicas) {
   std::vector<request> requests;
@@ -66,7 +65,8 @@ std::vector<answer> ask_partitions(session& connections, const filter_identity& 
 }
 
 /// @return false  a value is gone
-bool seal_values(session& connections, const filter_identity& f, const image::filter_id& successor) {
+bool seal_values(server_connections& connections, const filter_identity& f,
+                 const image::filter_id& successor) {
   const std::vector<answer> answers =
       ask_partitions(connections, f, {bytes_of(successor)}, "EVERSEEN.SEAL", successor != f.id);
   bool is_whole = true;
@@ -84,7 +84,7 @@ bool seal_values(session& connections, const filter_identity& f, const image::fi
   return is_whole;
 }
 
-void empty_value(session& connections, const filter_identity& f, std::uint32_t partition) {
+void empty_value(server_connections& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const request clear{{key, partition}, encode({"EVERSEEN.CLEAR", key, bytes_of(random_content())}), 1, true};
   const answer a = std::move(connections.exchange(std::span(&clear, 1)).front());
@@ -117,7 +117,7 @@ script_call first_call(const filter_identity& f, std::uint32_t partition, const 
            encode_manifest(f, partition, s), "counts", encode_counts(s)}};
 }
 
-std::vector<std::string> keys_beside(session& connections, const filter_identity& f,
+std::vector<std::string> keys_beside(server_connections& connections, const filter_identity& f,
                                      std::uint32_t partition) {
   if (!is_judged_by_clients(f)) return {};
   std::vector<std::string> keys;
@@ -127,7 +127,7 @@ std::vector<std::string> keys_beside(session& connections, const filter_identity
   return keys;
 }
 
-void make_permanent(session& connections, const filter_identity& f) {
+void make_permanent(server_connections& connections, const filter_identity& f) {
   std::vector<request> requests;
   const auto persist = [&](const std::string& key, std::uint32_t partition) {
     requests.push_back({{key, partition}, encode({"EXISTS", key}) + encode({"PERSIST", key}), 2, true});
@@ -146,7 +146,7 @@ void make_permanent(session& connections, const filter_identity& f) {
   (void)exchange_all(connections, requests);
 }
 
-bool seal(session& connections, const filter_identity& f, const image::filter_id& successor) {
+bool seal(server_connections& connections, const filter_identity& f, const image::filter_id& successor) {
   if (!is_judged_by_clients(f)) return seal_values(connections, f, successor);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
@@ -166,8 +166,52 @@ bool seal(session& connections, const filter_identity& f, const image::filter_id
   return is_whole;
 }
 
-void empty_partition(session& connections, const filter_identity& f, std::uint32_t partition) {
+void empty_partition(server_connections& connections, const filter_identity& f, std::uint32_t partition) {
   is_judged_by_clients(f) ? empty_journal(connections, f, partition) : empty_value(connections, f, partition);
 }
 
 }  // namespace everseen::redis
+
+namespace everseen::redis::draft_scripts {
+
+const script& begin_state() {
+  static const script s = make_script(R"(
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1
+)");
+  return s;
+}
+
+const script& begin_value() {
+  static const script s = make_script(R"(
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('EVERSEEN.LOADCHUNK', KEYS[1], 1, ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1
+)");
+  return s;
+}
+
+const script& write_page() {
+  static const script s = make_script(R"(
+if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+)");
+  return s;
+}
+
+const script& prolong() {
+  static const script s = make_script(R"(
+local left = redis.call('PTTL', KEYS[1])
+if left == -2 then return 0 end
+if left >= 0 and left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 1
+)");
+  return s;
+}
+
+}  // namespace everseen::redis::draft_scripts

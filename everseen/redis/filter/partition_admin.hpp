@@ -8,7 +8,8 @@
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/script/script.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -24,25 +25,50 @@ namespace everseen::redis {
 /// The keys of a partition besides its state, and besides the records of jobs of a filter that servers
 /// judge. Cost: one round trip.
 /// @throws storage_error  the state is gone    @throws backend_error, format_error
-[[nodiscard]] std::vector<std::string> keys_beside(session& connections, const filter_identity& f,
+[[nodiscard]] std::vector<std::string> keys_beside(server_connections& connections, const filter_identity& f,
                                                    std::uint32_t partition);
 
 /// Takes off the time limits that the keys of a filter have during its creation, that of the header last:
 /// while the header has one, the creation is unfinished, and any client that opens the filter to write
 /// finishes it.
 /// @throws storage_error  a state is gone    @throws backend_error, format_error
-void make_permanent(session& connections, const filter_identity& f);
+void make_permanent(server_connections& connections, const filter_identity& f);
 
 /// Stops all additions to a filter for good.
 /// @param successor  receives further keys; the filter itself, if it is being removed
 /// @return false  a state is gone
 /// @throws format_error  one was sealed for another filter    @throws backend_error
-[[nodiscard]] bool seal(session& connections, const filter_identity& f, const image::filter_id& successor);
+[[nodiscard]] bool seal(server_connections& connections, const filter_identity& f,
+                        const image::filter_id& successor);
 
 /// Removes all keys of a partition, in one step; repairs a damaged journal.
 /// @throws storage_error  the filter was dropped, or is being rebuilt
 /// @throws parameter_error  it has a job, and its clients judge
 /// @throws backend_error, format_error
-void empty_partition(session& connections, const filter_identity& f, std::uint32_t partition);
+void empty_partition(server_connections& connections, const filter_identity& f, std::uint32_t partition);
 
 }  // namespace everseen::redis
+
+namespace everseen::redis::draft_scripts {
+
+/// Scripts that create the keys of a filter before a name leads to it. Each can be repeated, and a delayed
+/// copy that arrives when the filter is in use changes nothing.
+
+/// Creates the state of a partition, unless it exists.
+/// KEYS state    ARGV its time limit in ms, then fields and values    Returns 1 done, 0 it exists.
+[[nodiscard]] const script& begin_state();
+
+/// Makes the value of a partition that its server judges, unless it exists.
+/// KEYS value    ARGV its time limit in ms, its header    Returns 1 done, 0 it exists.
+[[nodiscard]] const script& begin_value();
+
+/// Writes a page of a segment of a filter that its clients judge, as long as its partition has no state.
+/// KEYS segment, state    ARGV offset of the page, its bytes, the segment's time limit in ms
+/// Returns 1 done, 0 there is a state.
+[[nodiscard]] const script& write_page();
+
+/// Extends the life of a segment or of a value, unless it lives longer: then it may be in use.
+/// KEYS segment or value    ARGV lifetime in ms    Returns 1; 0 it does not exist.
+[[nodiscard]] const script& prolong();
+
+}  // namespace everseen::redis::draft_scripts

@@ -10,13 +10,13 @@
 
 namespace everseen::redis {
 
-sealable_filter::sealable_filter(std::shared_ptr<session_pool> pool, std::string name,
+sealable_filter::sealable_filter(std::shared_ptr<connection_pool> pool, std::string name,
                                  const filter_identity& f, access mode)
     : pool_(std::move(pool)), name_(std::move(name)), filter_(f), mode_(mode), jobs_(name_, filter_) {}
 
 batch_path sealable_filter::path_by(std::string text) const {
   batch_path path{std::move(text)};
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p)
     path.places.push_back(to_string(connections->server_of({filter_.keys.state(p), p})));
   return path;
@@ -25,7 +25,7 @@ batch_path sealable_filter::path_by(std::string text) const {
 std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
                                                      std::optional<std::string_view> description) {
   validate_job_name(job);
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   require_life(*connections);
   auto there = may_write() ? begin_job(*connections, job, description) : jobs_.find(*connections, job);
   if (there) return ledger_of(std::string(job), *std::move(there));
@@ -35,7 +35,7 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
 
 /// A client that links the filter at the same time looks for jobs after writing the link; so one of the two
 /// detects the other.
-std::optional<listed_job> sealable_filter::begin_job(session& connections, std::string_view job,
+std::optional<listed_job> sealable_filter::begin_job(server_connections& connections, std::string_view job,
                                                      std::optional<std::string_view> description) {
   auto opened = jobs_.open(connections, job, description);
   if (!opened) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<listed_job> sealable_filter::begin_job(session& connections, std::
       name_argument(name_) + ", or give the job a filter of its own");
 }
 
-std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool, std::string name,
+std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<connection_pool> pool, std::string name,
                                                const filter_identity& f, access mode) {
   if (f.spec.judge == judge_kind::client)
     return std::make_shared<mirrored_filter>(std::move(pool), std::move(name), f, mode);

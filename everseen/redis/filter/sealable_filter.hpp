@@ -8,7 +8,7 @@
 #include "everseen/core/spec/window.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen::redis {
@@ -28,7 +28,7 @@ class sealable_filter : public stored_filter {
   /// Frees the memory of all cached content; it is read again when needed.
   virtual void clear() = 0;
   /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error
-  virtual void require_life(session& connections) const = 0;
+  virtual void require_life(server_connections& connections) const = 0;
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return filter_.spec; }
   /// Does nothing: the durability of acknowledged writes is configured on the server.
@@ -38,23 +38,23 @@ class sealable_filter : public stored_filter {
                                                     std::optional<std::string_view> description) override;
 
  protected:
-  sealable_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
+  sealable_filter(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f,
                   access mode);
 
   [[nodiscard]] virtual std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) = 0;
 
   /// The servers of all partitions, and this text.    @throws backend_error
   [[nodiscard]] batch_path path_by(std::string text) const;
-  [[nodiscard]] session_pool::lease session_now() const { return pool_->take(); }
-  [[nodiscard]] const std::shared_ptr<session_pool>& pool() const noexcept { return pool_; }
+  [[nodiscard]] connection_pool::lease session_now() const { return pool_->take(); }
+  [[nodiscard]] const std::shared_ptr<connection_pool>& pool() const noexcept { return pool_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] bool may_write() const noexcept { return mode_ == access::write; }
 
  private:
-  [[nodiscard]] std::optional<listed_job> begin_job(session& connections, std::string_view job,
+  [[nodiscard]] std::optional<listed_job> begin_job(server_connections& connections, std::string_view job,
                                                     std::optional<std::string_view> description);
 
-  const std::shared_ptr<session_pool> pool_;
+  const std::shared_ptr<connection_pool> pool_;
   const std::string name_;
   const filter_identity filter_;
   const access mode_;
@@ -65,7 +65,7 @@ class sealable_filter : public stored_filter {
 /// @param name  for messages
 /// @throws parameter_error  servers judge it, and one of them lacks the module
 /// @throws backend_error    none of them answers
-[[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<session_pool> pool,
+[[nodiscard]] std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<connection_pool> pool,
                                                              std::string name, const filter_identity& f,
                                                              access mode);
 

@@ -5,17 +5,17 @@
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/ledger/served_ledger.hpp"
-#include "everseen/redis/transport/job.hpp"
+#include "everseen/redis/transport/call.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 
-served_filter::served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f,
-                             access mode)
+served_filter::served_filter(std::shared_ptr<connection_pool> pool, std::string name,
+                             const filter_identity& f, access mode)
     : sealable_filter(std::move(pool), std::move(name), f, mode) {}
 
 std::optional<image::filter_id> served_filter::successor() const {
@@ -46,7 +46,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
   for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
   std::optional<batch_failure> failure;
   try {
-    const session_pool::lease connections = session_now();
+    const connection_pool::lease connections = session_now();
     life_.require(*connections);
     const packed_commands commands(identity(), connections->name(), pool()->keeps_answers());
     std::vector<partition_task> tasks;
@@ -61,7 +61,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
 }
 
 /// @return the first failure; one that ends a batch takes precedence over a full filter
-std::optional<batch_failure> served_filter::drive_all(session& connections,
+std::optional<batch_failure> served_filter::drive_all(server_connections& connections,
                                                       std::vector<partition_task>& tasks) const {
   drive(connections, tasks);
   std::optional<batch_failure> all;
@@ -79,7 +79,7 @@ std::optional<batch_failure> served_filter::drive_all(session& connections,
 }
 
 void served_filter::move_window_to(window::slice_index newest) {
-  const session_pool::lease connections = session_now();
+  const connection_pool::lease connections = session_now();
   std::vector<request> requests;
   for (std::uint32_t p = 0; p < identity().spec.partitions; ++p) {
     const std::string key = identity().keys.state(p);
@@ -95,7 +95,7 @@ void served_filter::move_window_to(window::slice_index newest) {
   }
 }
 
-stored_value served_filter::read(session& connections, std::uint32_t partition) const {
+stored_value served_filter::read(server_connections& connections, std::uint32_t partition) const {
   life_.require(connections);
   stored_value current = read_value(connections, identity(), partition);
   note_successor(current.successor);
@@ -109,7 +109,7 @@ partition_state served_filter::state(std::uint32_t partition) const {
 
 /// Another client may have moved the window: segments that left it are missing, and need no visit.
 void served_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
-  const session_pool::lease connections = session_now();
+  const connection_pool::lease connections = session_now();
   for (const announced_filter::segment& s :
        segments_of(partition, read(*connections, partition).state.slices)) {
     std::vector<std::byte> bits(s.layer.shape.bytes);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "everseen/redis/filter/sealable_filter.hpp"
-#include "everseen/redis/keyspace/filter_life.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 
@@ -19,7 +19,8 @@ namespace everseen::redis {
 /// Bits, counts, growth and windows are in the values; this object knows none of them. Threads: any number.
 class served_filter final : public sealable_filter {
  public:
-  served_filter(std::shared_ptr<session_pool> pool, std::string name, const filter_identity& f, access mode);
+  served_filter(std::shared_ptr<connection_pool> pool, std::string name, const filter_identity& f,
+                access mode);
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override;
   void move_window_to(window::slice_index newest) override;
@@ -33,11 +34,11 @@ class served_filter final : public sealable_filter {
 
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
-  void require_life(session& connections) const override { life_.require(connections); }
+  void require_life(server_connections& connections) const override { life_.require(connections); }
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose intent) const;
-  [[nodiscard]] std::optional<batch_failure> drive_all(session& connections,
+  [[nodiscard]] std::optional<batch_failure> drive_all(server_connections& connections,
                                                        std::vector<partition_task>& tasks) const;
-  [[nodiscard]] stored_value read(session& connections, std::uint32_t partition) const;
+  [[nodiscard]] stored_value read(server_connections& connections, std::uint32_t partition) const;
   void note_successor(const std::optional<image::filter_id>& successor) const;
 
   mutable filter_life life_{identity()};

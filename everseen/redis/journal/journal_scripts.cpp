@@ -1,6 +1,6 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 
 namespace everseen::redis::journal_scripts {
 
@@ -27,7 +27,7 @@ end
 }  // namespace
 
 const script& append() {
-  static const script s = script_text::make(script_text::joined({leases, R"(
+  static const script s = make_script(joined({leases, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
 local staged = ARGV[9] ~= '' and KEYS[#KEYS-1]
 local function unchanged(...)
@@ -86,7 +86,7 @@ return {'K'}
 }
 
 const script& begin_checkpoint() {
-  static const script s = script_text::make(script_text::joined({leases, R"(
+  static const script s = make_script(joined({leases, R"(
 local begin, ended, word, life, to_be, abandoned = unpack(ARGV)
 local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'manifest', 'counts', 'end', 'next', 'successor')
 if not at[1] then return {'M'} end
@@ -104,7 +104,7 @@ return {'K', at[3] or '', at[4] or ''}
 }
 
 const script& place_segment() {
-  static const script s = script_text::make(script_text::joined({leases, R"(
+  static const script s = make_script(joined({leases, R"(
 local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
 local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
 local answer = not at[1] and 'M' or is_mine(at[2], ARGV[2]) and 'K'
@@ -123,7 +123,7 @@ return {'K'}
 }
 
 const script& commit_checkpoint() {
-  static const script s = script_text::make(script_text::joined({leases, R"(
+  static const script s = make_script(joined({leases, R"(
 local call, state = redis.call, KEYS[1]
 local at = call('HMGET', state, 'begin', 'checkpoint')
 if not at[1] then return {'M'} end
@@ -142,7 +142,7 @@ return {'K'}
 }
 
 const script& seal() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
 local sealed_for = redis.call('HGET', KEYS[1], 'successor')
 if not sealed_for then redis.call('HSET', KEYS[1], 'successor', ARGV[1]) end
@@ -152,7 +152,7 @@ return {sealed_for and sealed_for ~= ARGV[1] and 'N' or 'K'}
 }
 
 const script& empty() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local call, state = redis.call, KEYS[1]
 local at = call('HMGET', state, 'end', 'begin', 'next', 'successor')
 if not at[1] then return {'M'} end

@@ -24,7 +24,7 @@ std::uint64_t chunk_of(std::uint64_t offset) noexcept {
 
 }  // namespace
 
-journal_walk::journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
+journal_walk::journal_walk(server_connections& connections, const filter_identity& f, std::uint32_t partition,
                            const journal_position& from, const journal_position& end,
                            std::vector<piece> known)
     : connections_(connections),

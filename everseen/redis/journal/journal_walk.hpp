@@ -9,7 +9,7 @@
 
 #include "everseen/core/partition/journal_record.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -63,7 +63,7 @@ class journal_walk {
 
   /// @param f  must outlive this, as must `connections`
   /// @param known  pieces already read, from `from` on, in order; may have gaps
-  journal_walk(session& connections, const filter_identity& f, std::uint32_t partition,
+  journal_walk(server_connections& connections, const filter_identity& f, std::uint32_t partition,
                const journal_position& from, const journal_position& end, std::vector<piece> known);
 
   /// @return the next record; nothing: `end` is reached, or the journal does not lead from here to there
@@ -81,7 +81,7 @@ class journal_walk {
   [[nodiscard]] bool read_more();
   void ask_from(std::uint64_t from);
 
-  session& connections_;
+  server_connections& connections_;
   const filter_identity& filter_;
   const std::uint32_t partition_;
   const journal_position goal_;

@@ -43,7 +43,7 @@ void mirror_task::guarded(Step step) {
   }
 }
 
-std::optional<script_call> mirror_task::next(session& connections) {
+std::optional<script_call> mirror_task::next(server_connections& connections) {
   std::optional<script_call> call;
   if (failure_ && failure_->ends_batch()) return call;
   guarded([&] {
@@ -59,7 +59,7 @@ std::optional<script_call> mirror_task::next(session& connections) {
   return call;
 }
 
-std::size_t mirror_task::most_keys(const session& connections) const noexcept {
+std::size_t mirror_task::most_keys(const server_connections& connections) const noexcept {
   return has_lost_answers(connections) ? mirror_.short_record_keys() : max_journal_record_keys;
 }
 
@@ -68,7 +68,8 @@ bool mirror_task::must_look() const noexcept {
   return !is_current_ && (mirror_.others_add() || mirror_.unasked() > mirror_set::unasked_at_most);
 }
 
-void mirror_task::take(session& connections, const answer& a, std::chrono::steady_clock::time_point asked) {
+void mirror_task::take(server_connections& connections, const answer& a,
+                       std::chrono::steady_clock::time_point asked) {
   waits_ = false;
   guarded([&] {
     if (!a && a.error().may_have_run && looks_again()) return;
@@ -111,7 +112,7 @@ void mirror_task::stop(batch_failure why) {
 }
 
 /// A failed checkpoint only costs memory on the server and space in its log; the next batch tries again.
-void mirror_task::write_checkpoint(session& connections) {
+void mirror_task::write_checkpoint(server_connections& connections) {
   if (!mirror_.wants_checkpoint()) return;
   try {
     mirror_.write_checkpoint(connections);
@@ -122,7 +123,7 @@ void mirror_task::write_checkpoint(session& connections) {
   }
 }
 
-void mirror_task::take_other(session&, const reply& r) {
+void mirror_task::take_other(server_connections&, const reply& r) {
   throw format_error("a script answered '" + std::string(r[0].text()) + "', which is not one of its answers");
 }
 
@@ -132,7 +133,8 @@ mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
     mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_));
 }
 
-std::optional<batch_failure> mirror_set::run(session& connections, std::span<const std::uint32_t> partitions,
+std::optional<batch_failure> mirror_set::run(server_connections& connections,
+                                             std::span<const std::uint32_t> partitions,
                                              const task_maker& make) {
   try {
     life_.require(connections);
@@ -173,7 +175,7 @@ std::optional<batch_failure> mirror_set::run(session& connections, std::span<con
 }
 
 /// Makes one call for each task that needs one.    @return whether there was any
-bool mirror_set::exchange(session& connections, std::span<mirror_task* const> tasks) {
+bool mirror_set::exchange(server_connections& connections, std::span<mirror_task* const> tasks) {
   std::vector<script_call> calls;
   std::vector<mirror_task*> callers;
   for (mirror_task* task : tasks)
@@ -214,14 +216,14 @@ void mirror_set::clear() {
   }
 }
 
-void mirror_set::take_end(session& connections, partition_mirror& mirror, const reply& answer,
+void mirror_set::take_end(server_connections& connections, partition_mirror& mirror, const reply& answer,
                           std::chrono::steady_clock::time_point asked) {
   if (answer[0].text() != to_text(mirror.position())) return mirror.read_on(connections);
   mirror.note_asked(asked);
   mirror.note_successor(id_in_field(answer[1], mirror.place().key));
 }
 
-void mirror_set::bring_up_to_date(session& connections, partition_mirror& mirror) {
+void mirror_set::bring_up_to_date(server_connections& connections, partition_mirror& mirror) {
   if (mirror.is_empty()) return mirror.load(connections);
   const route destination = mirror.place();
   const auto asked = std::chrono::steady_clock::now();

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "everseen/redis/journal/partition_mirror.hpp"
-#include "everseen/redis/keyspace/filter_life.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {
@@ -26,9 +26,9 @@ class mirror_task {
   mirror_task& operator=(const mirror_task&) = delete;
 
   /// Continues until the server is needed.    @return the call; nothing: the task is done
-  std::optional<script_call> next(session& connections);
+  std::optional<script_call> next(server_connections& connections);
   /// @param asked  when the call was made
-  void take(session& connections, const answer& a, std::chrono::steady_clock::time_point asked);
+  void take(server_connections& connections, const answer& a, std::chrono::steady_clock::time_point asked);
   /// Called instead of take() if there will be no answer.
   void stop(batch_failure why);
   /// Whether another client has the append lease.
@@ -38,11 +38,11 @@ class mirror_task {
 
  protected:
   /// Like next(), with a mirror that is up to date as far as is known. May throw everseen::error.
-  virtual std::optional<script_call> go_on(session& connections) = 0;
+  virtual std::optional<script_call> go_on(server_connections& connections) = 0;
   /// The call succeeded.
   virtual void done() = 0;
   /// Handles answers that are not common to all calls.    @throws format_error  by default: there are none
-  virtual void take_other(session& connections, const reply& r);
+  virtual void take_other(server_connections& connections, const reply& r);
   /// The call may have run, but its answer was lost, or it was too long for the link.
   /// @return whether go_on() finds out what became of it; by default it does not
   virtual bool looks_again() noexcept { return false; }
@@ -52,25 +52,26 @@ class mirror_task {
   [[nodiscard]] partition_mirror& mirror() const noexcept { return mirror_; }
   void fail(batch_failure why) { failure_ = std::move(why); }
   /// Whether this task may have run a call whose answer it did not get.    @pre go_on() was called
-  [[nodiscard]] bool has_lost_answers(const session& connections) const noexcept {
+  [[nodiscard]] bool has_lost_answers(const server_connections& connections) const noexcept {
     return connections.lost_answers() != lost_before_;
   }
   /// The most keys of its next record. Over a link that was cut meanwhile, a long record takes many
   /// connections, and other clients would add theirs first, again and again.
-  [[nodiscard]] std::size_t most_keys(const session& connections) const noexcept;
+  [[nodiscard]] std::size_t most_keys(const server_connections& connections) const noexcept;
 
  private:
   template <typename Step>
   void guarded(Step step);
   [[nodiscard]] bool must_look() const noexcept;
-  void write_checkpoint(session& connections);
+  void write_checkpoint(server_connections& connections);
 
   partition_mirror& mirror_;
   std::optional<batch_failure> failure_{};
   bool is_looking_ = false;  // the call under way compares, and adds nothing
   bool is_current_ = false;  // the server was asked since the last record
   bool waits_ = false;
-  std::optional<std::uint64_t> lost_before_{};  // answers of the session, before the first call of go_on()
+  std::optional<std::uint64_t>
+      lost_before_{};  // answers of the connections, before the first call of go_on()
 };
 
 /// The mirrors of a filter's partitions. Threads: any number.
@@ -82,7 +83,7 @@ class mirror_set {
   [[nodiscard]] partition_mirror& operator[](std::uint32_t partition) { return *mirrors_.at(partition); }
 
   /// @throws  as filter_life::require
-  void require_life(session& connections) { life_.require(connections); }
+  void require_life(server_connections& connections) { life_.require(connections); }
 
   using task_maker = std::function<std::unique_ptr<mirror_task>(std::size_t, partition_mirror&)>;
   /// Runs a task in each of these different partitions. Partitions that no other thread uses come first, all
@@ -90,7 +91,7 @@ class mirror_set {
   /// @param make  the task for the i-th partition
   /// @return the first failure; a failure that ends a batch takes precedence over a full filter. If the
   ///   filter has expired, no task is made
-  std::optional<batch_failure> run(session& connections, std::span<const std::uint32_t> partitions,
+  std::optional<batch_failure> run(server_connections& connections, std::span<const std::uint32_t> partitions,
                                    const task_maker& make);
 
   /// A client that only adds keys it has already seen asks for other clients' keys at least this often.
@@ -104,14 +105,14 @@ class mirror_set {
   void clear();
 
   /// Reads a locked mirror up to the end of its journal.    @throws  as partition_mirror::load
-  static void bring_up_to_date(session& connections, partition_mirror& mirror);
+  static void bring_up_to_date(server_connections& connections, partition_mirror& mirror);
   /// The same for a loaded mirror, given the server's answer.
   /// @param answer  the fields end and successor    @param asked  when the server was asked
-  static void take_end(session& connections, partition_mirror& mirror, const reply& answer,
+  static void take_end(server_connections& connections, partition_mirror& mirror, const reply& answer,
                        std::chrono::steady_clock::time_point asked);
 
  private:
-  bool exchange(session& connections, std::span<mirror_task* const> tasks);
+  bool exchange(server_connections& connections, std::span<mirror_task* const> tasks);
 
   const filter_identity filter_;
   filter_life life_{filter_};

@@ -18,7 +18,7 @@
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
+#include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -43,7 +43,7 @@ void partition_mirror::clear() {
   successor_.reset();
 }
 
-void partition_mirror::load(session& connections) {
+void partition_mirror::load(server_connections& connections) {
   for (int attempt = 0; attempt < most_reading_attempts; ++attempt) {
     clear();
     const auto asked = clock::now();
@@ -71,7 +71,7 @@ void partition_mirror::load(session& connections) {
 }
 
 /// @return false  a segment is missing or has another length
-bool partition_mirror::load_segments(session& connections, const stored_checkpoint& stored) {
+bool partition_mirror::load_segments(server_connections& connections, const stored_checkpoint& stored) {
   for (const slice_state& slice : stored.state.slices)
     for (std::uint32_t layer = 0; layer < slice.layers.size(); ++layer) {
       const segment_id id = {number_, slice.index, layer};
@@ -103,7 +103,7 @@ void partition_mirror::move_begin(const journal_position& p) {
 /// Applies the records up to `end`.
 /// @param known  bytes of the journal after position() that were already read
 /// @return false  the journal does not lead from here to there
-bool partition_mirror::replay(session& connections, const journal_position& end, pieces known) {
+bool partition_mirror::replay(server_connections& connections, const journal_position& end, pieces known) {
   journal_walk walk(connections, filter_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
     try {
@@ -118,7 +118,7 @@ bool partition_mirror::replay(session& connections, const journal_position& end,
 
 /// A filter without a state is gone, and one whose state is damaged needs to be restored. Nothing is answered
 /// from a mirror of either: others might be told `seen` of keys that are nowhere any more.
-stored_checkpoint partition_mirror::checkpoint_now(session& connections) {
+stored_checkpoint partition_mirror::checkpoint_now(server_connections& connections) {
   try {
     return read_checkpoint(connections, filter_, number_);
   } catch (const backend_error&) {
@@ -133,7 +133,7 @@ void partition_mirror::require_unsealed() const {
   if (successor_) throw filter_is_sealed(filter_, *successor_, place().key);
 }
 
-void partition_mirror::read_on(session& connections) {
+void partition_mirror::read_on(server_connections& connections) {
   const auto asked = clock::now();
   const stored_checkpoint checkpoint = checkpoint_now(connections);
   follow(connections, checkpoint.begin, checkpoint.end, {});
@@ -141,8 +141,8 @@ void partition_mirror::read_on(session& connections) {
   note_successor(checkpoint.successor);
 }
 
-void partition_mirror::read_on(session& connections, const reply& refusal, std::span<const reply> behind,
-                               clock::time_point asked) {
+void partition_mirror::read_on(server_connections& connections, const reply& refusal,
+                               std::span<const reply> behind, clock::time_point asked) {
   others_add_ = true;
   const auto end = parse_journal_position(refusal[1].text());
   const auto begin = parse_journal_position(refusal[2].text());
@@ -161,7 +161,7 @@ void partition_mirror::read_on(session& connections, const reply& refusal, std::
   note_asked(asked);
 }
 
-void partition_mirror::follow(session& connections, const journal_position& begin,
+void partition_mirror::follow(server_connections& connections, const journal_position& begin,
                               const journal_position& end, pieces known) {
   move_begin(begin);
   if (begin.offset <= position().offset && replay(connections, end, std::move(known))) return;
@@ -428,7 +428,7 @@ std::string list_of(const filter_identity& identity, std::uint32_t number, const
 }  // namespace
 
 /// @return the checkpoint to be replaced; nothing: another client has the lease
-std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& connections,
+std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(server_connections& connections,
                                                                     const std::string& word) {
   std::string abandoned;
   for (int attempt = 0; attempt < most_beginnings; ++attempt) {
@@ -456,7 +456,7 @@ std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(session& con
   return std::nullopt;
 }
 
-void partition_mirror::write_checkpoint(session& connections) {
+void partition_mirror::write_checkpoint(server_connections& connections) {
   const std::string word = random_name();
   const auto before = begin_checkpoint(connections, word);
   if (!before) return;
@@ -491,8 +491,9 @@ void partition_mirror::write_checkpoint(session& connections) {
 /// @param number  of the segment in this checkpoint: a late copy of a page must not reach another segment's
 ///   key
 /// @return false  another client has taken over
-bool partition_mirror::write_segment(session& connections, const std::string& word, const segment_id& id,
-                                     std::uint64_t bytes, const std::string& life_ms, std::uint64_t number) {
+bool partition_mirror::write_segment(server_connections& connections, const std::string& word,
+                                     const segment_id& id, std::uint64_t bytes, const std::string& life_ms,
+                                     std::uint64_t number) {
   const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
   const std::string key = filter_.keys.segment(id);
   const std::string staged = filter_.keys.staged(number_, word, number);

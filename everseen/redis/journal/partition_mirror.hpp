@@ -18,7 +18,7 @@
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/memory/memory_segments.hpp"
 
 namespace everseen::redis {
@@ -50,7 +50,7 @@ class lost_history final : public backend_error {
 
 /// A partition as this process holds it: its bits, and the position in the journal that they correspond to.
 ///
-///     predict ──> next_record ──> (append, by the owner of the session) ──taken──> accept
+///     predict ──> next_record ──> (append, by the owner of the connections) ──taken──> accept
 ///        ^                                   │
 ///        └──────── read_on <──refused────────┘
 ///
@@ -69,12 +69,12 @@ class partition_mirror {
   /// Reads checkpoint and journal.
   /// @throws format_error  they are damaged, and the message names the key    @throws backend_error
   /// @throws storage_error  no memory, or more than mirror= of the URL allows
-  void load(session& connections);
+  void load(server_connections& connections);
   /// Reads the journal up to its current end.    @throws lost_history    @throws  as load
-  void read_on(session& connections);
+  void read_on(server_connections& connections);
   /// The same after append_call() or compare_call() was refused.    @throws  as load
   /// @param behind  replies to the other commands of a compare_call()    @param asked  when the call was made
-  void read_on(session& connections, const reply& refusal, std::span<const reply> behind,
+  void read_on(server_connections& connections, const reply& refusal, std::span<const reply> behind,
                std::chrono::steady_clock::time_point asked);
   /// Forgets everything; the partition is loaded again when needed.
   void clear();
@@ -127,7 +127,7 @@ class partition_mirror {
   void put_checkpoint_off() noexcept { no_checkpoint_before_ = 2 * journal_.bytes(); }
   /// Writes the segments on the server up to this mirror and removes the journal before it, unless another
   /// client is doing so.    @throws backend_error, format_error
-  void write_checkpoint(session& connections);
+  void write_checkpoint(server_connections& connections);
 
   using clock = std::chrono::steady_clock;
   /// The server, asked at this time, confirmed that the journal ends here.
@@ -138,11 +138,12 @@ class partition_mirror {
   }
 
  private:
-  [[nodiscard]] stored_checkpoint checkpoint_now(session& connections);
-  [[nodiscard]] bool load_segments(session& connections, const stored_checkpoint& stored);
+  [[nodiscard]] stored_checkpoint checkpoint_now(server_connections& connections);
+  [[nodiscard]] bool load_segments(server_connections& connections, const stored_checkpoint& stored);
   using pieces = std::vector<journal_walk::piece>;
-  void follow(session& connections, const journal_position& begin, const journal_position& end, pieces known);
-  [[nodiscard]] bool replay(session& connections, const journal_position& end, pieces known);
+  void follow(server_connections& connections, const journal_position& begin, const journal_position& end,
+              pieces known);
+  [[nodiscard]] bool replay(server_connections& connections, const journal_position& end, pieces known);
   void apply(const journal_record& r);
   void move_begin(const journal_position& p);
   void forget_record();
@@ -152,10 +153,11 @@ class partition_mirror {
   void stage();
   void put_in_place(script_call& append);
   void adopt_staged(script_call& append);
-  [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(session& connections,
+  [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(server_connections& connections,
                                                                   const std::string& word);
-  [[nodiscard]] bool write_segment(session& connections, const std::string& word, const segment_id& id,
-                                   std::uint64_t bytes, const std::string& life_ms, std::uint64_t number);
+  [[nodiscard]] bool write_segment(server_connections& connections, const std::string& word,
+                                   const segment_id& id, std::uint64_t bytes, const std::string& life_ms,
+                                   std::uint64_t number);
   [[nodiscard]] format_error damaged(const std::string& problem) const;
 
   const filter_identity& filter_;

@@ -12,7 +12,6 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -66,7 +65,7 @@ partition_state decode_checkpoint(const filter_identity& f, std::uint32_t partit
 namespace {
 
 /// begin, end, manifest, counts, next, successor    @throws storage_error, backend_error  as read_checkpoint
-reply checkpoint_fields(session& connections, const filter_identity& f, std::uint32_t partition) {
+reply checkpoint_fields(server_connections& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   reply fields = ask_about(connections, {key, partition},
                            {"HMGET", key, "begin", "end", "manifest", "counts", "next", "successor"});
@@ -88,7 +87,8 @@ stored_checkpoint checkpoint_in(const filter_identity& f, std::uint32_t partitio
 
 }  // namespace
 
-stored_checkpoint read_checkpoint(session& connections, const filter_identity& f, std::uint32_t partition) {
+stored_checkpoint read_checkpoint(server_connections& connections, const filter_identity& f,
+                                  std::uint32_t partition) {
   return checkpoint_in(f, partition, checkpoint_fields(connections, f, partition));
 }
 
@@ -123,7 +123,8 @@ stored_checkpoint as_far_as_known(const filter_identity& f, std::uint32_t partit
 
 }  // namespace
 
-storage_error not_emptied(session& connections, const filter_identity& f, std::uint32_t partition) {
+storage_error not_emptied(server_connections& connections, const filter_identity& f,
+                          std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   const auto next = id_in_field(ask_about(connections, {key, partition}, {"HGET", key, "successor"}), key);
   if (!next || *next == f.id) return filter_is_sealed(f, f.id, key);
@@ -132,7 +133,7 @@ storage_error not_emptied(session& connections, const filter_identity& f, std::u
 
 /// The journal continues in the next chunk, with a checksum that no record has. Clients that have the
 /// partition open therefore detect that their history has ended, and load it again.
-void empty_journal(session& connections, const filter_identity& f, std::uint32_t partition) {
+void empty_journal(server_connections& connections, const filter_identity& f, std::uint32_t partition) {
   const std::string key = f.keys.state(partition);
   for (int attempt = 0; attempt < most_truncation_attempts; ++attempt) {
     const reply fields = checkpoint_fields(connections, f, partition);
@@ -157,7 +158,7 @@ void empty_journal(session& connections, const filter_identity& f, std::uint32_t
                       " faster than it can be emptied; try again when they add fewer keys");
 }
 
-bool read_segment(session& connections, const filter_identity& f, const segment_id& id,
+bool read_segment(server_connections& connections, const filter_identity& f, const segment_id& id,
                   std::span<std::byte> into) {
   const std::string key = f.keys.segment(id);
   const route destination{key, id.partition};

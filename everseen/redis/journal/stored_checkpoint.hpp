@@ -12,7 +12,7 @@
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -39,17 +39,17 @@ struct stored_checkpoint {
 
 /// @throws storage_error  the filter was dropped    @throws format_error  the state is damaged
 /// @throws backend_error  no answer
-[[nodiscard]] stored_checkpoint read_checkpoint(session& connections, const filter_identity& f,
+[[nodiscard]] stored_checkpoint read_checkpoint(server_connections& connections, const filter_identity& f,
                                                 std::uint32_t partition);
 
 /// Removes all keys of a partition, in one step; repairs a damaged one.
 /// @throws storage_error  it was dropped, or as not_emptied    @throws parameter_error  it has a job
 /// @throws backend_error
-void empty_journal(session& connections, const filter_identity& f, std::uint32_t partition);
+void empty_journal(server_connections& connections, const filter_identity& f, std::uint32_t partition);
 
 /// The error for a sealed partition, which cannot be emptied: the filter is being rebuilt, or removed.
 /// @throws backend_error, format_error
-[[nodiscard]] storage_error not_emptied(session& connections, const filter_identity& f,
+[[nodiscard]] storage_error not_emptied(server_connections& connections, const filter_identity& f,
                                         std::uint32_t partition);
 
 /// The keys of a partition besides its state. The last is a chunk that a killed server may have created after
@@ -59,7 +59,7 @@ void empty_journal(session& connections, const filter_identity& f, std::uint32_t
 
 /// Reads a segment into `into`.    @return false  it is missing or has another length
 /// @throws backend_error
-[[nodiscard]] bool read_segment(session& connections, const filter_identity& f, const segment_id& id,
-                                std::span<std::byte> into);
+[[nodiscard]] bool read_segment(server_connections& connections, const filter_identity& f,
+                                const segment_id& id, std::span<std::byte> into);
 
 }  // namespace everseen::redis

@@ -7,11 +7,12 @@
 
 namespace everseen::redis {
 
-reply ask_about(session& connections, const route& key, std::initializer_list<std::string_view> words) {
+reply ask_about(server_connections& connections, const route& key,
+                std::initializer_list<std::string_view> words) {
   return exchange_all(connections, {{key, encode(words), 1, true}}).front()->front();
 }
 
-std::vector<std::string> read_ranges(session& connections, std::span<const string_range> ranges) {
+std::vector<std::string> read_ranges(server_connections& connections, std::span<const string_range> ranges) {
   std::vector<request> requests;
   for (const string_range& range : ranges)
     for (std::uint64_t from = range.begin; from < range.end; from += piece_bytes) {

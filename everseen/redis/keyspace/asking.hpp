@@ -9,14 +9,14 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
 /// Sends one repeatable command about one key.
 /// @throws format_error  the key has another type    @throws backend_error  no answer, or an error as the
 ///   answer
-[[nodiscard]] reply ask_about(session& connections, const route& key,
+[[nodiscard]] reply ask_about(server_connections& connections, const route& key,
                               std::initializer_list<std::string_view> words);
 
 /// Bytes that one command reads from a long string, or writes to it, where it need not be done in one step. A
@@ -35,7 +35,7 @@ struct string_range {
 /// @return the bytes of each; fewer where the string ends
 /// @throws format_error  a key has another type    @throws backend_error  no answer, or an error as the
 /// answer
-[[nodiscard]] std::vector<std::string> read_ranges(session& connections,
+[[nodiscard]] std::vector<std::string> read_ranges(server_connections& connections,
                                                    std::span<const string_range> ranges);
 
 /// The error for a key that is damaged or missing.

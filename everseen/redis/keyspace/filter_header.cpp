@@ -7,7 +7,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 /// KEYS header    ARGV its time limit in ms, then fields and values    A header without a limit is in use:
 /// this is a delayed copy of the call.
 const script& begin_header() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local call, header = redis.call, KEYS[1]
 if call('PTTL', header) == -1 then return 0 end
 call('HDEL', header, 'expires_at')
@@ -32,7 +32,7 @@ return 1
 /// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
 /// jobs; `M` there is no such header.
 const script& put_next() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] ~= ARGV[1] then return 'M' end
 if at[2] == ARGV[2] then return 'K' end
@@ -46,7 +46,7 @@ return 'K'
 
 /// KEYS header    ARGV id, that of the successor
 const script& take_next_away() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] == ARGV[1] and at[2] == ARGV[2] then redis.call('HDEL', KEYS[1], 'next') end
 return 'K'
@@ -57,7 +57,7 @@ return 'K'
 /// KEYS header    ARGV id, id of the one before, a random word of the caller    Returns 1 done, by this call
 /// or an earlier copy of it; 0 it has another or none.
 const script& drop_before() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'after', 'alone_by', 'next')
 if at[1] ~= ARGV[1] then return 0 end
 if at[3] == ARGV[3] then return 1 end
@@ -113,11 +113,11 @@ event_time time_in(const reply& told) {
   return event_time(std::chrono::milliseconds(*seconds * 1000 + *microseconds / 1000));
 }
 
-event_time server_time(session& connections, const std::string& key) {
+event_time server_time(server_connections& connections, const std::string& key) {
   return time_in(ask_about(connections, {key, 0}, {"TIME"}));
 }
 
-std::size_t servers_of(session& connections, const filter_keys& f) {
+std::size_t servers_of(server_connections& connections, const filter_keys& f) {
   try {
     return number_in(ask_about(connections, {f.header(), 0}, {"HGET", f.header(), "servers"}));
   } catch (const format_error&) {
@@ -125,11 +125,11 @@ std::size_t servers_of(session& connections, const filter_keys& f) {
   }
 }
 
-std::optional<image::filter_id> asks_before(session& connections, const filter_keys& f) {
+std::optional<image::filter_id> asks_before(server_connections& connections, const filter_keys& f) {
   return id_in_field(ask_about(connections, {f.header(), 0}, {"HGET", f.header(), "after"}), f.header());
 }
 
-std::optional<filter_header> read_filter_header(session& connections, const filter_identity& f) {
+std::optional<filter_header> read_filter_header(server_connections& connections, const filter_identity& f) {
   const std::string key = f.keys.header();
   const request asked{{key, 0},
                       encode({"HMGET", key, "id", "spec", "expires_at", "expiry_word", "servers", "after",
@@ -157,7 +157,7 @@ std::optional<filter_header> read_filter_header(session& connections, const filt
   return h;
 }
 
-std::vector<bool> have_expired(session& connections, std::span<const filter_keys> filters) {
+std::vector<bool> have_expired(server_connections& connections, std::span<const filter_keys> filters) {
   std::vector<request> requests;
   for (const filter_keys& f : filters)
     requests.push_back(
@@ -173,7 +173,7 @@ std::vector<bool> have_expired(session& connections, std::span<const filter_keys
 }
 
 /// Without scripts, an attached filter can still get a name.
-void begin_filter_header(session& connections, const filter_identity& f, const filter_header& h) {
+void begin_filter_header(server_connections& connections, const filter_identity& f, const filter_header& h) {
   const std::string header = f.keys.header();
   std::vector<std::string> words = {"id", id_of(f), "servers", std::to_string(h.servers)};
   const auto put = [&](std::string_view field, std::string value) {
@@ -205,7 +205,8 @@ void begin_filter_header(session& connections, const filter_identity& f, const f
                                     true}});
 }
 
-succession decide_succession(session& connections, const filter_identity& old, const image::filter_id& id) {
+succession decide_succession(server_connections& connections, const filter_identity& old,
+                             const image::filter_id& id) {
   const std::string key = old.keys.header();
   script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(id)}};
   call.on_replicas = true;
@@ -222,12 +223,13 @@ succession decide_succession(session& connections, const filter_identity& old, c
   }
 }
 
-void forget_successor(session& connections, const filter_identity& old, const image::filter_id& id) {
+void forget_successor(server_connections& connections, const filter_identity& old,
+                      const image::filter_id& id) {
   const std::string key = old.keys.header();
   (void)run_script(connections, {&take_next_away(), {key, 0}, {key}, {id_of(old), bytes_of(id)}});
 }
 
-bool forget_before(session& connections, const filter_identity& f, const image::filter_id& before,
+bool forget_before(server_connections& connections, const filter_identity& f, const image::filter_id& before,
                    const std::string& word) {
   const std::string key = f.keys.header();
   script_call call{&drop_before(), {key, 0}, {key}, {id_of(f), bytes_of(before), word}};
@@ -251,6 +253,45 @@ storage_error filter_is_gone(const std::string& key) {
       "(" +
           key + " is not there)",
       0, key};
+}
+
+namespace {
+
+constexpr std::chrono::seconds known_within{1};
+
+}  // namespace
+
+/// A filter that has expired by an earlier read may have got a later expiry time since. Otherwise one of
+/// several threads reads the header again while the others continue: no lock is held while a server is asked.
+void filter_life::require(server_connections& connections) {
+  const auto current = ours::now();
+  ours::rep due = look_again_at_;
+  const bool has_expired = current.time_since_epoch().count() >= expires_at_;
+  if (!has_expired && current.time_since_epoch().count() < due) return;
+  const ours::rep next = (current + known_within).time_since_epoch().count();
+  if (!has_expired && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
+  look(connections, has_expired);
+}
+
+/// A look that finds no living filter is repeated by the next batch: only one that finds it says anything
+/// about the second after it.
+/// @param has_expired  as known before: then the header may have been removed for that
+void filter_life::look(server_connections& connections, bool has_expired) {
+  const auto asked = ours::now();
+  const auto h = read_filter_header(connections, filter_);
+  const std::string key = filter_.keys.header();
+  if (!h || h->has_expired()) look_again_at_ = never_looked;
+  if (!h && !has_expired) throw filter_is_gone(key);
+  if (!h || h->has_expired()) throw storage_error("the filter has expired; create another one", 0, key);
+  if (h->expires_at) {
+    // An expiry time centuries away does not fit this clock.
+    const auto left =
+        std::min<std::chrono::milliseconds>(*h->expires_at - h->read_at, std::chrono::hours(24));
+    expires_at_ = (asked + left).time_since_epoch().count();
+  } else {
+    expires_at_ = ours::duration::max().count();
+  }
+  look_again_at_ = (asked + known_within).time_since_epoch().count();
 }
 
 }  // namespace everseen::redis

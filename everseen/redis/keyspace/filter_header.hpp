@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +12,7 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -44,19 +46,22 @@ struct filter_header {
 
 /// @return nothing if there is no header
 /// @throws format_error  it is damaged, or belongs to another filter    @throws backend_error
-[[nodiscard]] std::optional<filter_header> read_filter_header(session& connections, const filter_identity& f);
+[[nodiscard]] std::optional<filter_header> read_filter_header(server_connections& connections,
+                                                              const filter_identity& f);
 /// For each of several filters, whether it has expired; one round trip. A filter whose header is unreadable
 /// counts as not expired.
 /// @throws backend_error  no answer
-[[nodiscard]] std::vector<bool> have_expired(session& connections, std::span<const filter_keys> filters);
+[[nodiscard]] std::vector<bool> have_expired(server_connections& connections,
+                                             std::span<const filter_keys> filters);
 
 /// The number of servers of a filter; 0 if its header does not contain it, is damaged or is missing.
 /// @throws backend_error
-[[nodiscard]] std::size_t servers_of(session& connections, const filter_keys& f);
+[[nodiscard]] std::size_t servers_of(server_connections& connections, const filter_keys& f);
 
 /// The filter that a filter asks first; nothing if the header names none or is missing.
 /// @throws backend_error
-[[nodiscard]] std::optional<image::filter_id> asks_before(session& connections, const filter_keys& f);
+[[nodiscard]] std::optional<image::filter_id> asks_before(server_connections& connections,
+                                                          const filter_keys& f);
 
 /// The lifetime of keys of a filter that no name leads to yet.
 inline constexpr std::string_view unseen_life_ms = "172800000";
@@ -64,7 +69,7 @@ inline constexpr std::string_view unseen_life_ms = "172800000";
 inline constexpr std::string_view unseen_header_life_ms = "86400000";
 
 /// Makes the header of a filter that no name leads to yet. Its spec and id are those of `f`.
-void begin_filter_header(session& connections, const filter_identity& f, const filter_header& h);
+void begin_filter_header(server_connections& connections, const filter_identity& f, const filter_header& h);
 /// One filter succeeds another: doc/format.md, "Rebuild".
 enum class succession : std::uint8_t {
   decided,
@@ -74,23 +79,24 @@ enum class succession : std::uint8_t {
 };
 /// Decides which filter succeeds. From then on, the old one accepts neither jobs nor another expiry time.
 /// @throws backend_error, format_error
-[[nodiscard]] succession decide_succession(session& connections, const filter_identity& old,
+[[nodiscard]] succession decide_succession(server_connections& connections, const filter_identity& old,
                                            const image::filter_id& id);
 /// Undoes decide_succession() for a successor that was never completed.    @throws backend_error,
 /// format_error
-void forget_successor(session& connections, const filter_identity& old, const image::filter_id& id);
+void forget_successor(server_connections& connections, const filter_identity& old,
+                      const image::filter_id& id);
 /// Ends asking the earlier filter.
 /// @param word  random, the same for all attempts of a caller
 /// @return false  the filter asks another one or none, has itself a successor, or is gone
 /// @throws backend_error, format_error
-[[nodiscard]] bool forget_before(session& connections, const filter_identity& f,
+[[nodiscard]] bool forget_before(server_connections& connections, const filter_identity& f,
                                  const image::filter_id& before, const std::string& word);
 
 /// The time in a reply to TIME.    @throws backend_error  the reply is something else
 [[nodiscard]] event_time time_in(const reply& told);
 /// The time by the clock of the server that has a key. The clocks of all servers are assumed to agree.
 /// @throws backend_error
-[[nodiscard]] event_time server_time(session& connections, const std::string& key);
+[[nodiscard]] event_time server_time(server_connections& connections, const std::string& key);
 
 // Errors for clients that have a filter open.
 
@@ -101,5 +107,29 @@ void forget_successor(session& connections, const filter_identity& old, const im
 /// One of the two, for a sealed partition: a filter that is being removed names itself as its successor.
 [[nodiscard]] storage_error filter_is_sealed(const filter_identity& f, const image::filter_id& successor,
                                              const std::string& key);
+
+/// How long an open filter may be used.
+///
+/// The header is read again at most once a second while the filter is in use, so a change of the expiry time
+/// by another client takes effect within a second. In between, this machine's clock extrapolates the
+/// server's. Threads: any number.
+class filter_life {
+ public:
+  /// @param f  must outlive this
+  explicit filter_life(const filter_identity& f) : filter_(f) {}
+
+  /// @throws storage_error  the filter has expired, or was dropped    @throws format_error, backend_error
+  void require(server_connections& connections);
+
+ private:
+  using ours = std::chrono::steady_clock;
+  void look(server_connections& connections, bool has_expired);
+
+  const filter_identity& filter_;
+  static constexpr ours::rep never_looked = ours::duration::min().count();
+  // By this machine's clock.
+  std::atomic<ours::rep> look_again_at_{never_looked};
+  std::atomic<ours::rep> expires_at_{ours::duration::max().count()};
+};
 
 }  // namespace everseen::redis

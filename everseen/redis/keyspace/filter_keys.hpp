@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/format/redis_keys.hpp"
+#include "everseen/core/partition/partition.hpp"
 #include "everseen/core/partition/segments.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/redis/wire/random_name.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/reply.hpp"
 
 namespace everseen::redis {
@@ -109,5 +111,13 @@ class job_keys {
 [[nodiscard]] image::filter_id id_in(std::string_view bytes, const std::string& key);
 /// The same of a field that may be missing.    @throws  as above
 [[nodiscard]] std::optional<image::filter_id> id_in_field(const reply& field, const std::string& key);
+
+/// The list of a partition's segments, as stored in its state. The number of keys in each is stored beside
+/// it.
+[[nodiscard]] std::string encode_manifest(const filter_identity& f, std::uint32_t partition,
+                                          const partition_state& s);
+/// @throws format_error  it is damaged, or belongs to another filter or partition
+[[nodiscard]] image::manifest decode_manifest(const filter_identity& f, std::uint32_t partition,
+                                              std::string_view bytes);
 
 }  // namespace everseen::redis

@@ -7,7 +7,7 @@
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -17,7 +17,7 @@ namespace {
 /// KEYS links, index    ARGV newer, older, its entry, ids that the two names must lead to
 /// Returns 1 done, 0 they do not, or one of them has another link.
 const script& put_link() {
-  static const script s = script_text::make(std::string(live_links) + R"(
+  static const script s = make_script(std::string(live_links) + R"(
 local call, links, newer, older = redis.call, KEYS[1], ARGV[1], ARGV[2]
 local ids = call('HMGET', KEYS[2], newer, older)
 if ids[1] ~= ARGV[4] or ids[2] ~= ARGV[5] then return 0 end
@@ -36,7 +36,7 @@ return 1
 
 /// KEYS links    ARGV newer, its id
 const script& forget_link() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local kept = redis.call('HGET', KEYS[1], ARGV[1])
 if not kept or string.sub(kept, 1, 32) ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])
@@ -61,7 +61,7 @@ filter_link link_in(std::string_view newer, std::string_view entry, const std::s
 
 }  // namespace
 
-filter_links link_hash::all(session& connections) const {
+filter_links link_hash::all(server_connections& connections) const {
   const std::string wire = encode({"HGETALL", place_.key}) + encode({"TIME"});
   const answer a = exchange_all(connections, {{place_, wire, 2, true}}).front();
   const event_time current_time = time_in(a->back());
@@ -74,13 +74,14 @@ filter_links link_hash::all(session& connections) const {
   return links;
 }
 
-std::optional<predecessor> link_hash::asked_first(session& connections, const image::filter_id& id) const {
+std::optional<predecessor> link_hash::asked_first(server_connections& connections,
+                                                  const image::filter_id& id) const {
   for (filter_link& l : all(connections))
     if (l.id == filter_keys::to_text(id)) return std::move(l.older);
   return std::nullopt;
 }
 
-bool link_hash::put(session& connections, const filter_link& link, const image::filter_id& newer,
+bool link_hash::put(server_connections& connections, const filter_link& link, const image::filter_id& newer,
                     const image::filter_id& older) const {
   const std::string entry = filter_keys::to_text(newer) + ' ' +
                             (link.older.until ? to_text(*link.older.until) : "-") + ' ' + link.older.name;
@@ -91,7 +92,8 @@ bool link_hash::put(session& connections, const filter_link& link, const image::
              .integer() == 1;
 }
 
-void link_hash::forget(session& connections, std::string_view newer, const image::filter_id& id) const {
+void link_hash::forget(server_connections& connections, std::string_view newer,
+                       const image::filter_id& id) const {
   (void)run_script(connections,
                    {&forget_link(), place_, {place_.key}, {std::string(newer), filter_keys::to_text(id)}});
 }

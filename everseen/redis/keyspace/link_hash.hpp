@@ -7,7 +7,7 @@
 #include "everseen/core/format/file_records.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/link/linking.hpp"
 
 namespace everseen::redis {
@@ -25,17 +25,17 @@ class link_hash {
       : place_{filter_keys::links(prefix), 0}, index_(filter_keys::index(prefix)) {}
 
   /// Those that have not expired.
-  [[nodiscard]] filter_links all(session& connections) const;
+  [[nodiscard]] filter_links all(server_connections& connections) const;
   /// The filter that this one asks first. This one may have been renamed meanwhile.
-  [[nodiscard]] std::optional<predecessor> asked_first(session& connections,
+  [[nodiscard]] std::optional<predecessor> asked_first(server_connections& connections,
                                                        const image::filter_id& id) const;
   /// Writes a link; replaces one between the same two filters.
   /// @param newer, older  the ids of the two
   /// @return false  one of the names leads to another filter, or one of the filters has another link
-  [[nodiscard]] bool put(session& connections, const filter_link& link, const image::filter_id& newer,
-                         const image::filter_id& older) const;
+  [[nodiscard]] bool put(server_connections& connections, const filter_link& link,
+                         const image::filter_id& newer, const image::filter_id& older) const;
   /// Removes the link of this filter; keeps that of another filter of the same name.
-  void forget(session& connections, std::string_view newer, const image::filter_id& id) const;
+  void forget(server_connections& connections, std::string_view newer, const image::filter_id& id) const;
 
   /// Links expire by the clock of the server that has this key.
   [[nodiscard]] const std::string& key() const noexcept { return place_.key; }

@@ -6,7 +6,7 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 /// Takes a name and creates the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
 /// filter, by this call or an earlier copy of it; 0 it leads to another; 2 the names are lost.
 const script& take_name() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local call, index, sign = redis.call, KEYS[1], KEYS[2]
 if call('EXISTS', sign) == 1 and call('EXISTS', index) == 0 then return 2 end
 call('HSETNX', index, ARGV[1], ARGV[2])
@@ -32,7 +32,7 @@ return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
 /// KEYS index, links, gone, sign    ARGV name, id, whether another filter may ask it
 /// Returns 1 done; 0 another one asks it, or the name leads elsewhere.
 const script& forget_name() {
-  static const script s = script_text::make(std::string(live_links) + R"(
+  static const script s = make_script(std::string(live_links) + R"(
 local call, index, name = redis.call, KEYS[1], ARGV[1]
 if call('HGET', index, name) ~= ARGV[2] then return call('HEXISTS', KEYS[3], ARGV[2]) end
 if ARGV[3] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
@@ -48,7 +48,7 @@ return call('HDEL', index, name)
 /// may lead to (``: none). Returns `K` done, by this call or an earlier copy of it; `T` the new name is
 /// taken; `N` the old name leads elsewhere; `L` one of the filters is linked.
 const script& move_name() {
-  static const script s = script_text::make(std::string(live_links) + R"(
+  static const script s = make_script(std::string(live_links) + R"(
 local call, index = redis.call, KEYS[1]
 local from, to = call('HGET', index, ARGV[1]), call('HGET', index, ARGV[2])
 if to == ARGV[3] and not from then return 'K' end
@@ -69,7 +69,7 @@ return 'K'
 /// KEYS index, links, gone    ARGV id of the old filter, of the new one, both ids in digits
 /// Returns whether a name leads to the new one.
 const script& put_successor() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local call, index, links, gone, old, new = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local all, is_there = call('HGETALL', index), 0
 for i = 1, #all, 2 do
@@ -94,7 +94,7 @@ return is_there
 
 /// KEYS gone    ARGV id
 const script& let_go() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], '') end
 return 1
 )");
@@ -104,7 +104,7 @@ return 1
 }  // namespace
 
 /// Asks the index, and whether it was lost.
-std::vector<reply> name_index::ask(session& connections, const std::string& commands,
+std::vector<reply> name_index::ask(server_connections& connections, const std::string& commands,
                                    std::size_t answers) const {
   const std::string wire = commands + encode({"EXISTS", place_.key}) + encode({"EXISTS", sign_});
   answer a = exchange_all(connections, {{place_, wire, answers + 2, true}}).front();
@@ -120,17 +120,19 @@ format_error name_index::is_lost() const {
       sign_);
 }
 
-std::optional<image::filter_id> name_index::find(session& connections, std::string_view name) const {
+std::optional<image::filter_id> name_index::find(server_connections& connections,
+                                                 std::string_view name) const {
   const reply id = ask(connections, encode({"HGET", place_.key, name}), 1).front();
   if (id.is_nil()) return std::nullopt;
   return id_in(id.text(), place_.key);
 }
 
-name_index::entries name_index::all(session& connections) const {
+name_index::entries name_index::all(server_connections& connections) const {
   return entries_in(ask(connections, encode({"HGETALL", place_.key}), 1).front());
 }
 
-std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(session& connections) const {
+std::pair<name_index::entries, name_index::leftovers> name_index::all_and_left(
+    server_connections& connections) const {
   const auto found = ask(connections, encode({"HGETALL", place_.key}) + encode({"HGETALL", gone_}), 2);
   return {entries_in(found[0]), leftovers_in(found[1])};
 }
@@ -142,11 +144,12 @@ name_index::entries name_index::entries_in(const reply& found) const {
   return names;
 }
 
-bool name_index::leads_to(session& connections, const image::filter_id& id) const {
+bool name_index::leads_to(server_connections& connections, const image::filter_id& id) const {
   return std::ranges::any_of(all(connections), [&](const auto& entry) { return entry.second == id; });
 }
 
-bool name_index::take(session& connections, std::string_view name, const image::filter_id& id) const {
+bool name_index::take(server_connections& connections, std::string_view name,
+                      const image::filter_id& id) const {
   const std::vector<answer> answers = run_scripts(
       connections, {{&take_name(), place_, {place_.key, sign_}, {std::string(name), bytes_of(id)}}});
   if (answers.front() && forbids_scripts(answers.front()->back()))
@@ -157,7 +160,7 @@ bool name_index::take(session& connections, std::string_view name, const image::
 }
 
 /// The same, except that the loss of all names between the check and the step goes unnoticed.
-bool name_index::take_by_commands(session& connections, std::string_view name,
+bool name_index::take_by_commands(server_connections& connections, std::string_view name,
                                   const image::filter_id& id) const {
   if (const auto there = find(connections, name)) return *there == id;
   const std::string bytes = bytes_of(id);
@@ -166,7 +169,7 @@ bool name_index::take_by_commands(session& connections, std::string_view name,
   return exchange_all(connections, {{place_, wire, 3, true}}).front()->back().text() == bytes;
 }
 
-bool name_index::forget(session& connections, std::string_view name, const image::filter_id& id,
+bool name_index::forget(server_connections& connections, std::string_view name, const image::filter_id& id,
                         while_asked mode) const {
   return run_script(connections, {&forget_name(),
                                   place_,
@@ -175,7 +178,7 @@ bool name_index::forget(session& connections, std::string_view name, const image
              .integer() == 1;
 }
 
-name_index::leftovers name_index::left(session& connections) const {
+name_index::leftovers name_index::left(server_connections& connections) const {
   return leftovers_in(ask_about(connections, {gone_, 0}, {"HGETALL", gone_}));
 }
 
@@ -191,11 +194,11 @@ name_index::leftovers name_index::leftovers_in(const reply& found) const {
   return all;
 }
 
-void name_index::release(session& connections, const image::filter_id& id) const {
+void name_index::release(server_connections& connections, const image::filter_id& id) const {
   (void)run_script(connections, {&let_go(), {gone_, 0}, {gone_}, {bytes_of(id)}});
 }
 
-bool name_index::succeed(session& connections, const image::filter_id& old,
+bool name_index::succeed(server_connections& connections, const image::filter_id& old,
                          const image::filter_id& successor) const {
   script_call call{&put_successor(), place_, {place_.key, links_, gone_}};
   call.arguments = {bytes_of(old), bytes_of(successor), filter_keys::to_text(old),
@@ -204,12 +207,12 @@ bool name_index::succeed(session& connections, const image::filter_id& old,
   return run_script(connections, std::move(call)).integer() == 1;
 }
 
-void name_index::note_removed(session& connections, const image::filter_id& id) const {
+void name_index::note_removed(server_connections& connections, const image::filter_id& id) const {
   (void)ask_about(connections, {gone_, 0}, {"HDEL", gone_, bytes_of(id)});
 }
 
-name_index::moved name_index::move(session& connections, std::string_view from, std::string_view new_name,
-                                   const image::filter_id& id,
+name_index::moved name_index::move(server_connections& connections, std::string_view from,
+                                   std::string_view new_name, const image::filter_id& id,
                                    const std::optional<image::filter_id>& instead_of) const {
   const reply answer = run_script(connections, {&move_name(),
                                                 place_,

@@ -10,7 +10,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -35,15 +35,17 @@ class name_index {
         links_(filter_keys::links(prefix)),
         gone_(place_.key + ":gone") {}
 
-  [[nodiscard]] std::optional<image::filter_id> find(session& connections, std::string_view name) const;
+  [[nodiscard]] std::optional<image::filter_id> find(server_connections& connections,
+                                                     std::string_view name) const;
   using entries = std::map<std::string, image::filter_id>;
-  [[nodiscard]] entries all(session& connections) const;
+  [[nodiscard]] entries all(server_connections& connections) const;
 
   /// Whether a name leads to this filter.
-  [[nodiscard]] bool leads_to(session& connections, const image::filter_id& id) const;
+  [[nodiscard]] bool leads_to(server_connections& connections, const image::filter_id& id) const;
   /// Gives a filter a free name. Also works without scripts, which attached filters do not need.
   /// @return whether the name leads to this filter now; if not, it leads to another one
-  [[nodiscard]] bool take(session& connections, std::string_view name, const image::filter_id& id) const;
+  [[nodiscard]] bool take(server_connections& connections, std::string_view name,
+                          const image::filter_id& id) const;
   /// Filters without a name whose keys exist: the client that removed or replaced them may have crashed
   /// before it removed the keys.
   struct leftovers {
@@ -53,26 +55,26 @@ class name_index {
 
     [[nodiscard]] bool empty() const noexcept { return being_removed.empty() && kept.empty(); }
   };
-  [[nodiscard]] leftovers left(session& connections) const;
+  [[nodiscard]] leftovers left(server_connections& connections) const;
   /// Both in one round trip.
-  [[nodiscard]] std::pair<entries, leftovers> all_and_left(session& connections) const;
-  void note_removed(session& connections, const image::filter_id& id) const;
+  [[nodiscard]] std::pair<entries, leftovers> all_and_left(server_connections& connections) const;
+  void note_removed(server_connections& connections, const image::filter_id& id) const;
   /// Marks a filter that was kept as being removed.
-  void release(session& connections, const image::filter_id& kept) const;
+  void release(server_connections& connections, const image::filter_id& kept) const;
 
   /// Lets the name of `old` lead to `successor`, which asks `old` first; `old` is therefore kept. Links
   /// follow the name.
   /// @return whether a name leads to `successor` now, by this call or an earlier one. If not, and no filter
   ///   asks it, it is being removed
-  [[nodiscard]] bool succeed(session& connections, const image::filter_id& old,
+  [[nodiscard]] bool succeed(server_connections& connections, const image::filter_id& old,
                              const image::filter_id& successor) const;
   /// Whether to remove the name even if another filter asks this one first.
   enum class while_asked : bool { no, yes };
   /// Removes the name of this filter, which is being removed from then on. A link of which it is the newer
   /// filter goes with it.
   /// @return false  the name leads to another filter or to none, or another filter asks this one
-  [[nodiscard]] bool forget(session& connections, std::string_view name, const image::filter_id& id,
-                            while_asked mode) const;
+  [[nodiscard]] bool forget(server_connections& connections, std::string_view name,
+                            const image::filter_id& id, while_asked mode) const;
 
   enum class moved : std::uint8_t {
     done,
@@ -81,17 +83,17 @@ class name_index {
     linked,  ///< a filter of one of the names asks another one first, or is asked by one
   };
   /// Gives a filter another name.    @param instead_of  what the new name may lead to; nothing: it is free
-  [[nodiscard]] moved move(session& connections, std::string_view from, std::string_view new_name,
+  [[nodiscard]] moved move(server_connections& connections, std::string_view from, std::string_view new_name,
                            const image::filter_id& id,
                            const std::optional<image::filter_id>& instead_of) const;
 
  private:
-  [[nodiscard]] std::vector<reply> ask(session& connections, const std::string& commands,
+  [[nodiscard]] std::vector<reply> ask(server_connections& connections, const std::string& commands,
                                        std::size_t answers) const;
   [[nodiscard]] entries entries_in(const reply& found) const;
   [[nodiscard]] leftovers leftovers_in(const reply& found) const;
   [[nodiscard]] format_error is_lost() const;
-  [[nodiscard]] bool take_by_commands(session& connections, std::string_view name,
+  [[nodiscard]] bool take_by_commands(server_connections& connections, std::string_view name,
                                       const image::filter_id& id) const;
 
   route place_;

@@ -56,7 +56,7 @@ request piece_of(const script_call& call, std::string_view bytes, std::size_t fr
 
 /// Sends the string of a call piece by piece, and then the call. If the server loses pieces again and again,
 /// the script finds that the string is not whole.
-answer run_in_pieces(session& connections, const script_call& call, std::string_view bytes) {
+answer run_in_pieces(server_connections& connections, const script_call& call, std::string_view bytes) {
   std::size_t rounds = 2 * (bytes.size() / piece_bytes + 1);  // each stores one or more
   for (std::size_t stored = 0; stored < bytes.size() && rounds > 0; --rounds) {
     std::vector<request> pieces;
@@ -82,7 +82,7 @@ const reply& no_error(const reply& r, const std::string& key) {
 
 }  // namespace
 
-std::vector<answer> run_scripts(session& connections, std::vector<script_call> calls) {
+std::vector<answer> run_scripts(server_connections& connections, std::vector<script_call> calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());
   for (script_call& call : calls) requests.push_back(request_of(call, std::move(call.staged.command)));
@@ -96,13 +96,13 @@ std::vector<answer> run_scripts(session& connections, std::vector<script_call> c
   return answers;
 }
 
-reply run_script(session& connections, script_call call) {
+reply run_script(server_connections& connections, script_call call) {
   const std::string key = call.destination.key;
   const std::vector<answer> answers = run_scripts(connections, {std::move(call)});
   return expect_reply(answers.front(), key);
 }
 
-std::vector<answer> exchange_all(session& connections, const std::vector<request>& requests) {
+std::vector<answer> exchange_all(server_connections& connections, const std::vector<request>& requests) {
   std::vector<answer> all;
   for (std::size_t from = 0; from < requests.size(); from += requests_at_once) {
     const auto some = std::span(requests).subspan(from, std::min(requests_at_once, requests.size() - from));
@@ -127,7 +127,7 @@ void refuse_lack(const answer& a, const std::string& key) {
                       " has already lost data that it was just sent; does it evict keys for lack of memory?");
 }
 
-void require_scripts(session& connections, const route& destination) {
+void require_scripts(server_connections& connections, const route& destination) {
   (void)exchange_all(connections, {{destination, encode({"EVAL", "return 1", "0"}), 1, true}});
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "everseen/redis/script/script.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -38,20 +38,21 @@ struct script_call {
 
 /// Runs scripts on their servers, all in parallel.
 /// @return one answer per call, in the same order; an error raised by a script is a reply
-[[nodiscard]] std::vector<answer> run_scripts(session& connections, std::vector<script_call> calls);
+[[nodiscard]] std::vector<answer> run_scripts(server_connections& connections,
+                                              std::vector<script_call> calls);
 
 /// Runs one script, for callers to which a missing answer is exceptional.
 /// @throws backend_error  no answer, or an error as the answer    @throws format_error  a key has another
 ///   type
-reply run_script(session& connections, script_call call);
+reply run_script(server_connections& connections, script_call call);
 
 /// Sends requests, a limited number at a time. Every request must be answered without an error.
 /// @throws backend_error, format_error  as run_script
-std::vector<answer> exchange_all(session& connections, const std::vector<request>& requests);
+std::vector<answer> exchange_all(server_connections& connections, const std::vector<request>& requests);
 
 /// Call it before the first step of an operation that cannot be finished without scripts.
 /// @throws backend_error  the server that has a key forbids them, or does not answer
-void require_scripts(session& connections, const route& destination);
+void require_scripts(server_connections& connections, const route& destination);
 
 /// One reply of an answer that is neither an outage nor an error; by default the last.
 /// @param after  the number of replies that follow it

@@ -7,7 +7,6 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/redis/wire/random_name.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
 namespace everseen::redis {
@@ -26,7 +25,7 @@ struct member {
 
 /// Reads the record of each server, after an optional command.
 /// @param commands  one per server, or none
-std::vector<member> members(session& connections, const redis_url& url,
+std::vector<member> members(server_connections& connections, const redis_url& url,
                             const std::vector<std::string>& commands = {}) {
   const std::string key = filter_keys::server(url.prefix);
   std::vector<request> requests;
@@ -134,7 +133,7 @@ redis_url server_fleet::in_order_of(std::string_view those) const {
 
 /// Another client may be founding it, so that one server was read before it got its id and another after it
 /// got the list. Ids come first, so a second attempt sees them all.
-std::optional<server_fleet> find_fleet(session& connections, const redis_url& url) {
+std::optional<server_fleet> find_fleet(server_connections& connections, const redis_url& url) {
   try {
     return ordered(url, members(connections, url));
   } catch (const format_error&) {
@@ -142,7 +141,7 @@ std::optional<server_fleet> find_fleet(session& connections, const redis_url& ur
   }
 }
 
-void require_names_here(session& connections, const redis_url& url) {
+void require_names_here(server_connections& connections, const redis_url& url) {
   const member only = members(connections, url).front();
   if (only.fleet.empty() || only.fleet.starts_with(only.id)) return;
   throw parameter_error("filters under '" + url.prefix + "' are spread over " +
@@ -155,7 +154,7 @@ void require_names_here(session& connections, const redis_url& url) {
 
 /// Ids first, then their list: clients that found a fleet at the same time read the same ids and write the
 /// same list.
-server_fleet found_fleet(session& connections, const redis_url& url) {
+server_fleet found_fleet(server_connections& connections, const redis_url& url) {
   if (auto known = find_fleet(connections, url)) return *std::move(known);
   const std::string key = filter_keys::server(url.prefix);
   std::vector<std::string> commands;
@@ -171,9 +170,9 @@ server_fleet found_fleet(session& connections, const redis_url& url) {
   return *std::move(made);
 }
 
-fleet_servers::fleet_servers(redis_url url) : named_(std::make_shared<session_pool>(std::move(url))) {}
+fleet_servers::fleet_servers(redis_url url) : named_(std::make_shared<connection_pool>(std::move(url))) {}
 
-std::shared_ptr<session_pool> fleet_servers::connected(purpose intent) const {
+std::shared_ptr<connection_pool> fleet_servers::connected(purpose intent) const {
   if (!are_spread()) {
     if (intent == purpose::found && url().shape == redis_url::topology::one)
       require_names_here(*named_->take(), url());
@@ -181,10 +180,10 @@ std::shared_ptr<session_pool> fleet_servers::connected(purpose intent) const {
   }
   const std::scoped_lock alone(lock_);
   if (ordered_) return ordered_;
-  const session_pool::lease connections = named_->take();
+  const connection_pool::lease connections = named_->take();
   fleet_ = intent == purpose::found ? found_fleet(*connections, url()) : find_fleet(*connections, url());
   if (!fleet_) return named_;
-  ordered_ = std::make_shared<session_pool>(fleet_->url, *named_);
+  ordered_ = std::make_shared<connection_pool>(fleet_->url, *named_);
   return ordered_;
 }
 

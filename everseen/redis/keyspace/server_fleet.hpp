@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 
 namespace everseen::redis {
@@ -37,17 +37,17 @@ struct server_fleet {
 /// @throws parameter_error  the URL names other servers than the fleet has, and the message names them
 /// @throws format_error     a server has lost its data, or is another one
 /// @throws backend_error    several servers do not answer, or one does not and no other knows the fleet
-[[nodiscard]] std::optional<server_fleet> find_fleet(session& connections, const redis_url& url);
+[[nodiscard]] std::optional<server_fleet> find_fleet(server_connections& connections, const redis_url& url);
 
 /// Refuses a server that has partitions of a fleet but not its names: a second filter of the same name could
 /// be created there.
 /// @pre url.shape is one
 /// @throws parameter_error  the server belongs to a fleet, and is not the first
-void require_names_here(session& connections, const redis_url& url);
+void require_names_here(server_connections& connections, const redis_url& url);
 
 /// As find_fleet; founds the fleet if there is none. Several clients may do so concurrently.
 /// @throws  as find_fleet
-[[nodiscard]] server_fleet found_fleet(session& connections, const redis_url& url);
+[[nodiscard]] server_fleet found_fleet(server_connections& connections, const redis_url& url);
 
 /// The servers of a URL, in the order of their fleet once there is one. Does not connect before it is asked.
 /// Threads: any number.
@@ -58,9 +58,9 @@ class fleet_servers {
   enum class purpose : bool { look, found };
   /// @param intent  `found`: a filter is about to be created, so the servers become a fleet
   /// @throws  as find_fleet, found_fleet, require_names_here
-  [[nodiscard]] std::shared_ptr<session_pool> connected(purpose intent = purpose::look) const;
+  [[nodiscard]] std::shared_ptr<connection_pool> connected(purpose intent = purpose::look) const;
   /// As the URL names them.
-  [[nodiscard]] const std::shared_ptr<session_pool>& named() const noexcept { return named_; }
+  [[nodiscard]] const std::shared_ptr<connection_pool>& named() const noexcept { return named_; }
   [[nodiscard]] const redis_url& url() const noexcept { return named_->url(); }
   [[nodiscard]] bool are_spread() const noexcept { return url().shape == redis_url::topology::many; }
   /// The independent servers over which a filter is spread.
@@ -69,9 +69,9 @@ class fleet_servers {
   [[nodiscard]] std::optional<server_fleet> fleet() const;
 
  private:
-  const std::shared_ptr<session_pool> named_;
+  const std::shared_ptr<connection_pool> named_;
   mutable std::mutex lock_;  // guards what follows
-  mutable std::shared_ptr<session_pool> ordered_{};
+  mutable std::shared_ptr<connection_pool> ordered_{};
   mutable std::optional<server_fleet> fleet_{};
 };
 

@@ -14,8 +14,8 @@ constexpr int most_looks = 1000;  // another client always claims first: then so
 
 }  // namespace
 
-job_ledger::job_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, std::string filter_name,
-                       std::string job, listed_job kept, bool may_claim)
+job_ledger::job_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f,
+                       std::string filter_name, std::string job, listed_job kept, bool may_claim)
     : pool_(std::move(pool)),
       filter_(f),
       jobs_(std::move(filter_name), f),
@@ -28,7 +28,7 @@ batch_result job_ledger::claim(const origin& from, std::span<const claim_batch> 
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
   try {
-    const session_pool::lease connections = pool_->take();
+    const connection_pool::lease connections = pool_->take();
     return claims_result(batches, claim_all(*connections, lane_of(from.source), from, batches));
   } catch (...) {  // the filter has expired, or the system has run out of memory or descriptors
     return claims_result(batches, batch_failure::from_current_exception());
@@ -47,7 +47,7 @@ known_lane& job_ledger::lane_of(std::string_view source) {
   return *found->second;
 }
 
-void job_ledger::take_record(session& connections, known_lane& in, std::uint32_t partition,
+void job_ledger::take_record(server_connections& connections, known_lane& in, std::uint32_t partition,
                              std::string_view record, int& looks) const {
   in.records[partition] = lane_record::decode(record);
   if (++looks == most_looks)
@@ -72,7 +72,7 @@ std::map<std::string, checkpoint, std::less<>> job_ledger::checkpoints() const {
 }
 
 void job_ledger::visit_counters(const counter_visitor& visit) const {
-  const session_pool::lease connections = pool_->take();
+  const connection_pool::lease connections = pool_->take();
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p)
     jobs_.visit_counters(*connections, p, kept_, visit);
 }

@@ -38,15 +38,15 @@ class job_ledger : public ledger {
 
  protected:
   /// @param f  must outlive the ledger
-  job_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, std::string filter_name,
+  job_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f, std::string filter_name,
              std::string job, listed_job kept, bool may_claim);
 
   /// @return the first failure; one that ends a batch takes precedence over a full filter    @throws error
-  [[nodiscard]] virtual std::optional<batch_failure> claim_all(session& connections, known_lane& in,
-                                                               const origin& from,
+  [[nodiscard]] virtual std::optional<batch_failure> claim_all(server_connections& connections,
+                                                               known_lane& in, const origin& from,
                                                                std::span<const claim_batch> batches) = 0;
 
-  [[nodiscard]] const session_pool& pool() const noexcept { return *pool_; }
+  [[nodiscard]] const connection_pool& pool() const noexcept { return *pool_; }
   [[nodiscard]] const filter_identity& filter() const noexcept { return filter_; }
   [[nodiscard]] const job_keys& keys() const noexcept { return keys_; }
   [[nodiscard]] storage_error is_gone() const { return jobs_.is_gone(job_); }
@@ -54,13 +54,13 @@ class job_ledger : public ledger {
   /// @param looks  how often the claim has read it
   /// @throws format_error   it is damaged, or the server has less of it than it acknowledged
   /// @throws storage_error  the job has ended    @throws backend_error
-  void take_record(session& connections, known_lane& in, std::uint32_t partition, std::string_view record,
-                   int& looks) const;
+  void take_record(server_connections& connections, known_lane& in, std::uint32_t partition,
+                   std::string_view record, int& looks) const;
 
  private:
   [[nodiscard]] known_lane& lane_of(std::string_view source);
 
-  const std::shared_ptr<session_pool> pool_;
+  const std::shared_ptr<connection_pool> pool_;
   const filter_identity& filter_;
   const job_list jobs_;
   const std::string job_;

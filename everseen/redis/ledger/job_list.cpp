@@ -10,7 +10,7 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
@@ -40,7 +40,7 @@ std::int64_t number_in(const std::string& key, std::string_view text) {
 
 }  // namespace
 
-std::map<std::string, listed_job, std::less<>> job_list::all(session& connections) const {
+std::map<std::string, listed_job, std::less<>> job_list::all(server_connections& connections) const {
   const reply fields = ask_about(connections, list_, {"HGETALL", list_.key});
   std::map<std::string, listed_job, std::less<>> jobs;
   for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
@@ -48,13 +48,13 @@ std::map<std::string, listed_job, std::less<>> job_list::all(session& connection
   return jobs;
 }
 
-std::vector<std::string> job_list::names(session& connections) const {
+std::vector<std::string> job_list::names(server_connections& connections) const {
   std::vector<std::string> names;
   for (const auto& [job, kept] : all(connections)) names.push_back(job);
   return names;
 }
 
-std::optional<listed_job> job_list::find(session& connections, std::string_view job) const {
+std::optional<listed_job> job_list::find(server_connections& connections, std::string_view job) const {
   const reply entry = ask_about(connections, list_, {"HGET", list_.key, job});
   if (entry.is_nil()) return std::nullopt;
   return job_in(entry.text(), list_.key);
@@ -62,7 +62,7 @@ std::optional<listed_job> job_list::find(session& connections, std::string_view 
 
 /// The list first: a reset reads it, and then each partition. Every client that opens the job marks the
 /// partitions, since the client that listed it may have crashed before.
-std::optional<listed_job> job_list::open(session& connections, std::string_view job,
+std::optional<listed_job> job_list::open(server_connections& connections, std::string_view job,
                                          std::optional<std::string_view> description) const {
   auto there = find(connections, job);
   if (!there && !description) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<listed_job> job_list::open(session& connections, std::string_view 
 /// The mark of a partition that its clients judge is a field of the state, which is not removed before its
 /// filter. That of a value is in the records of the job: a hash with a time limit, until keep_marks(). So
 /// nothing stays behind if the job is ended meanwhile and this client crashes.
-void job_list::mark(session& connections, std::string_view job, const std::string& id) const {
+void job_list::mark(server_connections& connections, std::string_view job, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
@@ -120,7 +120,7 @@ void job_list::mark(session& connections, std::string_view job, const std::strin
     if (expect_reply(answers[i], calls[i].keys.back()).integer() == 0) throw is_gone(job);
 }
 
-void job_list::keep_marks(session& connections, const std::string& id) const {
+void job_list::keep_marks(server_connections& connections, const std::string& id) const {
   if (!has_values()) return;
   const job_keys keys(filter_.keys, id);
   std::vector<request> requests;
@@ -132,7 +132,7 @@ void job_list::keep_marks(session& connections, const std::string& id) const {
 }
 
 /// The mark first: then no client can claim for the job, and no key is created after its removal.
-void job_list::remove(session& connections, const std::string& id) const {
+void job_list::remove(server_connections& connections, const std::string& id) const {
   const job_keys keys(filter_.keys, id);
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string state = filter_.keys.state(p);
@@ -146,7 +146,7 @@ void job_list::remove(session& connections, const std::string& id) const {
   (void)ask_about(connections, gone_, {"HDEL", gone_.key, id});
 }
 
-void job_list::remove_listed(session& connections, bool all) const {
+void job_list::remove_listed(server_connections& connections, bool all) const {
   const reply ids = ask_about(connections, gone_, {"HKEYS", gone_.key});
   for (std::size_t i = 0; i < ids.size(); ++i) remove(connections, std::string(ids[i].text()));
   if (!all) return;
@@ -155,7 +155,7 @@ void job_list::remove_listed(session& connections, bool all) const {
     remove(connections, std::string(entries[i].text().substr(0, job_id_length)));
 }
 
-void job_list::remove_leftovers(session& connections) const {
+void job_list::remove_leftovers(server_connections& connections) const {
   remove_listed(connections, false);
   if (has_values()) return;  // their marks expire
   const std::string mark = partition_keys::job_field("");
@@ -172,7 +172,7 @@ void job_list::remove_leftovers(session& connections) const {
   for (const std::string& id : strays) remove(connections, id);
 }
 
-void job_list::end(session& connections, std::string_view job) const {
+void job_list::end(server_connections& connections, std::string_view job) const {
   remove_listed(connections, false);
   const auto there = find(connections, job);
   if (!there) throw no_such_job(name_, job);
@@ -183,7 +183,7 @@ void job_list::end(session& connections, std::string_view job) const {
   remove(connections, there->id);
 }
 
-bool job_list::settle(session& connections, std::string_view job, const listed_job& listed,
+bool job_list::settle(server_connections& connections, std::string_view job, const listed_job& listed,
                       std::span<const checkpoint> reached) const {
   if (reached.empty()) return true;
   script_call call{&job_scripts::put_down(),
@@ -203,7 +203,7 @@ bool job_list::settle(session& connections, std::string_view job, const listed_j
   return answered == 1;
 }
 
-std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& connections,
+std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(server_connections& connections,
                                                                      const listed_job& job) const {
   const std::string key = job_keys(filter_.keys, job.id).checkpoints();
   const reply fields = ask_about(connections, {key, 0}, {"HGETALL", key});
@@ -218,7 +218,7 @@ std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(session& co
 }
 
 /// In steps, since each one blocks the server. A step may repeat a field of an earlier one.
-void job_list::visit_counters(session& connections, std::uint32_t partition, const listed_job& job,
+void job_list::visit_counters(server_connections& connections, std::uint32_t partition, const listed_job& job,
                               const ledger::counter_visitor& visit) const {
   const route lanes{job_keys(filter_.keys, job.id).lanes(partition), partition};
   std::unordered_map<std::string, std::int64_t> counters;
@@ -235,7 +235,7 @@ void job_list::visit_counters(session& connections, std::uint32_t partition, con
     if (value != 0) visit(name, value);
 }
 
-job_size job_list::size(session& connections, std::string_view job) const {
+job_size job_list::size(server_connections& connections, std::string_view job) const {
   const auto there = find(connections, job);
   if (!there) throw no_such_job(name_, job);
   const job_keys keys(filter_.keys, there->id);
@@ -264,7 +264,7 @@ storage_error job_list::is_gone(std::string_view job) const {
 namespace everseen::redis::job_scripts {
 
 const script& unlist() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return redis.call('HEXISTS', KEYS[2], ARGV[3]) end
 redis.call('HSET', KEYS[2], ARGV[3], '')
 redis.call('HDEL', KEYS[1], ARGV[1])
@@ -274,7 +274,7 @@ return 1
 }
 
 const script& enlist() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[2], 'id', 'next', 'after')
 if not at[1] then return 0 end
 if (at[2] or at[3]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end
@@ -285,7 +285,7 @@ return 1
 }
 
 const script& mark_partition() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 return 1
@@ -294,7 +294,7 @@ return 1
 }
 
 const script& begin_records() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[2], '', '1') == 1 or redis.call('PTTL', KEYS[2]) >= 0 then
   redis.call('PEXPIRE', KEYS[2], ARGV[1])
@@ -305,7 +305,7 @@ return 1
 }
 
 const script& put_down() {
-  static const script s = script_text::make(R"(
+  static const script s = make_script(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local function is_behind(one, other)
   for i = 1, 8 do

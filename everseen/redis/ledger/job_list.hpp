@@ -9,7 +9,7 @@
 
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/script/script.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/ledger.hpp"
 
 namespace everseen::redis {
@@ -35,45 +35,45 @@ class job_list {
         list_{job_keys::list(f.keys), 0},
         gone_{job_keys::gone(f.keys), 0} {}
 
-  [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(session& connections) const;
-  [[nodiscard]] std::vector<std::string> names(session& connections) const;
-  [[nodiscard]] std::optional<listed_job> find(session& connections, std::string_view job) const;
+  [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(server_connections& connections) const;
+  [[nodiscard]] std::vector<std::string> names(server_connections& connections) const;
+  [[nodiscard]] std::optional<listed_job> find(server_connections& connections, std::string_view job) const;
   /// The job of this name, created if it does not exist.
   /// @param description  of a new job; nothing: none is created
   /// @return nothing  without a description: there is no such job
-  [[nodiscard]] std::optional<listed_job> open(session& connections, std::string_view job,
+  [[nodiscard]] std::optional<listed_job> open(server_connections& connections, std::string_view job,
                                                std::optional<std::string_view> description) const;
   /// Finishes interrupted removals, and removes marks of jobs that are not listed. Cost: one round trip per
   /// partition.
-  void remove_leftovers(session& connections) const;
+  void remove_leftovers(server_connections& connections) const;
   /// @throws parameter_error  there is no such job
-  void end(session& connections, std::string_view job) const;
-  void end_all(session& connections) const { remove_listed(connections, true); }
+  void end(server_connections& connections, std::string_view job) const;
+  void end_all(server_connections& connections) const { remove_listed(connections, true); }
 
   /// @return false  nothing is written: a source is not at the position that its checkpoint starts from
   ///   (checkpoint::from)
   /// @throws storage_error  the job has ended
-  bool settle(session& connections, std::string_view job, const listed_job& listed,
+  bool settle(server_connections& connections, std::string_view job, const listed_job& listed,
               std::span<const checkpoint> reached) const;
-  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints(session& connections,
+  [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints(server_connections& connections,
                                                                            const listed_job& job) const;
 
   /// Visits the counters of one partition that are not 0.    @throws format_error  also if one is not a
   /// number
-  void visit_counters(session& connections, std::uint32_t partition, const listed_job& job,
+  void visit_counters(server_connections& connections, std::uint32_t partition, const listed_job& job,
                       const ledger::counter_visitor& visit) const;
-  [[nodiscard]] job_size size(session& connections, std::string_view job) const;
+  [[nodiscard]] job_size size(server_connections& connections, std::string_view job) const;
 
   /// The error for a job that has ended.
   [[nodiscard]] storage_error is_gone(std::string_view job) const;
 
  private:
   [[nodiscard]] bool has_values() const noexcept { return filter_.spec.judge == judge_kind::server; }
-  void mark(session& connections, std::string_view job, const std::string& id) const;
-  void keep_marks(session& connections, const std::string& id) const;
-  void remove(session& connections, const std::string& id) const;
+  void mark(server_connections& connections, std::string_view job, const std::string& id) const;
+  void keep_marks(server_connections& connections, const std::string& id) const;
+  void remove(server_connections& connections, const std::string& id) const;
   /// Jobs whose removal was interrupted, or all.
-  void remove_listed(session& connections, bool all) const;
+  void remove_listed(server_connections& connections, bool all) const;
 
   std::string name_;
   const filter_identity& filter_;

@@ -38,7 +38,7 @@ class journal_ledger::claiming final : public mirror_task {
  private:
   [[nodiscard]] std::optional<lane_record>& record() const noexcept { return in_.records[mirror().number()]; }
 
-  std::optional<script_call> go_on(session& connections) override {
+  std::optional<script_call> go_on(server_connections& connections) override {
     if (!record()) read_record(connections);
     if (auto call = add_again(connections)) return call;
     answer_those_judged(left_, *record(), ledger_.filter().spec, mirror().state().slices, was_sent_);
@@ -55,7 +55,7 @@ class journal_ledger::claiming final : public mirror_task {
     return std::nullopt;
   }
 
-  void read_record(session& connections) {
+  void read_record(server_connections& connections) {
     const std::uint32_t number = mirror().number();
     const std::string key = ledger_.keys().lanes(number);
     ledger_.take_record(connections, in_, number,
@@ -64,7 +64,7 @@ class journal_ledger::claiming final : public mirror_task {
 
   /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old
   /// copy of the record may not have the keys yet.
-  std::optional<script_call> add_again(const session& connections) {
+  std::optional<script_call> add_again(const server_connections& connections) {
     const fresh_replays all(left_, *record());
     for (std::size_t from = 0; from < all.digests.size();) {
       const std::size_t count = std::min(all.digests.size() - from, most_keys(connections));
@@ -128,7 +128,7 @@ class journal_ledger::claiming final : public mirror_task {
     }
   }
 
-  void take_other(session& connections, const reply& r) override {
+  void take_other(server_connections& connections, const reply& r) override {
     if (r[0].text() == "H") {
       record().reset();
       was_sent_ = was_sent_ || has_lost_answers(connections);
@@ -168,13 +168,13 @@ class journal_ledger::claiming final : public mirror_task {
   int looks_ = 0;
 };
 
-journal_ledger::journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& mirrors,
+journal_ledger::journal_ledger(std::shared_ptr<connection_pool> pool, mirror_set& mirrors,
                                std::string filter_name, std::string job, listed_job kept, bool may_claim)
     : job_ledger(std::move(pool), mirrors.filter(), std::move(filter_name), std::move(job), std::move(kept),
                  may_claim),
       mirrors_(mirrors) {}
 
-std::optional<batch_failure> journal_ledger::claim_all(session& connections, known_lane& in,
+std::optional<batch_failure> journal_ledger::claim_all(server_connections& connections, known_lane& in,
                                                        const origin& from,
                                                        std::span<const claim_batch> batches) {
   std::vector<std::uint32_t> partitions;

@@ -18,13 +18,13 @@ namespace everseen::redis {
 class journal_ledger final : public job_ledger {
  public:
   /// @param mirrors  must outlive the ledger
-  journal_ledger(std::shared_ptr<session_pool> pool, mirror_set& mirrors, std::string filter_name,
+  journal_ledger(std::shared_ptr<connection_pool> pool, mirror_set& mirrors, std::string filter_name,
                  std::string job, listed_job kept, bool may_claim);
 
  private:
   class claiming;
 
-  std::optional<batch_failure> claim_all(session& connections, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
                                          std::span<const claim_batch> batches) override;
 
   mirror_set& mirrors_;

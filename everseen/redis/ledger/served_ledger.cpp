@@ -5,11 +5,11 @@
 
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/served/stored_value.hpp"
-#include "everseen/redis/transport/job.hpp"
+#include "everseen/redis/transport/call.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/store/port/claims.hpp"
@@ -31,7 +31,7 @@ batch_failure batch_failure_of(const storage_error& e) {
 ///      └──────────── the lane's record has another head ────────┘
 class served_ledger::claim_task {
  public:
-  claim_task(const served_ledger& ledger, session& connections, known_lane& in, const origin& from,
+  claim_task(const served_ledger& ledger, server_connections& connections, known_lane& in, const origin& from,
              const claim_batch& batch)
       : ledger_(ledger),
         connections_(connections),
@@ -114,22 +114,22 @@ class served_ledger::claim_task {
   }
 
   const served_ledger& ledger_;
-  session& connections_;
+  server_connections& connections_;
   known_lane& in_;
   const std::uint64_t settled_;
-  const std::uint64_t lost_before_;        // answers of the session, before this claim
+  const std::uint64_t lost_before_;        // answers of the connections, before this claim
   claim_batch left_;                       // of which nothing is known yet
   std::optional<partition_task> calls_{};  // under way; none: the lane is to be read
   int looks_ = 0;
   std::optional<batch_failure> failure_{};
 };
 
-served_ledger::served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f,
+served_ledger::served_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f,
                              std::string filter_name, std::string job, listed_job kept, bool may_claim)
     : job_ledger(std::move(pool), f, std::move(filter_name), std::move(job), std::move(kept), may_claim),
       life_(f) {}
 
-std::optional<batch_failure> served_ledger::claim_all(session& connections, known_lane& in,
+std::optional<batch_failure> served_ledger::claim_all(server_connections& connections, known_lane& in,
                                                       const origin& from,
                                                       std::span<const claim_batch> batches) {
   life_.require(connections);

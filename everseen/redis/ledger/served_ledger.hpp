@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/redis/keyspace/filter_life.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/ledger/job_ledger.hpp"
 
 namespace everseen::redis {
@@ -22,13 +22,13 @@ namespace everseen::redis {
 class served_ledger final : public job_ledger {
  public:
   /// @param f  must outlive the ledger
-  served_ledger(std::shared_ptr<session_pool> pool, const filter_identity& f, std::string filter_name,
+  served_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f, std::string filter_name,
                 std::string job, listed_job kept, bool may_claim);
 
  private:
   class claim_task;
 
-  std::optional<batch_failure> claim_all(session& connections, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
                                          std::span<const claim_batch> batches) override;
 
   filter_life life_;

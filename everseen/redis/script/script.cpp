@@ -1,7 +1,12 @@
 #include "everseen/redis/script/script.hpp"
 
+#include <array>
+#include <utility>
 #include <vector>
 
+#include <openssl/sha.h>
+
+#include "everseen/core/base/digits.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -15,6 +20,18 @@ std::string beginning(std::string_view command, std::string_view which) {
 }
 
 }  // namespace
+
+script make_script(std::string text) {
+  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  return {std::move(text), hex_of(digest)};
+}
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string all;
+  for (const std::string_view part : parts) all += part;
+  return all;
+}
 
 std::string encode_call(const script& s, std::span<const std::string> keys,
                         std::span<const std::string> arguments) {

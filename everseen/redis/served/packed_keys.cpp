@@ -46,7 +46,7 @@ bool hides_module(const answer& a) {
   return a && is_denial(a->front());
 }
 
-std::vector<answer> ask_for_module(session& connections) {
+std::vector<answer> ask_for_module(server_connections& connections) {
   std::vector<answer> all = connections.exchange_with_all(encode({"COMMAND", "INFO", "EVERSEEN.ADDPACKED"}));
   if (std::ranges::none_of(all, [](const answer& a) { return a.has_value(); }))
     throw backend_error(all.front().error().message);
@@ -156,12 +156,12 @@ packed_answer packed_commands::answered(const packed_keys& q, const answer& a) c
   return {.outcome = kind::done, .verdicts = std::string(message), .successor = successor};
 }
 
-bool have_module(session& connections) {
+bool have_module(server_connections& connections) {
   const std::vector<answer> all = ask_for_module(connections);
   return std::ranges::none_of(all, [](const answer& a) { return lacks_module(a) || hides_module(a); });
 }
 
-void require_module(session& connections) {
+void require_module(server_connections& connections) {
   if (std::ranges::none_of(ask_for_module(connections), lacks_module)) return;
   throw parameter_error(
       "a Redis server judges keys only with the everseen module, which is not on every server of the URL. "

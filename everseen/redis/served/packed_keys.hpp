@@ -13,7 +13,7 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -106,10 +106,10 @@ class packed_commands {
 };
 
 /// Whether all servers that answer have the module.    @throws backend_error  none answers
-[[nodiscard]] bool have_module(session& connections);
+[[nodiscard]] bool have_module(server_connections& connections);
 /// For filters that servers judge. A server that does not say whether it has the module is taken to have it.
 /// @throws parameter_error  one lacks it; the message says what else can be done
 /// @throws backend_error    none answers
-void require_module(session& connections);
+void require_module(server_connections& connections);
 
 }  // namespace everseen::redis

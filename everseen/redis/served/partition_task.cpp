@@ -8,7 +8,14 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/growth.hpp"
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
+
+// A server that judges is asked about a partition in calls of at most 16,384 keys; this side knows nothing of
+// a value but its key. After a lost answer the same call is sent again under its token, and the server
+// repeats its verdicts. key_divider cuts a batch where a byte cannot name the slice; keys are judged in their
+// order, so that changes no verdict. A claim is a call that also names the head of its lane's record: if the
+// server finds another head, the client reads the record again, which says what became of the events. Bits,
+// record and counters change in one command.
 
 namespace everseen::redis {
 

@@ -10,7 +10,7 @@
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/packed_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 

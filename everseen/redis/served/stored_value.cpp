@@ -13,7 +13,6 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/segment_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
@@ -74,12 +73,12 @@ stored_value value_in(const filter_identity& f, std::uint32_t partition, const a
   return value;
 }
 
-stored_value read_value(session& connections, const filter_identity& f, std::uint32_t partition) {
+stored_value read_value(server_connections& connections, const filter_identity& f, std::uint32_t partition) {
   const request asked = question_about_value(f, partition);
   return value_in(f, partition, connections.exchange(std::span(&asked, 1)).front());
 }
 
-bool read_bits(session& connections, const filter_identity& f, const segment_id& id,
+bool read_bits(server_connections& connections, const filter_identity& f, const segment_id& id,
                std::span<std::byte> into) {
   const std::string key = f.keys.state(id.partition);
   const std::string slice = std::to_string(id.slice), layer = std::to_string(id.layer);
@@ -106,7 +105,7 @@ bool read_bits(session& connections, const filter_identity& f, const segment_id&
   return true;
 }
 
-void write_bits(session& connections, const filter_identity& f, const announced_filter& header,
+void write_bits(server_connections& connections, const filter_identity& f, const announced_filter& header,
                 std::size_t index, std::span<const std::byte> bits) {
   const announced_filter::segment& source = header.segments.at(index);
   const std::string key = f.keys.state(header.partition);

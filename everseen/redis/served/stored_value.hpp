@@ -10,7 +10,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/partition_state.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {
 
@@ -42,19 +42,19 @@ struct stored_value {
 /// @throws backend_error  no answer, or another error as the answer
 [[nodiscard]] stored_value value_in(const filter_identity& f, std::uint32_t partition, const answer& a);
 /// Both. Cost: one round trip.    @throws  as value_in
-[[nodiscard]] stored_value read_value(session& connections, const filter_identity& f,
+[[nodiscard]] stored_value read_value(server_connections& connections, const filter_identity& f,
                                       std::uint32_t partition);
 
 /// Reads the bits of a segment.
 /// @return false  the value no longer has it: the window has left it, or all keys were removed
 /// @throws  as value_in
-[[nodiscard]] bool read_bits(session& connections, const filter_identity& f, const segment_id& id,
+[[nodiscard]] bool read_bits(server_connections& connections, const filter_identity& f, const segment_id& id,
                              std::span<std::byte> into);
 
 /// Adds bits to those of a segment, piece by piece.
 /// @param header  of the value, from header_of()    @param index  of the segment in it
 /// @throws backend_error, format_error
-void write_bits(session& connections, const filter_identity& f, const announced_filter& header,
+void write_bits(server_connections& connections, const filter_identity& f, const announced_filter& header,
                 std::size_t index, std::span<const std::byte> bits);
 
 /// The successor that an error of the module names; nothing: it is another error.

@@ -35,7 +35,7 @@ std::string wait_of(const redis_url& url) {
   return encode({"WAIT", std::to_string(url.wait_replicas), std::to_string(time.count())});
 }
 
-/// The answer to the commands of two jobs of one request.
+/// The answer to the commands of two calls of one request.
 answer joined(answer first, answer second) {
   if (first && second) {
     std::ranges::move(*second, std::back_inserter(*first));
@@ -57,27 +57,27 @@ dispatcher::dispatcher(const redis_url& url)
 
 dispatcher::~dispatcher() = default;
 
-/// Each command of a request that is not repeatable is a job of its own, so that only refused commands are
+/// Each command of a request that is not repeatable is a call of its own, so that only refused commands are
 /// sent again.
 std::vector<answer> dispatcher::run(std::span<const request> requests) {
-  std::vector<job> jobs;
-  jobs.reserve(requests.size());
+  std::vector<call> calls;
+  calls.reserve(requests.size());
   for (const request& r : requests) {
     if (r.repeatable || r.commands == 1)
-      jobs.emplace_back(r);
+      calls.emplace_back(r);
     else
-      for (const std::string_view command : split_commands(r.wire)) jobs.emplace_back(r, command, 1);
+      for (const std::string_view command : split_commands(r.wire)) calls.emplace_back(r, command, 1);
   }
-  complete(jobs);
+  complete(calls);
   std::vector<answer> answers;
   answers.reserve(requests.size());
   const request* last = nullptr;
-  for (job& j : jobs) {
-    if (last == &j.asked())
-      answers.back() = joined(std::move(answers.back()), std::move(j.outcome));
+  for (call& c : calls) {
+    if (last == &c.asked())
+      answers.back() = joined(std::move(answers.back()), std::move(c.outcome));
     else
-      answers.push_back(std::move(j.outcome));
-    last = &j.asked();
+      answers.push_back(std::move(c.outcome));
+    last = &c.asked();
   }
   return answers;
 }
@@ -85,20 +85,20 @@ std::vector<answer> dispatcher::run(std::span<const request> requests) {
 std::vector<answer> dispatcher::run_on_masters(const request& r) {
   if (is_cluster())
     if (answer known = learn_map(); !known) return {std::move(known)};
-  std::vector<job> jobs;
-  for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) jobs.emplace_back(r, e);
-  complete(jobs);
+  std::vector<call> calls;
+  for (const endpoint& e : is_cluster() ? slots_.masters() : url_.endpoints) calls.emplace_back(r, e);
+  complete(calls);
   std::vector<answer> answers;
-  for (job& j : jobs) answers.push_back(std::move(j.outcome));
+  for (call& c : calls) answers.push_back(std::move(c.outcome));
   return answers;
 }
 
-void dispatcher::complete(std::span<job> jobs) try {
-  open_ = jobs.size();
+void dispatcher::complete(std::span<call> calls) try {
+  open_ = calls.size();
   loop_.poll();  // connections that have ended since the last batch
   const bool enough_time_passed = clock::now() - map_read_ > std::chrono::seconds(1);
   if (is_cluster() && map_is_old_ && (slots_.empty() || enough_time_passed)) refresh_map();
-  for (job& j : jobs) place(j);
+  for (call& c : calls) place(c);
   for (auto& [where, each] : servers_) each->ask_for_replicas();
   constexpr std::chrono::seconds silence{1};
   if (retry_policy_) silence_.start(silence, [this] { note_silence(); });
@@ -109,12 +109,12 @@ void dispatcher::complete(std::span<job> jobs) try {
   throw;
 }
 
-/// From now on nothing may refer to the jobs.
+/// From now on nothing may refer to the calls.
 void dispatcher::abandon() noexcept {
   servers_.clear();
   parked_.clear();
   unplaced_.clear();
-  map_job_.reset();
+  map_call_.reset();
   alarm_.stop();
   silence_.stop();
 }
@@ -127,21 +127,21 @@ void dispatcher::note_silence() {
   retry_policy_->on_silence(name_of_server(url_, silent->first) + ": no answer yet");
 }
 
-void dispatcher::complete(job& j, answer a) {
-  j.outcome = std::move(a);
+void dispatcher::complete(call& c, answer a) {
+  c.outcome = std::move(a);
   --open_;
 }
 
-void dispatcher::place(job& j) {
-  if (map_job_ && &j != &*map_job_ && !j.pinned()) {
-    unplaced_.push_back(&j);
-  } else if (j.commands() == 0) {
-    complete(j, {});
-  } else if (const endpoint* e = j.pinned() ? &*j.pinned() : owner_of(j.asked().destination)) {
-    server_at(*e).take(j);
+void dispatcher::place(call& c) {
+  if (map_call_ && &c != &*map_call_ && !c.pinned()) {
+    unplaced_.push_back(&c);
+  } else if (c.commands() == 0) {
+    complete(c, {});
+  } else if (const endpoint* e = c.pinned() ? &*c.pinned() : owner_of(c.asked().destination)) {
+    server_at(*e).take(c);
   } else {
     map_is_old_ = true;
-    trouble(j, {"no server of the cluster has slot " + std::to_string(slot_of(j.asked().destination.key))},
+    trouble(c, {"no server of the cluster has slot " + std::to_string(slot_of(c.asked().destination.key))},
             std::chrono::milliseconds(50));
   }
 }
@@ -157,32 +157,32 @@ dispatcher::server& dispatcher::server_at(const endpoint& e) {
   return *known;
 }
 
-void dispatcher::answered(server& sender, job& j, std::vector<reply> replies) {
-  if (map_job_ && &j == &*map_job_) return read_map(std::move(replies));
-  if (const auto refused = j.take(std::move(replies), sender.where)) return follow(sender, j, *refused);
+void dispatcher::answered(server& sender, call& c, std::vector<reply> replies) {
+  if (map_call_ && &c == &*map_call_) return read_map(std::move(replies));
+  if (const auto refused = c.take(std::move(replies), sender.where)) return follow(sender, c, *refused);
   sender.pauses.reset();
   sender.has_answered = true;
-  if (url_.wait_replicas == 0 || !j.waits_for_replicas()) return conclude(sender, j);
-  sender.unacknowledged.push_back(&j);
+  if (url_.wait_replicas == 0 || !c.waits_for_replicas()) return conclude(sender, c);
+  sender.unacknowledged.push_back(&c);
   sender.ask_for_replicas();
 }
 
-void dispatcher::conclude(const server& sender, job& j) {
+void dispatcher::conclude(const server& sender, call& c) {
   if (in_trouble_ && retry_policy_ && !lacks_replicas()) {
     in_trouble_ = false;
     retry_policy_->on_recovered();
   }
-  std::vector<reply> all = j.take_replies();
+  std::vector<reply> all = c.take_replies();
   if (!url_.is_everseen && std::ranges::any_of(all, is_of_everseen)) {
     const failure why = {name_of_server(url_, sender.where) +
                              ": it is everseen serve, whose URL begins with everseen://, everseens:// or "
                              "everseen+unix:",
                          true};
-    return complete(j, tl::unexpected(j.ended_by(why)));
+    return complete(c, tl::unexpected(c.ended_by(why)));
   }
-  const bool harmless = j.asked().repeatable.time() == repetition(true).time();
+  const bool harmless = c.asked().repeatable.time() == repetition(true).time();
   if (const auto denied = std::ranges::find_if(all, denies);
-      j.may_have_run && !harmless && denied != all.end()) {
+      c.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
     const std::string who = name_of_server(url_, sender.where);
     const failure why = {
@@ -190,34 +190,34 @@ void dispatcher::conclude(const server& sender, job& j) {
             ? who + ": it was restarted, or has forgotten its answer, so the keys may be in the filter"
             : who + " denies a command that it may have run before, so the keys may be in the filter: " +
                   std::string(without_arguments(denied->text()))};
-    return complete(j, tl::unexpected(j.ended_by(why)));
+    return complete(c, tl::unexpected(c.ended_by(why)));
   }
-  complete(j, std::move(all));
+  complete(c, std::move(all));
 }
 
-void dispatcher::follow(server& sender, job& j, const refusal& r) {
+void dispatcher::follow(server& sender, call& c, const refusal& r) {
   // Over the connection that sent this reply: take() might replace it by a new one.
-  if (r.why == refusal::kind::no_script) return sender.send(j);
+  if (r.why == refusal::kind::no_script) return sender.send(c);
   failure why{name_of_server(url_, sender.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
   if (elsewhere && !is_cluster()) {
     why = {why.message + "; it belongs to a cluster, whose URL begins with redis+cluster://", true};
-    return trouble(j, why, {});
+    return trouble(c, why, {});
   }
   if (r.why == refusal::kind::moved) {
     slots_.assign(r.slot, r.target);
     map_is_old_ = true;
   }
-  if (elsewhere && !j.pinned() && j.redirections++ < redirections_at_once) {
-    if (r.why == refusal::kind::moved) return place(j);
-    j.ask_for_permission();
-    return server_at(r.target).take(j);
+  if (elsewhere && !c.pinned() && c.redirections++ < redirections_at_once) {
+    if (r.why == refusal::kind::moved) return place(c);
+    c.ask_for_permission();
+    return server_at(r.target).take(c);
   }
   if (r.why == refusal::kind::not_master) {
     map_is_old_ = true;
     sender.renew = !is_cluster();
   }
-  j.redirections = 0;
+  c.redirections = 0;
   pause p = sender.pauses.next();
   if (url_.is_everseen && r.text.starts_with("LOADING")) {
     // It is being stopped, and closes its connections: another attempt on this one could be lost. By the end
@@ -225,38 +225,38 @@ void dispatcher::follow(server& sender, job& j, const refusal& r) {
     sender.renew = true;
     p = std::max<pause>(p, std::chrono::milliseconds(250));
   }
-  trouble(j, why, p);
+  trouble(c, why, p);
 }
 
 void dispatcher::lost(server& sender, const failure& why) {
   std::size_t touched = sender.sent.size() - sender.link->untouched();
-  auto jobs = std::exchange(sender.sent, {});
+  auto calls = std::exchange(sender.sent, {});
   const auto unacknowledged = std::exchange(sender.unacknowledged, {});
   const auto held = std::exchange(sender.held, {});
   sender.link.reset();
   sender.lacks_replicas = false;
-  if (jobs.empty()) return;
+  if (calls.empty()) return;
   touched += unacknowledged.size();
-  jobs.insert(jobs.begin(), unacknowledged.begin(), unacknowledged.end());
-  jobs.insert(jobs.end(), held.begin(), held.end());
+  calls.insert(calls.begin(), unacknowledged.begin(), unacknowledged.end());
+  calls.insert(calls.end(), held.begin(), held.end());
   const pause p = sender.pauses.next();
   map_is_old_ = true;
   // A link that carries some answers before it is cut makes progress: the outage begins anew, however many
   // such cuts the rest takes. A request whose answer is never carried gets no further after the others are
   // answered.
   const bool makes_progress = std::exchange(sender.has_answered, false);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i] == nullptr) continue;
-    job& j = *jobs[i];
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i] == nullptr) continue;
+    call& c = *calls[i];
     failure told = why;
     if (i < touched) {
-      j.may_have_run = true;
+      c.may_have_run = true;
       ++lost_answers_;
-      told.permanent = told.permanent || !j.asked().repeatable;
+      told.permanent = told.permanent || !c.asked().repeatable;
     }
-    j.forget_permission();
-    if (makes_progress) j.trouble_since.reset();
-    trouble(j, told, p);
+    c.forget_permission();
+    if (makes_progress) c.trouble_since.reset();
+    trouble(c, told, p);
   }
 }
 
@@ -278,7 +278,7 @@ answer dispatcher::learn_map() {
 }
 
 void dispatcher::refresh_map() {
-  if (map_job_) return;
+  if (map_call_) return;
   candidates_ = map_candidates();
   ask_next_candidate();
 }
@@ -305,13 +305,13 @@ std::vector<endpoint> dispatcher::map_candidates() const {
 void dispatcher::ask_next_candidate() {
   fail_overdue();
   if (candidates_.empty()) return map_unknown();
-  map_job_.emplace(map_request_, candidates_.back());
+  map_call_.emplace(map_request_, candidates_.back());
   candidates_.pop_back();
-  place(*map_job_);
+  place(*map_call_);
 }
 
 void dispatcher::read_map(std::vector<reply> replies) {
-  const endpoint asked = *map_job_->pinned();
+  const endpoint asked = *map_call_->pinned();
   if (auto map = slot_map::from_reply(replies.front(), asked)) {
     slots_ = std::move(*map);
     return map_known();
@@ -327,28 +327,28 @@ void dispatcher::read_map(std::vector<reply> replies) {
 }
 
 void dispatcher::map_known() {
-  map_job_.reset();
+  map_call_.reset();
   map_is_old_ = false;
   map_read_ = clock::now();
-  for (job* j : std::exchange(unplaced_, {})) place(*j);
+  for (call* c : std::exchange(unplaced_, {})) place(*c);
 }
 
 /// Each candidate may take a while to fail. At least one of them is waited for.
 void dispatcher::fail_overdue() {
   const auto current = clock::now();
   const auto enough = std::max(url_.retry_for, url_.connect_timeout);
-  for (job*& j : unplaced_) {
-    if (!j->trouble_since) j->trouble_since = current;
-    if (current < *j->trouble_since + enough) continue;
-    trouble(*j, map_failure_, {});
-    j = nullptr;
+  for (call*& c : unplaced_) {
+    if (!c->trouble_since) c->trouble_since = current;
+    if (current < *c->trouble_since + enough) continue;
+    trouble(*c, map_failure_, {});
+    c = nullptr;
   }
   std::erase(unplaced_, nullptr);
 }
 
 void dispatcher::map_unknown() {
-  map_job_.reset();
-  for (job* j : std::exchange(unplaced_, {})) trouble(*j, map_failure_, std::chrono::milliseconds(50));
+  map_call_.reset();
+  for (call* c : std::exchange(unplaced_, {})) trouble(*c, map_failure_, std::chrono::milliseconds(50));
 }
 
 /// What must be on replicas before it counts as answered.
@@ -366,28 +366,28 @@ void dispatcher::replicas_told(server& sender, const reply& r) {
                            to_string(sender.where) + ". Check the replicas, or require fewer";
   sender.lacks_replicas = !enough;
   sender.acknowledged_at = enough ? clock::now() : clock::time_point{};
-  for (job* j : answered) {
+  for (call* c : answered) {
     if (enough) {
-      conclude(sender, *j);
+      conclude(sender, *c);
       continue;
     }
-    j->may_have_run = true;
-    wait_for_replicas(*j, sender.unacknowledged, {lack});
+    c->may_have_run = true;
+    wait_for_replicas(*c, sender.unacknowledged, {lack});
   }
-  for (job* j : held)
-    enough ? sender.send(*j) : wait_for_replicas(*j, sender.held, {lack + "; nothing was added there"});
+  for (call* c : held)
+    enough ? sender.send(*c) : wait_for_replicas(*c, sender.held, {lack + "; nothing was added there"});
   sender.ask_for_replicas();
 }
 
-void dispatcher::wait_for_replicas(job& j, std::vector<job*>& among, const failure& why) {
-  if (!j.trouble_since) j.trouble_since = clock::now();
-  if (tries_again(j, why))
-    among.push_back(&j);
+void dispatcher::wait_for_replicas(call& c, std::vector<call*>& among, const failure& why) {
+  if (!c.trouble_since) c.trouble_since = clock::now();
+  if (tries_again(c, why))
+    among.push_back(&c);
   else
-    complete(j, tl::unexpected(j.ended_by(why)));
+    complete(c, tl::unexpected(c.ended_by(why)));
 }
 
-/// If so, an answer to a job that waits for no replicas does not mean that the outage has ended.
+/// If so, an answer to a call that waits for no replicas does not mean that the outage has ended.
 bool dispatcher::lacks_replicas() const {
   return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
 }
@@ -401,51 +401,51 @@ void dispatcher::waits_refused(server& sender, const reply& r) {
   map_is_old_ = true;
   sender.renew = !is_cluster();
   const pause p = sender.pauses.next();
-  for (job* j : std::exchange(sender.unacknowledged, {})) {
-    j->may_have_run = true;
-    trouble(*j, {message, is_denial(r) || !j->asked().repeatable}, p);
+  for (call* c : std::exchange(sender.unacknowledged, {})) {
+    c->may_have_run = true;
+    trouble(*c, {message, is_denial(r) || !c->asked().repeatable}, p);
   }
-  for (job* j : std::exchange(sender.held, {})) trouble(*j, {message, is_denial(r)}, p);
+  for (call* c : std::exchange(sender.held, {})) trouble(*c, {message, is_denial(r)}, p);
 }
 
-// What a dispatcher does with jobs that got no answer: it sends them again, after a pause, until the outage
+// What a dispatcher does with calls that got no answer: it sends them again, after a pause, until the outage
 // has lasted for too long.
 
-void dispatcher::trouble(job& j, const failure& why, pause p) {
-  if (map_job_ && &j == &*map_job_) {
+void dispatcher::trouble(call& c, const failure& why, pause p) {
+  if (map_call_ && &c == &*map_call_) {
     map_failure_ = why;
     return ask_next_candidate();
   }
-  if (!j.trouble_since) j.trouble_since = std::max(j.begun, clock::now() - why.silent_for);
-  if (may_be_forgotten(j)) {
+  if (!c.trouble_since) c.trouble_since = std::max(c.begun, clock::now() - why.silent_for);
+  if (may_be_forgotten(c)) {
     const failure too_old = {why.message + "; the server may have forgotten its first answer", why.permanent};
-    return complete(j, tl::unexpected(j.ended_by(too_old)));
+    return complete(c, tl::unexpected(c.ended_by(too_old)));
   }
-  if (why.permanent || !tries_again(j, why)) return complete(j, tl::unexpected(j.ended_by(why)));
-  park(j, p);
+  if (why.permanent || !tries_again(c, why)) return complete(c, tl::unexpected(c.ended_by(why)));
+  park(c, p);
 }
 
 /// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the
 /// next one would be a new batch, and keys that the first one added would be `seen`. A request that is not
 /// repeatable is not sent again after it ran, so nothing of it can be forgotten.
-bool dispatcher::may_be_forgotten(const job& j) const {
-  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - j.begun);
+bool dispatcher::may_be_forgotten(const call& c) const {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - c.begun);
   constexpr std::chrono::seconds longest_pause{1};
-  return j.asked().repeatable && j.may_have_run &&
-         age > j.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
+  return c.asked().repeatable && c.may_have_run &&
+         age > c.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
 }
 
-bool dispatcher::tries_again(const job& j, const failure& why) {
-  if (!retry_policy_) return j.in_trouble_for() < url_.retry_for;
+bool dispatcher::tries_again(const call& c, const failure& why) {
+  if (!retry_policy_) return c.in_trouble_for() < url_.retry_for;
   in_trouble_ = true;
-  return retry_policy_->tries_again({why.message, j.in_trouble_for(), url_.retry_for});
+  return retry_policy_->tries_again({why.message, c.in_trouble_for(), url_.retry_for});
 }
 
-void dispatcher::park(job& j, pause p) {
+void dispatcher::park(call& c, pause p) {
   // The last attempt is made at the end of the time, not before.
   const auto next = clock::now() + p;
-  const auto due = retry_policy_ ? next : std::min(next, *j.trouble_since + url_.retry_for);
-  parked_.emplace_back(due, &j);
+  const auto due = retry_policy_ ? next : std::min(next, *c.trouble_since + url_.retry_for);
+  parked_.emplace_back(due, &c);
   if (parked_.size() == 1 || due < alarm_at_) set_alarm(due);
 }
 
@@ -461,7 +461,7 @@ void dispatcher::wake() {
   parked_.erase(due, parked_.end());
   if (!parked_.empty()) set_alarm(std::ranges::min_element(parked_)->first);
   if (is_cluster() && map_is_old_) refresh_map();
-  for (const auto& [time, j] : woken) place(*j);
+  for (const auto& [time, c] : woken) place(*c);
 }
 
 }  // namespace everseen::redis

@@ -14,10 +14,10 @@
 #include <tl/expected.hpp>
 
 #include "everseen/redis/transport/backoff.hpp"
+#include "everseen/redis/transport/call.hpp"
 #include "everseen/redis/transport/connection.hpp"
 #include "everseen/redis/transport/event_loop.hpp"
-#include "everseen/redis/transport/job.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
@@ -29,16 +29,16 @@ namespace everseen::redis {
 ///       ^         │ failed, refused        (an outage after retry_for is also an answer)
 ///       └─ wake ──┴──> parked
 ///
-/// A job is always in exactly one place: sent to a server, held back there for its replicas, parked until a
+/// A call is always in exactly one place: sent to a server, held back there for its replicas, parked until a
 /// time, or unplaced until the slots of the cluster are known.
 ///
 /// With `wait=N` in the URL, a request with `on_replicas` counts as answered only when N replicas have its
-/// writes. One WAIT after all jobs of a connection covers them all. If too few replicas have the writes, the
-/// WAIT is repeated over the same connection for as long as an outage may last; no job is sent twice for
-/// that. If the connection ends meanwhile, the answers of its jobs count as lost.
+/// writes. One WAIT after all calls of a connection covers them all. If too few replicas have the writes, the
+/// WAIT is repeated over the same connection for as long as an outage may last; no call is sent twice for
+/// that. If the connection ends meanwhile, the answers of its calls count as lost.
 ///
 /// The master keeps what it has written, so a batch that is not acknowledged leaves keys behind. Therefore
-/// such jobs are held back until a preceding WAIT finds enough replicas, unless one did so within the last
+/// such calls are held back until a preceding WAIT finds enough replicas, unless one did so within the last
 /// second.
 class dispatcher {
  public:
@@ -55,39 +55,39 @@ class dispatcher {
 
   /// Lets `p` decide how long an outage may last; null: `retry_for` decides.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept { retry_policy_ = std::move(p); }
-  /// As session::lost_answers.
+  /// As server_connections::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
 
  private:
   struct server;
-  using clock = job::clock;
+  using clock = call::clock;
   using pause = std::chrono::nanoseconds;
 
-  // A batch of jobs.
-  void complete(std::span<job> jobs);
+  // A batch of calls.
+  void complete(std::span<call> calls);
   void abandon() noexcept;
   void note_silence();
-  void complete(job& j, answer a);
+  void complete(call& c, answer a);
 
-  // The way of a job.
-  void place(job& j);
+  // The way of a call.
+  void place(call& c);
   const endpoint* owner_of(const route& destination) const;
   server& server_at(const endpoint& e);
-  void answered(server& sender, job& j, std::vector<reply> replies);
-  void follow(server& sender, job& j, const refusal& r);
+  void answered(server& sender, call& c, std::vector<reply> replies);
+  void follow(server& sender, call& c, const refusal& r);
   void lost(server& sender, const failure& why);
-  void trouble(job& j, const failure& why, pause p);
-  [[nodiscard]] bool may_be_forgotten(const job& j) const;
-  [[nodiscard]] bool tries_again(const job& j, const failure& why);
-  void conclude(const server& sender, job& j);
+  void trouble(call& c, const failure& why, pause p);
+  [[nodiscard]] bool may_be_forgotten(const call& c) const;
+  [[nodiscard]] bool tries_again(const call& c, const failure& why);
+  void conclude(const server& sender, call& c);
   [[nodiscard]] bool lacks_replicas() const;
-  void park(job& j, pause p);
+  void park(call& c, pause p);
   void wake();
   void set_alarm(clock::time_point deadline);
 
   // What must be on replicas: dispatcher_replicas.cpp.
   void replicas_told(server& sender, const reply& r);
-  void wait_for_replicas(job& j, std::vector<job*>& among, const failure& why);
+  void wait_for_replicas(call& c, std::vector<call*>& among, const failure& why);
   void waits_refused(server& sender, const reply& r);
 
   // Where the slots of a cluster are: dispatcher_map.cpp.
@@ -111,7 +111,7 @@ class dispatcher {
   std::map<endpoint, std::unique_ptr<server>> servers_;
 
   std::size_t open_ = 0;
-  std::vector<std::pair<clock::time_point, job*>> parked_{};
+  std::vector<std::pair<clock::time_point, call*>> parked_{};
   clock::time_point alarm_at_{};
   timer alarm_{loop_};
   timer silence_{loop_};
@@ -120,10 +120,10 @@ class dispatcher {
   bool map_is_old_ = true;
   clock::time_point map_read_{};
   request map_request_;
-  std::optional<job> map_job_{};        // the request for the map, while it is in flight
+  std::optional<call> map_call_{};      // the request for the map, while it is in flight
   std::vector<endpoint> candidates_{};  // servers that were not asked for the map yet, the best last
   failure map_failure_{};               // of the last server that was asked
-  std::vector<job*> unplaced_{};
+  std::vector<call*> unplaced_{};
 };
 
 }  // namespace everseen::redis

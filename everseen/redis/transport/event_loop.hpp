@@ -10,7 +10,7 @@ class io_context;
 
 namespace everseen::redis {
 
-/// Waits for all sockets and timers of one session. Threads: one at a time.
+/// Waits for all sockets and timers of one thread's connections. Threads: one at a time.
 class event_loop {
  public:
   event_loop();

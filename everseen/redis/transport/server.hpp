@@ -13,11 +13,11 @@ namespace everseen::redis {
 /// Replicas that were in step are assumed to be in step for this long.
 inline constexpr std::chrono::seconds acknowledged_for{1};
 
-/// One server of a dispatcher, with the jobs that are on their way to it.
+/// One server of a dispatcher, with the calls that are on their way to it.
 struct dispatcher::server final : connection::user {
   server(dispatcher& d, endpoint e) : home(d), where(std::move(e)) {}
 
-  void take(job& j) {
+  void take(call& c) {
     if (renew && sent.empty()) link.reset();
     if (!link) {
       renew = false;
@@ -26,22 +26,22 @@ struct dispatcher::server final : connection::user {
           std::make_unique<connection>(home.loop_, where, home.url_, home.tls_ ? &*home.tls_ : nullptr, *this,
                                        pauses.is_fresh() ? connection::start::fast : connection::start::slow);
     }
-    if (home.url_.wait_replicas == 0 || !j.asked().on_replicas ||
-        job::clock::now() - acknowledged_at < acknowledged_for)
-      return send(j);
-    held.push_back(&j);
+    if (home.url_.wait_replicas == 0 || !c.asked().on_replicas ||
+        call::clock::now() - acknowledged_at < acknowledged_for)
+      return send(c);
+    held.push_back(&c);
     ask_for_replicas();
   }
-  void send(job& j) {
-    sent.push_back(&j);
-    link->post(j.wire(), j.commands());
+  void send(call& c) {
+    sent.push_back(&c);
+    link->post(c.wire(), c.commands());
   }
 
-  /// Asks how many replicas have what was written, with one WAIT behind all jobs that they must have.
+  /// Asks how many replicas have what was written, with one WAIT behind all calls that they must have.
   void ask_for_replicas() {
     if (home.url_.wait_replicas == 0) return;
     const auto last = std::find(sent.rbegin(), sent.rend(), nullptr);
-    const bool wanted = std::any_of(sent.rbegin(), last, [](job* j) { return j->asked().on_replicas; });
+    const bool wanted = std::any_of(sent.rbegin(), last, [](call* c) { return c->asked().on_replicas; });
     const bool is_asked = last != sent.rend();
     if (!wanted && (is_asked || (unacknowledged.empty() && held.empty()))) return;
     sent.push_back(nullptr);
@@ -49,22 +49,22 @@ struct dispatcher::server final : connection::user {
   }
 
   void answered(std::vector<reply> replies) override {
-    job* const j = sent.front();
+    call* const c = sent.front();
     sent.pop_front();
-    if (j == nullptr) return home.replicas_told(*this, replies.front());
-    home.answered(*this, *j, std::move(replies));
+    if (c == nullptr) return home.replicas_told(*this, replies.front());
+    home.answered(*this, *c, std::move(replies));
   }
   void failed(const failure& why) override { home.lost(*this, why); }
 
   dispatcher& home;
   endpoint where;
   std::unique_ptr<connection> link{};
-  std::deque<job*> sent{};             ///< null: a WAIT
-  std::vector<job*> unacknowledged{};  ///< answered; a WAIT that covers them has been sent
-  std::vector<job*> held{};            ///< to be sent if the WAIT that has been sent finds enough replicas
-  job::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
+  std::deque<call*> sent{};             ///< null: a WAIT
+  std::vector<call*> unacknowledged{};  ///< answered; a WAIT that covers them has been sent
+  std::vector<call*> held{};            ///< to be sent if the WAIT that has been sent finds enough replicas
+  call::clock::time_point acknowledged_at{};  ///< by the last WAIT; 0: it found too few replicas
   backoff pauses{};
-  bool has_answered = false;    ///< a job, over this link
+  bool has_answered = false;    ///< a call, over this link
   bool lacks_replicas = false;  ///< as of the last WAIT
   bool renew = false;           ///< it has lost its role; by now its name may resolve to another server
 };

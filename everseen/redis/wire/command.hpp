@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/core/format/redis_keys.hpp"
+
 namespace everseen::redis {
 
 /// Appends a command to a wire.
@@ -26,5 +28,10 @@ void end_word(std::string& wire);
 /// The single commands of a sequence of them.
 /// @pre wire consists of whole commands, from encode()
 [[nodiscard]] std::vector<std::string_view> split_commands(std::string_view wire);
+
+/// 32 random hexadecimal digits: unique.
+[[nodiscard]] inline std::string random_name() {
+  return filter_names::to_text(image::random_filter_id());
+}
 
 }  // namespace everseen::redis

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,5 +103,18 @@ struct redis_url {
 /// The URL with less patience: a server that is silent at the first attempt gets a second one.
 /// @param timeout  how long to wait in all; nothing: as the URL says
 [[nodiscard]] redis_url answered_within(redis_url url, std::optional<std::chrono::milliseconds> timeout);
+
+/// The options of URLs: the part after the question mark.
+
+/// @param given  the options that the URL has stated already    @throws parameter_error  as parse_redis_url
+void read_options(redis_url& url, std::string_view rest, std::set<std::string_view> given);
+
+/// The option `db`; a URL may also state the database after the host.
+inline constexpr std::string_view database_option = "db";
+/// @throws parameter_error  it is not a number
+void read_database(redis_url& url, std::string_view value);
+
+/// The options that differ from the default, with the question mark; without secrets.
+[[nodiscard]] std::string options_of(const redis_url& url);
 
 }  // namespace everseen::redis

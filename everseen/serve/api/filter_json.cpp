@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/percent.hpp"
+#include "everseen/core/base/url_text.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/text/json.hpp"
 

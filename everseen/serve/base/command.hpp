@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "everseen/core/base/digits.hpp"
-#include "everseen/core/base/words.hpp"
 #include "everseen/serve/base/key_batch.hpp"
 #include "everseen/serve/base/options.hpp"
 #include "everseen/wire/reply_writer.hpp"
@@ -128,7 +127,7 @@ inline constexpr command::key_positions every_word{1, -1, 1};
 [[nodiscard]] std::span<const command> command_commands();
 [[nodiscard]] std::span<const command> config_commands();
 
-/// A whole number, all of the word. Other numbers: everseen/core/base/words.hpp.
+/// A whole number, all of the word. Other numbers: everseen/core/base/digits.hpp.
 [[nodiscard]] inline std::optional<std::int64_t> read_integer(std::string_view word) noexcept {
   return read_number<std::int64_t>(word);
 }

@@ -1,3 +1,5 @@
+#include "everseen/serve/commands/client_commands.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "everseen/serve/base/command.hpp"
-#include "everseen/serve/commands/client_names.hpp"
 #include "everseen/serve/resp/session.hpp"
 #include "everseen/serve/service/service.hpp"
 

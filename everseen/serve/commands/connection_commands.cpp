@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "everseen/serve/base/command.hpp"
-#include "everseen/serve/commands/client_names.hpp"
+#include "everseen/serve/commands/client_commands.hpp"
 #include "everseen/serve/resp/session.hpp"
 #include "everseen/serve/service/service.hpp"
 

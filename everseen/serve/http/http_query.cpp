@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/nearest.hpp"
-#include "everseen/core/base/percent.hpp"
 #include "everseen/core/base/quantity.hpp"
+#include "everseen/core/base/url_text.hpp"
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/http/http_problem.hpp"
 

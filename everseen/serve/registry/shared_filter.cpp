@@ -1,5 +1,6 @@
 #include "everseen/serve/registry/shared_filter.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "everseen/core/format/image.hpp"
@@ -23,6 +24,76 @@ shared_filter::shared_filter(std::string k, everseen::filter opened, const filte
       adds(counted(), question::add, workers, joined),
       checks(counted(), question::check, workers, joined) {
   set_expiry(known.expires_at);
+}
+
+namespace {
+
+/// Clients may give the time of their keys: a joined batch gets one time for all.
+constexpr std::chrono::milliseconds one_moment{100};
+
+}  // namespace
+
+void join_queue::submit(key_batch& batch, std::optional<event_time> when, std::function<void()> done,
+                        std::shared_ptr<void> owner) noexcept {
+  {
+    const std::scoped_lock alone(lock_);
+    waiting_.push_back({&batch, when, std::move(done)});
+    if (in_flight_ == limits_.at_once) return;
+    ++in_flight_;
+  }
+  workers_.submit([this, owner = std::move(owner)] { run(); });
+}
+
+void join_queue::run() {
+  for (;;) {
+    std::vector<waiting> together = take();
+    if (together.empty()) return;
+    judge(together);
+    for (const waiting& each : together) each.done();
+  }
+}
+
+/// Whether a batch fits into a joined batch of this many keys.
+bool join_queue::fits(const waiting& next, std::size_t keys) const {
+  if (keys + next.batch->keys.size() > limits_.keys) return false;
+  const auto first = waiting_.front().when;
+  return !first || !next.when || std::chrono::abs(*next.when - *first) <= one_moment;
+}
+
+std::vector<join_queue::waiting> join_queue::take() {
+  const std::scoped_lock alone(lock_);
+  std::size_t keys = 0;
+  std::size_t count = 0;
+  while (count < waiting_.size() && (count == 0 || fits(waiting_[count], keys)))
+    keys += waiting_[count++].batch->keys.size();
+  if (count == 0) --in_flight_;
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<waiting> together(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(end));
+  waiting_.erase(waiting_.begin(), end);
+  return together;
+}
+
+void join_queue::judge(std::vector<waiting>& together) {
+  if (together.size() == 1) {
+    serve::judge(filter_, question_, *together.front().batch, together.front().when);
+    return;
+  }
+  key_batch all;
+  for (const waiting& each : together)
+    all.keys.insert(all.keys.end(), each.batch->keys.begin(), each.batch->keys.end());
+  // The times differ slightly, and time must not go back within a batch of a window.
+  const auto newest = std::max_element(together.begin(), together.end(),
+                                       [](const waiting& a, const waiting& b) { return a.when < b.when; });
+  serve::judge(filter_, question_, all, newest->when);
+  auto from = all.verdicts.cbegin();
+  for (const waiting& each : together) {
+    const auto end = from + static_cast<std::ptrdiff_t>(each.batch->keys.size());
+    each.batch->verdicts.assign(from, end);
+    each.batch->is_stale = all.is_stale;
+    each.batch->fault = all.fault;
+    each.batch->why = all.why;
+    from = end;
+  }
 }
 
 }  // namespace everseen::serve

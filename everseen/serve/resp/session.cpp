@@ -9,6 +9,24 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/serve/registry/refusals.hpp"
 
+// clang-format off
+
+// How a request reaches a filter:
+//
+//   socket ──bytes──> receive_buffer ──in place──> request_parser ──> session: which command?
+//          keys of a filter that is open: gathered_batches     all else: its own function, immediately,
+//          in memory: judged here                              or on a worker if it may wait for the store
+//          elsewhere: join_queue joins batches of many clients │
+//                       └──────────────────┴──> reply_writer ──┘──> socket
+//
+// Each loop (net/loop.cpp) is a thread with connections of its own and needs no lock. HTTP is another kind of
+// connection on the same loops, over the same service. single_flight allows one call per name to the store at a
+// time, and bounded_retry_policy lets some of the threads wait through an outage, so one outage does not delay
+// all; requests about the server itself have threads of their own. Memory that clients can make the server use is
+// counted where it is allocated (byte_budget, filter_budget).
+
+// clang-format on
+
 namespace everseen::serve {
 
 namespace {

@@ -10,6 +10,8 @@
 
 #include "everseen/serve/base/worker_pool.hpp"
 #include "everseen/serve/registry/filter_registry.hpp"
+#include "everseen/store/port/store.hpp"
+#include "everseen/telemetry/event_log.hpp"
 
 namespace everseen::serve {
 
@@ -70,5 +72,14 @@ class store_health {
   shared_check probe_;
   worker_pool check_pool_;  // destroyed first
 };
+
+/// Asks a store once before it is served, and writes its warnings to the log.
+/// @param log  null: no log
+/// @return false  it is unavailable, which is accepted: the server retries while it serves
+/// @throws error  a permanent error, such as a wrong password
+[[nodiscard]] bool is_available(store& place, telemetry::event_log* log);
+
+/// @throws backend_error  the store does not answer
+void log_warnings(const store& source, telemetry::event_log* log);
 
 }  // namespace everseen::serve

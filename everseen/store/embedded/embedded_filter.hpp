@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/store/embedded/job_memory.hpp"
+#include "everseen/store/embedded/embedded_ledger.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 #include "everseen/store/port/time_source.hpp"
 

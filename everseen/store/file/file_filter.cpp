@@ -9,7 +9,7 @@
 
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
-#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/job_log/file_job.hpp"
 #include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/damage.hpp"
@@ -71,7 +71,7 @@ namespace {
 /// A snapshot of a job's journal.
 class ledger_to_read final : public ledger {
  public:
-  ledger_to_read(job_journal::content known, std::uint64_t bytes) : known_(std::move(known)), bytes_(bytes) {}
+  ledger_to_read(job_log::content known, std::uint64_t bytes) : known_(std::move(known)), bytes_(bytes) {}
 
   batch_result claim(const origin& /*from*/, std::span<const claim_batch> batches) override {
     forget_verdicts(batches);
@@ -90,7 +90,7 @@ class ledger_to_read final : public ledger {
  private:
   static constexpr const char* refusal =
       "the filter was opened for reading; open it for writing to continue a job";
-  job_journal::content known_;
+  job_log::content known_;
   std::uint64_t bytes_;
 };
 
@@ -208,8 +208,8 @@ file_writer::file_writer(disk& on, std::filesystem::path filter_directory, write
       disk_(on),
       directory_(std::move(filter_directory)),
       policy_(policy) {
-  const job_journal::circumstances there{bits->id(), get_spec().partitions, bits->was_closed_in_order(),
-                                         disk_.boot()};
+  const job_log::circumstances there{bits->id(), get_spec().partitions, bits->was_closed_in_order(),
+                                     disk_.boot()};
   for (std::string& name : bits->jobs()) {
     auto job =
         file_job::open(disk_, directory_, name, policy_, there, [this](auto keys) { add_again(keys); });
@@ -269,7 +269,7 @@ batch_result file_writer::synced(batch_result judged) {
 }
 
 /// Adds keys that a job recorded and a crashed writer did not add.
-void file_writer::add_again(std::span<const job_journal::content::key> keys) {
+void file_writer::add_again(std::span<const job_log::content::key> keys) {
   std::vector<std::vector<digest>> digests(get_spec().partitions);
   std::vector<std::vector<event_time>> times(get_spec().partitions);
   for (const auto& key : keys) {

@@ -8,7 +8,7 @@
 #include "everseen/store/disk/lock_file.hpp"
 #include "everseen/store/embedded/embedded_filter.hpp"
 #include "everseen/store/file/file_segments.hpp"
-#include "everseen/store/journal/job_journal.hpp"
+#include "everseen/store/job_log/job_log.hpp"
 
 namespace everseen {
 
@@ -49,7 +49,7 @@ class file_writer final : private writer_files, public embedded_filter {
  private:
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
               time_source clock);
-  void add_again(std::span<const job_journal::content::key> keys);
+  void add_again(std::span<const job_log::content::key> keys);
   [[nodiscard]] batch_result synced(batch_result judged);
   void sync_every_second();
 

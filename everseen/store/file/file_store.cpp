@@ -19,7 +19,7 @@
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/job_log/file_job.hpp"
 #include "everseen/store/port/damage.hpp"
 
 namespace everseen {

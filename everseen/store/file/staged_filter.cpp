@@ -16,7 +16,7 @@
 #include "everseen/store/file/file_links.hpp"
 #include "everseen/store/file/file_replacement.hpp"
 #include "everseen/store/file/manifest_file.hpp"
-#include "everseen/store/journal/file_job.hpp"
+#include "everseen/store/job_log/file_job.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {

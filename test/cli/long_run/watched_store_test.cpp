@@ -1,7 +1,6 @@
-#include "everseen/cli/long_run/watched_store.hpp"
-
 #include <gtest/gtest.h>
 
+#include "everseen/cli/long_run/outage_watch.hpp"
 #include "everseen/open_store.hpp"
 
 #include "test/support/scratch_directory.hpp"

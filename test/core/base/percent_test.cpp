@@ -1,8 +1,8 @@
-#include "everseen/core/base/percent.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "everseen/core/base/url_text.hpp"
 
 namespace everseen {
 namespace {

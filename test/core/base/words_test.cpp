@@ -1,6 +1,6 @@
-#include "everseen/core/base/words.hpp"
-
 #include <gtest/gtest.h>
+
+#include "everseen/core/base/digits.hpp"
 
 namespace everseen {
 namespace {

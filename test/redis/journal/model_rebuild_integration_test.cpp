@@ -48,7 +48,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     std::future<test::answers> answers;
   };
 
-  /// A session or a store that may crash at any byte.
+  /// Connections or a store that may crash at any byte.
   std::string failing_url(cutting_proxy& proxy) {
     if (below(3) == 0) {
       const auto towards = below(2) == 0 ? direction::to_server : direction::to_client;
@@ -108,7 +108,7 @@ class JournalModelOfRebuilds : public JournalModelling {
   }
   bool fill(const filter_identity& made, const std::string& url) {
     const auto target =
-        open_sealable(std::make_shared<session_pool>(parse_redis_url(url)), "clicks", made, access::write);
+        open_sealable(std::make_shared<connection_pool>(parse_redis_url(url)), "clicks", made, access::write);
     for (int i = 0; i < 3; ++i) {
       const range r = some(3'000);
       const auto got = add_keys(*target, keys(r));

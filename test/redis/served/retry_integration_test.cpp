@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "everseen/redis/script/script_text.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/store/memory/memory_store.hpp"
@@ -308,7 +308,7 @@ TEST(Session, MissingDescriptorsFailTheBatchAndNothingElse) {
   const auto store = store_at(server.url());
   const auto filter = store->create("f", growing(*store, 100));
   const auto keys = random_digests(4).take(10);
-  // Asked while the only session waits, so that another session is needed.
+  // Asked while the only connections wait, so that others are needed.
   class holding final : public retry_policy {
    public:
     explicit holding(const stored_filter& f) : filter_(f) {}
@@ -329,7 +329,7 @@ TEST(Session, MissingDescriptorsFailTheBatchAndNothingElse) {
   const auto got = add_keys(*filter, keys);
   ASSERT_TRUE(patient->beside_) << outcome(got);
   ASSERT_FALSE(patient->beside_->result);
-  // No session could be created, or an existing session could not connect.
+  // No connections could be created, or existing ones could not connect.
   EXPECT_THAT(patient->beside_->result.error().why,
               testing::AnyOf(batch_failure::cause::storage, batch_failure::cause::backend));
   EXPECT_THAT(patient->beside_->result.error().message, HasSubstr("open files"));

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 #include "test/redis/transport/talking.hpp"
 #include "test/support/cutting_proxy.hpp"
@@ -32,7 +32,8 @@ using direction = cutting_proxy::direction;
 using clock = std::chrono::steady_clock;
 
 TEST(Outage, RefusedConnectionIsRetriedForAsLongAsTheUrlSays) {
-  session s(parse_redis_url("redis://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=300ms"));
+  server_connections s(
+      parse_redis_url("redis://127.0.0.1:" + std::to_string(test::free_port()) + "?retry_for=300ms"));
   const auto begin = clock::now();
   const outage o = outage_of(s, of({"PING"}));
   EXPECT_THAT(o.message, HasSubstr("refused"));
@@ -42,7 +43,7 @@ TEST(Outage, RefusedConnectionIsRetriedForAsLongAsTheUrlSays) {
 }
 
 TEST(Outage, MissingUnixSocketIsReported) {
-  session s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
+  server_connections s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("unix:/nowhere/redis.sock"));
 }
 
@@ -74,29 +75,29 @@ TEST(Outage, OnlyAPortIsSuspectedOfWantingTls) {
   const test::scratch_directory directory;
   const std::string path = (directory.path() / "s").string();
   const hanging_up there(path);
-  session to_socket(parse_redis_url("unix:" + path + "?retry_for=0s"));
+  server_connections to_socket(parse_redis_url("unix:" + path + "?retry_for=0s"));
   EXPECT_THAT(outage_of(to_socket, of({"PING"})).message,
               ::testing::AllOf(HasSubstr("the connection ended"), ::testing::Not(HasSubstr("TLS"))));
   redis_server server;
   cutting_proxy proxy(server.port());
   proxy.cut_every(direction::to_server, 1);
-  session s(parse_redis_url(proxy.url("?retry_for=0s")));
+  server_connections s(parse_redis_url(proxy.url("?retry_for=0s")));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("does this port want TLS?"));
 }
 
 TEST(Outage, UnknownHostNameIsReported) {
-  session s(parse_redis_url("redis://no-such-host.invalid?retry_for=0s&connect_timeout=20s"));
+  server_connections s(parse_redis_url("redis://no-such-host.invalid?retry_for=0s&connect_timeout=20s"));
   EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("cannot find the host"));
 }
 
 TEST(Outage, AskThrowsIt) {
-  session s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
+  server_connections s(parse_redis_url("unix:/nowhere/redis.sock?retry_for=0s"));
   EXPECT_THROW(s.ask({}, {"PING"}), backend_error);
 }
 
 TEST(Outage, PausedServerIsAnOutageThatMayHaveRun) {
   redis_server server;
-  session s(parse_redis_url(server.url("?timeout=200ms&retry_for=0s")));
+  server_connections s(parse_redis_url(server.url("?timeout=200ms&retry_for=0s")));
   s.ask({}, {"PING"});
   server.pause();
   const outage o = outage_of(s, of({"INCR", "n"}));
@@ -108,7 +109,7 @@ TEST(Outage, PausedServerIsAnOutageThatMayHaveRun) {
 TEST(Outage, ServerPausedBeforeTheConnectionCannotHaveRunAnything) {
   redis_server server;
   server.pause();
-  session s(parse_redis_url(server.url("?connect_timeout=200ms&retry_for=0s")));
+  server_connections s(parse_redis_url(server.url("?connect_timeout=200ms&retry_for=0s")));
   const outage o = outage_of(s, of({"INCR", "n"}));
   server.resume();
   EXPECT_THAT(o.message, HasSubstr("connect_timeout"));
@@ -119,7 +120,7 @@ TEST(Outage, LongReplyIsNotAnOutageWhileBytesArrive) {
   redis_server server;
   server.run({"SET", "k", std::string(1 << 20, 'x')});
   cutting_proxy proxy(server.port());
-  session s(parse_redis_url(proxy.url("?timeout=400ms&retry_for=0s")));
+  server_connections s(parse_redis_url(proxy.url("?timeout=400ms&retry_for=0s")));
   s.ask({}, {"PING"});
   proxy.delay(50ms);  // each piece of at most 64 KiB: over 800 ms in all
   EXPECT_EQ(s.ask({}, {"GET", "k"}).text().size(), std::size_t{1} << 20);
@@ -127,7 +128,7 @@ TEST(Outage, LongReplyIsNotAnOutageWhileBytesArrive) {
 
 TEST(Outage, ReconnectsAfterARestart) {
   redis_server server;
-  session s(parse_redis_url(server.url()));
+  server_connections s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
   server.restart();
   EXPECT_EQ(s.ask({}, {"INCR", "n"}).integer(), 1) << "a connection known to be closed is not an outage";
@@ -135,7 +136,7 @@ TEST(Outage, ReconnectsAfterARestart) {
 
 TEST(Outage, RepeatableRequestsAreAnsweredByARestartedServer) {
   redis_server server;
-  session s(parse_redis_url(server.url()));
+  server_connections s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
   server.kill();
   std::jthread later([&] {
@@ -161,7 +162,7 @@ TEST(Outage, LoadingServerIsWaitedFor) {
       "the file is rewritten");
   server.kill();
   std::jthread starting([&] { server.start(); });
-  session s(parse_redis_url(server.url()));
+  server_connections s(parse_redis_url(server.url()));
   EXPECT_EQ(s.ask({}, {"GET", "k999"}).text(), "v");
   starting.join();
 }
@@ -171,7 +172,7 @@ TEST(Outage, ReplicaThatBecomesMasterIsWaitedFor) {
   redis_server::options o;
   o.config = {"--replicaof", "127.0.0.1", std::to_string(master.port())};
   redis_server replica(o);
-  session s(parse_redis_url(replica.url()));
+  server_connections s(parse_redis_url(replica.url()));
   std::jthread later([&] {
     std::this_thread::sleep_for(200ms);
     replica.run({"REPLICAOF", "NO", "ONE"});
@@ -186,7 +187,7 @@ TEST(Outage, PermanentReplicaIsReported) {
   redis_server::options o;
   o.config = {"--replicaof", "127.0.0.1", std::to_string(master.port())};
   redis_server replica(o);
-  session s(parse_redis_url(replica.url("?retry_for=100ms")));
+  server_connections s(parse_redis_url(replica.url("?retry_for=100ms")));
   const outage told = outage_of(s, of({"SET", "k", "v"}));
   EXPECT_THAT(told.message, HasSubstr("READONLY"));
   EXPECT_FALSE(told.may_have_run);
@@ -196,7 +197,7 @@ TEST(Outage, ServerThatRefusesAnArgumentForItsLengthIsReportedImmediately) {
   redis_server::options o;
   o.config = {"--proto-max-bulk-len", "1mb"};
   redis_server server(o);
-  session s(parse_redis_url(server.url()));
+  server_connections s(parse_redis_url(server.url()));
   EXPECT_THAT(outage_of(s, repeatable({"SET", "k", std::string(64 << 20, 'x')})).message,
               HasSubstr("invalid bulk length"));
   EXPECT_EQ(s.ask({}, {"EXISTS", "k"}).integer(), 0);
@@ -204,7 +205,7 @@ TEST(Outage, ServerThatRefusesAnArgumentForItsLengthIsReportedImmediately) {
 
 TEST(Outage, OneOfManyDoesNotStopTheOthers) {
   redis_server a, b, c;
-  session s(
+  server_connections s(
       parse_redis_url("redis://" + a.address() + "," + b.address() + "," + c.address() + "?retry_for=200ms"));
   (void)s.exchange_with_all(encode({"PING"}));
   b.kill();
@@ -220,9 +221,9 @@ TEST(Outage, TooManyClientsAreWaitedFor) {
   redis_server::options o;
   o.config = {"--maxclients", "1"};
   redis_server server(o);
-  auto first = std::make_unique<session>(parse_redis_url(server.url()));
+  auto first = std::make_unique<server_connections>(parse_redis_url(server.url()));
   first->ask({}, {"PING"});
-  session second(parse_redis_url(server.url("?retry_for=100ms")));
+  server_connections second(parse_redis_url(server.url("?retry_for=100ms")));
   EXPECT_THAT(outage_of(second, of({"PING"})).message, HasSubstr("max number of clients"));
   first.reset();
   EXPECT_EQ(second.ask({}, {"PING"}).text(), "PONG");
@@ -236,14 +237,14 @@ struct cut_result {
 cut_result cut_at(redis_server& server, direction w, std::size_t bytes, bool may_repeat) {
   cutting_proxy proxy(server.port());
   server.run({"SET", "n", "0"});
-  session s(parse_redis_url(proxy.url("?retry_for=2s&timeout=2s")));
+  server_connections s(parse_redis_url(proxy.url("?retry_for=2s&timeout=2s")));
   s.ask({}, {"PING"});
   proxy.cut_after(w, bytes);
   request r = of({"INCR", "n"});
   r.repeatable = may_repeat;
   const answer a = exchange_one(s, r);
   EXPECT_TRUE(proxy.has_cut());
-  EXPECT_TRUE(exchange_one(s, repeatable({"PING"}))) << "the session is usable again";
+  EXPECT_TRUE(exchange_one(s, repeatable({"PING"}))) << "the connections are usable again";
   return {a.has_value(), !a && a.error().may_have_run, std::stoll(server.run({"GET", "n"}))};
 }
 
@@ -283,7 +284,7 @@ TEST(Cut, AtEveryByteARepeatableRequestIsAnswered) {
 TEST(Cut, InAPipelineLosesOnlyTouchedRequests) {
   redis_server server;
   cutting_proxy proxy(server.port());
-  session s(parse_redis_url(proxy.url()));
+  server_connections s(parse_redis_url(proxy.url()));
   s.ask({}, {"PING"});
   std::vector<request> requests;
   for (int i = 0; i < 50; ++i)
@@ -311,7 +312,7 @@ TEST(Cut, InAPipelineLosesOnlyTouchedRequests) {
 TEST(Cut, NetworkThatRefusesForAWhileIsRetried) {
   redis_server server;
   cutting_proxy proxy(server.port());
-  session s(parse_redis_url(proxy.url()));
+  server_connections s(parse_redis_url(proxy.url()));
   s.ask({}, {"PING"});
   proxy.refuse(true);
   std::jthread later([&] {

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 #include "test/redis/transport/talking.hpp"
 #include "test/support/redis_server.hpp"
@@ -45,7 +45,7 @@ class counting_policy final : public retry_policy {
 
 TEST(RetryPolicy, RetriesLongerThanTheUrlSays) {
   redis_server server;
-  session s(parse_redis_url(server.url("?retry_for=0s")));
+  server_connections s(parse_redis_url(server.url("?retry_for=0s")));
   s.ask({}, {"PING"});
   const auto waiting = std::make_shared<counting_policy>(1'000'000);
   s.wait_with(waiting);
@@ -64,7 +64,7 @@ TEST(RetryPolicy, RetriesLongerThanTheUrlSays) {
 
 TEST(RetryPolicy, CountsTheSilenceOfTheFirstAttempt) {
   redis_server server;
-  session s(parse_redis_url(server.url("?timeout=300ms&connect_timeout=300ms")));
+  server_connections s(parse_redis_url(server.url("?timeout=300ms&connect_timeout=300ms")));
   const auto waiting = std::make_shared<counting_policy>(0);
   s.wait_with(waiting);
   server.pause();
@@ -80,7 +80,7 @@ TEST(RetryPolicy, CountsTheSilenceOfTheFirstAttempt) {
 
 TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
   redis_server server;
-  session s(parse_redis_url(server.url("?retry_for=1m")));
+  server_connections s(parse_redis_url(server.url("?retry_for=1m")));
   const auto waiting = std::make_shared<counting_policy>(3);
   s.wait_with(waiting);
   server.stop();
@@ -92,7 +92,7 @@ TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
 
 TEST(RetryPolicy, IsThatOfTheUrlAgainWithoutACallback) {
   redis_server server;
-  session s(parse_redis_url(server.url("?retry_for=0s")));
+  server_connections s(parse_redis_url(server.url("?retry_for=0s")));
   const auto waiting = std::make_shared<counting_policy>(1'000'000);
   s.wait_with(waiting);
   s.wait_with(nullptr);
@@ -104,7 +104,7 @@ TEST(RetryPolicy, IsThatOfTheUrlAgainWithoutACallback) {
 // Promise: a batch that may have run is not sent again after its answer was forgotten (dedup, Outages).
 TEST(RetryPolicy, DoesNotResendABatchThatTheServerMayHaveRunAndForgotten) {
   redis_server server;
-  session s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
+  server_connections s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
   s.ask({}, {"PING"});
   s.wait_with(std::make_shared<counting_policy>(1'000'000));
   request added = of({"INCR", "n"});
@@ -120,7 +120,7 @@ TEST(RetryPolicy, DoesNotResendABatchThatTheServerMayHaveRunAndForgotten) {
 
 TEST(RetryPolicy, ResendsIndefinitelyIfTheServerCannotHaveRunIt) {
   redis_server server;
-  session s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
+  server_connections s(parse_redis_url(server.url("?timeout=200ms&connect_timeout=200ms")));
   s.wait_with(std::make_shared<counting_policy>(1'000'000));
   request added = of({"INCR", "n"});
   added.repeatable = repetition(1ms);
@@ -135,7 +135,7 @@ TEST(RetryPolicy, ResendsIndefinitelyIfTheServerCannotHaveRunIt) {
 
 TEST(RetryPolicy, ResendsIndefinitelyIfADemotedMasterRefusedIt) {
   const redis_server server;
-  session s(parse_redis_url(server.url()));
+  server_connections s(parse_redis_url(server.url()));
   s.ask({}, {"PING"});
   s.wait_with(std::make_shared<counting_policy>(1'000'000));
   server.run({"REPLICAOF", "127.0.0.1", std::to_string(test::free_port())});

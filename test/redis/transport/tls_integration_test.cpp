@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/redis/transport/session.hpp"
+#include "everseen/redis/transport/server_connections.hpp"
 
 #include "test/redis/transport/talking.hpp"
 #include "test/support/redis_server.hpp"
@@ -39,47 +39,47 @@ class Tls : public ::testing::Test {
 };
 
 TEST_F(Tls, ServerAndClientTrustEachOther) {
-  session s(parse_redis_url(url(files().ca(), client())));
+  server_connections s(parse_redis_url(url(files().ca(), client())));
   EXPECT_EQ(s.ask({}, {"SET", "k", "v"}).text(), "OK");
 }
 
 TEST_F(Tls, ServerIsVerifiedUnderAnotherName) {
-  session s(parse_redis_url(url(files().ca(), client() + "&server_name=redis.test")));
+  server_connections s(parse_redis_url(url(files().ca(), client() + "&server_name=redis.test")));
   EXPECT_EQ(s.ask({}, {"PING"}).text(), "PONG");
 }
 
 TEST_F(Tls, HugePipelinesDoNotBlock) {
-  session s(parse_redis_url(url(files().ca(), client())));
+  server_connections s(parse_redis_url(url(files().ca(), client())));
   const std::vector<request> requests(40, repeatable({"ECHO", std::string(1 << 20, 'x')}));
   for (const auto& a : s.exchange(requests)) ASSERT_TRUE(a) << a.error().message;
 }
 
 TEST_F(Tls, CertificateOfAnUnknownIssuerIsReportedImmediately) {
-  session s(parse_redis_url(url(files().stranger(), client())));
+  server_connections s(parse_redis_url(url(files().stranger(), client())));
   const outage o = outage_of(s, of({"PING"}));
   EXPECT_THAT(o.message, HasSubstr("certificate is not accepted"));
   EXPECT_FALSE(o.may_have_run);
-  session with_system(
+  server_connections with_system(
       parse_redis_url(server.url("?cert=" + files().client_cert() + "&key=" + files().client_key())));
   EXPECT_THAT(outage_of(with_system, of({"PING"})).message, HasSubstr("certificate is not accepted"));
 }
 
 TEST_F(Tls, CertificateForAnotherNameIsReportedImmediately) {
   for (const char* name : {"other.test", "127.0.0.2"}) {
-    session s(parse_redis_url(url(files().ca(), client() + "&server_name=" + name)));
+    server_connections s(parse_redis_url(url(files().ca(), client() + "&server_name=" + name)));
     EXPECT_THAT(outage_of(s, of({"PING"})).message, HasSubstr("mismatch"));
   }
 }
 
 TEST_F(Tls, MissingClientCertificateIsAnOutageInWhichNothingRan) {
-  session s(parse_redis_url(server.url("?retry_for=0s&ca=" + files().ca())));
+  server_connections s(parse_redis_url(server.url("?retry_for=0s&ca=" + files().ca())));
   const outage o = outage_of(s, of({"PING"}));
   EXPECT_THAT(o.message, HasSubstr("certificate required"));
   EXPECT_FALSE(o.may_have_run);
 }
 
 TEST_F(Tls, PlainTextToATlsServerIsAnOutage) {
-  session s(parse_redis_url("redis://" + server.address() + "?retry_for=0s"));
+  server_connections s(parse_redis_url("redis://" + server.address() + "?retry_for=0s"));
   const outage told = outage_of(s, of({"PING"}));
   EXPECT_FALSE(told.may_have_run);
   EXPECT_THAT(told.message, HasSubstr("begins with rediss"));
@@ -87,7 +87,7 @@ TEST_F(Tls, PlainTextToATlsServerIsAnOutage) {
 
 TEST_F(Tls, TlsToAPlainServerIsAnOutage) {
   const redis_server plain;
-  session s(
+  server_connections s(
       parse_redis_url("rediss://" + plain.address() + "?retry_for=0s&connect_timeout=1s&ca=" + files().ca()));
   const outage told = outage_of(s, of({"PING"}));
   EXPECT_FALSE(told.may_have_run);
@@ -97,7 +97,7 @@ TEST_F(Tls, TlsToAPlainServerIsAnOutage) {
 TEST_F(Tls, UnreadableFilesAreNamed) {
   const auto complaint = [&](const std::string& options) -> std::string {
     try {
-      session s(parse_redis_url(server.url(options)));
+      server_connections s(parse_redis_url(server.url(options)));
       return "accepted";
     } catch (const parameter_error& e) {
       return e.what();

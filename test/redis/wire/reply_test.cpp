@@ -1,10 +1,9 @@
 #include "everseen/redis/wire/reply.hpp"
+#include "everseen/redis/wire/reply_reader.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include "everseen/redis/wire/reply_reader.hpp"
 
 #include "test/redis/wire/reply_text.hpp"
 
