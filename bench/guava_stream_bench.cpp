@@ -18,25 +18,13 @@ namespace {
 namespace guava = foreign::guava;
 
 std::vector<std::byte> random_stream(std::uint64_t bytes) {
-  std::vector<std::byte> bits;
+  const auto header = guava::encode_header({guava::strategy::mitz_64, 5, bytes / 8});
+  std::vector<std::byte> stream(header.begin(), header.end());
   for (const digest& each : random_digests(bytes / sizeof(digest), 1)) {
     const auto sixteen = std::as_bytes(std::span(&each, 1));
-    bits.insert(bits.end(), sixteen.begin(), sixteen.end());
+    stream.insert(stream.end(), sixteen.begin(), sixteen.end());
   }
-  return guava::encode({{guava::strategy::mitz_64, 5, bits.size() / 8}, bits});
-}
-
-void decode(benchmark::State& state) {
-  const std::vector<std::byte> stream = random_stream(static_cast<std::uint64_t>(state.range(0)));
-  require(guava::encode(guava::decode(stream)) == stream, "a stream is not read as it was written");
-  double ours = 1e9;
-  for (auto _ : state)
-    ours = std::min(ours, seconds([&] { benchmark::DoNotOptimize(guava::decode(stream)); }));
-  double copy = 1e9;
-  for (int i = 0; i < 5; ++i)
-    copy = std::min(copy, seconds([&] { benchmark::DoNotOptimize(std::vector<std::byte>(stream)); }));
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(stream.size()));
-  state.counters["vs_memcpy"] = copy / ours;
+  return stream;
 }
 
 foreign_source source_of(const std::vector<std::byte>& stream) {
@@ -71,7 +59,6 @@ void import(benchmark::State& state) {
 }
 
 BENCHMARK(import)->Name("guava_import")->Arg(64 << 20)->Arg(512 << 20)->Unit(benchmark::kMillisecond);
-BENCHMARK(decode)->Name("guava_decode")->Arg(1 << 20)->Arg(64 << 20)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace everseen::bench

@@ -66,10 +66,6 @@ void reply_writer::null() {
   out_.append(version_ == protocol::resp3 ? "_\r\n" : "$-1\r\n");
 }
 
-void reply_writer::null_array() {
-  out_.append(version_ == protocol::resp3 ? "_\r\n" : "*-1\r\n");
-}
-
 void reply_writer::array(std::size_t elements) {
   head('*', static_cast<std::int64_t>(elements));
 }

@@ -34,8 +34,6 @@ class reply_writer {
   /// Text for people, such as that of INFO: a verbatim string.
   void text(std::string_view lines);
   void null();
-  /// Sent instead of an array: the reply of EXEC if a watched key has changed.
-  void null_array();
 
   /// Headers of aggregate replies; the announced number of elements must follow.
   void array(std::size_t elements);

@@ -56,7 +56,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
   bits.reserve(layers);
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < layers; ++i) {
-    redisbloom::layer l;
+    redisbloom::layer_shape l;
     l.capacity = load_number(from);
     l.error_rate = load_decimal(from);
     l.probes = load_small<std::uint32_t>(from);
@@ -69,7 +69,7 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     chain.lengths.push_back(loaded.get().size());
     bits.emplace_back(loaded.release());
     l.keys = load_number(from);
-    chain.shape.layers.push_back(std::move(l));
+    chain.shape.layers.push_back(l);
   }
   // The header of a dump has the same fields, so one decoder checks both.
   const announced_filter announced =
@@ -88,7 +88,7 @@ void save_redisbloom(api::rdb* file, const filter_value& filter) {
   api::save_unsigned(file, chain.shape.flags);
   api::save_unsigned(file, chain.shape.expansion);
   for (std::size_t i = 0; i < chain.shape.layers.size(); ++i) {
-    const redisbloom::layer& l = chain.shape.layers[i];
+    const redisbloom::layer_shape& l = chain.shape.layers[i];
     api::save_unsigned(file, l.capacity);
     api::save_double(file, l.error_rate);
     api::save_unsigned(file, l.probes);

@@ -12,6 +12,8 @@
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/foreign/guava/guava.hpp"
 
+#include "test/support/model/guava_filter.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 #include "test/support/samples/foreign_files.hpp"
 
 namespace everseen::any_store {

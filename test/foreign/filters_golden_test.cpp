@@ -14,6 +14,8 @@
 #include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/foreign/vectors.hpp"
+#include "test/support/model/guava_filter.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 
 namespace everseen::foreign {
 namespace {

@@ -11,6 +11,8 @@
 #include "everseen/foreign/guava/guava.hpp"
 #include "everseen/open_store.hpp"
 
+#include "test/support/model/guava_filter.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 #include "test/support/samples/foreign_files.hpp"
 
 namespace everseen {

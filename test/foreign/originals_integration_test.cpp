@@ -18,6 +18,7 @@
 #include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/support/base64.hpp"
+#include "test/support/model/guava_filter.hpp"
 #include "test/support/originals.hpp"
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"

@@ -10,6 +10,8 @@
 #include "everseen/foreign/guava/guava.hpp"
 #include "everseen/foreign/guava/guava_stream.hpp"
 
+#include "test/support/model/guava_filter.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 #include "test/support/redis_server.hpp"
 
 namespace everseen::foreign {

@@ -17,6 +17,7 @@
 #include "everseen/core/redisbloom/redisbloom_dump.hpp"
 
 #include "test/module/server_facts.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 
 namespace everseen::redis_module {
 namespace {

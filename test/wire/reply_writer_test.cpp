@@ -34,7 +34,6 @@ TEST(ReplyWriter, UsesTheTypesForBooleansMapsAndNullInResp3Only) {
   expect_reply([](reply_writer& to) { to.map(3); }, "*6\r\n", "%3\r\n");
   expect_reply([](reply_writer& to) { to.set(3); }, "*3\r\n", "~3\r\n");
   expect_reply([](reply_writer& to) { to.null(); }, "$-1\r\n", "_\r\n");
-  expect_reply([](reply_writer& to) { to.null_array(); }, "*-1\r\n", "_\r\n");
   expect_reply([](reply_writer& to) { to.real(0.01); }, "$4\r\n0.01\r\n", ",0.01\r\n");
   expect_reply([](reply_writer& to) { to.text("a\nb\n"); }, "$4\r\na\nb\n\r\n", "=8\r\ntxt:a\nb\n\r\n");
 }

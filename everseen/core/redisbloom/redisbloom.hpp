@@ -37,53 +37,25 @@ inline constexpr std::uint32_t fixed_size = 8;  ///< NONSCALING
 inline constexpr std::uint32_t created = exact_size | wide_hash;  ///< set by BF.RESERVE since 2.0
 }  // namespace flags
 
-/// One bit array of a chain.
-struct layer {
+/// One bit array of a chain: all but its bits, whose low bit of a byte comes first.
+struct layer_shape {
   std::uint64_t capacity = 0;  ///< keys
   double error_rate = 0;
   double bits_per_key = 0;
   std::uint32_t probes = 0;
   std::uint8_t log2_bits = 0;  ///< not 0: positions are mod 2^log2_bits (no `exact_size`)
   std::uint64_t keys = 0;
-  std::vector<std::byte> bits;  ///< the low bit of a byte comes first
-
-  /// m, the number that positions are reduced by.
-  [[nodiscard]] std::uint64_t modulus() const noexcept {
-    return log2_bits > 0 ? std::uint64_t{1} << log2_bits : 8 * std::uint64_t{bits.size()};
-  }
-  [[nodiscard]] bool may_contain(const digest& hash) const noexcept;
-  /// @return whether a bit changed
-  bool add(const digest& hash) noexcept;
-  friend bool operator==(const layer&, const layer&) = default;
+  friend bool operator==(const layer_shape&, const layer_shape&) = default;
 };
 
-/// The arguments of BF.RESERVE.
-struct request {
-  double error_rate = 0.01;
-  std::uint64_t capacity = 100;
-  std::uint32_t expansion = 2;
-  bool grows = true;
-};
-
-/// A RedisBloom filter in memory. Threads: as a container of the standard library.
-struct chain {
+/// A RedisBloom filter: all but its bits.
+struct chain_shape {
   std::uint32_t flags = flags::created;
   std::uint32_t expansion = 2;
   std::uint64_t keys = 0;
-  std::vector<layer> layers;  ///< oldest first, at least one
-
-  /// @throws parameter_error  a rate outside (0, 1), no keys, no expansion, or more than 2^62 bits
-  [[nodiscard]] static chain reserve(const request& asked);
+  std::vector<layer_shape> layers;  ///< oldest first, at least one
 
   [[nodiscard]] bool grows() const noexcept { return (flags & flags::fixed_size) == 0; }
-  [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
-  /// A full layer is followed by one for capacity · expansion keys, which is allocated here. Check both
-  /// numbers of an untrusted chain first.
-  /// @return `fresh` or `seen`, where BF.ADD answers 1 or 0
-  /// @throws full_error       the chain is full and must not grow; BF.ADD answers with an error
-  /// @throws parameter_error  the next layer would have more than 2^62 bits
-  verdict add(std::string_view key);
-  friend bool operator==(const chain&, const chain&) = default;
 };
 
 }  // namespace everseen::redisbloom

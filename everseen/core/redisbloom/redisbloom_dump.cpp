@@ -56,7 +56,7 @@ class field_reader {
 
 /// A layer whose bits have not arrived yet.
 struct announced_layer {
-  layer shape;
+  layer_shape shape;
   std::uint64_t bytes = 0;
 };
 
@@ -91,7 +91,7 @@ announced_layer decode_link(const std::byte* from, const std::string& name) {
   return l;
 }
 
-void validate_flags(const chain& c) {
+void validate_flags(const chain_shape& c) {
   if ((c.flags & ~known_flags) != 0)
     refuse_dump("flags " + std::to_string(c.flags) + " are of a newer version");
   if ((c.flags & flags::wide_hash) == 0)
@@ -102,11 +102,11 @@ void validate_flags(const chain& c) {
 }
 
 /// The chain without its layers. Checks that their links fill the rest of the header exactly.
-chain decode_head(std::span<const std::byte> header) {
+chain_shape decode_head(std::span<const std::byte> header) {
   if (header.size() < head_bytes)
     refuse_dump("its header ends after " + std::to_string(header.size()) + " bytes");
   field_reader in(header.data());
-  chain read;
+  chain_shape read;
   read.keys = in.get<std::uint64_t>();
   const auto layers = in.get<std::uint32_t>();
   read.flags = in.get<std::uint32_t>();
@@ -122,7 +122,7 @@ chain decode_head(std::span<const std::byte> header) {
 }  // namespace
 
 std::vector<std::byte> encode_header(const announced_chain& announced) {
-  const chain& from = announced.shape;
+  const chain_shape& from = announced.shape;
   std::vector<std::byte> bytes(header_bytes(from.layers.size()));
   field_writer out(bytes.data());
   out.put(from.keys);
@@ -130,7 +130,7 @@ std::vector<std::byte> encode_header(const announced_chain& announced) {
   out.put(from.flags);
   out.put(from.expansion);
   for (std::size_t i = 0; i < from.layers.size(); ++i) {
-    const layer& each = from.layers[i];
+    const layer_shape& each = from.layers[i];
     out.put(announced.lengths[i]);
     out.put(8 * announced.lengths[i]);
     out.put(each.keys);
@@ -189,72 +189,12 @@ void chunk_order::must_be_complete() const {
 
 namespace {
 
-announced_chain announced(const chain& from) {
-  announced_chain all;
-  all.shape.flags = from.flags;
-  all.shape.expansion = from.expansion;
-  all.shape.keys = from.keys;
-  for (const layer& each : from.layers) {
-    all.lengths.push_back(each.bits.size());
-    all.shape.layers.push_back(
-        {each.capacity, each.error_rate, each.bits_per_key, each.probes, each.log2_bits, each.keys, {}});
-  }
-  return all;
-}
-
-}  // namespace
-
-dumper::dumper(const chain& from, std::size_t chunk_bytes)
-    : from_(from), chunk_bytes_(chunk_bytes), header_(encode_header(announced(from))) {
-  EVERSEEN_ASSERT(chunk_bytes > 0);
-}
-
-std::optional<chunk> dumper::next() {
-  if (!std::exchange(begun_, true)) return chunk{1, header_};
-  if (layer_ == from_.layers.size()) return std::nullopt;
-  const std::span<const std::byte> bits = from_.layers[layer_].bits;
-  const auto data = bits.subspan(in_layer_, std::min(chunk_bytes_, bits.size() - in_layer_));
-  in_layer_ += data.size();
-  iterator_ += static_cast<std::int64_t>(data.size());
-  if (in_layer_ == bits.size()) {
-    ++layer_;
-    in_layer_ = 0;
-  }
-  return chunk{iterator_, data};
-}
-
-void loader::load(std::int64_t iterator, std::span<const std::byte> data) {
-  if (!order_) {
-    if (iterator != 1)
-      refuse_dump("it begins with chunk " + std::to_string(iterator) + " instead of the header, 1");
-    into_ = decode_header(data);
-    order_.emplace(into_.lengths);
-    return;
-  }
-  const chunk_order::place place = order_->take(iterator, data.size());
-  std::vector<std::byte>& bits = into_.shape.layers[place.layer].bits;
-  bits.insert(bits.end(), data.begin(), data.end());
-}
-
-bool loader::is_complete() const noexcept {
-  return order_ && order_->is_complete();
-}
-
-chain loader::finish() {
-  if (!order_) refuse_dump("there is no header");
-  order_->must_be_complete();
-  order_.reset();
-  return std::exchange(into_, {}).shape;
-}
-
-namespace {
-
 [[noreturn]] void refuse_redisbloom(const std::string& why) {
   throw format_error("not a RedisBloom filter that everseen can continue: " + why);
 }
 
-spec spec_of(const chain& from) {
-  const layer& first = from.layers.front();
+spec spec_of(const chain_shape& from) {
+  const layer_shape& first = from.layers.front();
   foreign_sizes::must_be_settable(first.probes);
   spec s;
   s.layout = layout_kind::redisbloom;
@@ -270,7 +210,7 @@ spec spec_of(const chain& from) {
 
 /// Each layer must be the one that RedisBloom would have created there, since the chain continues to grow
 /// from it.
-void must_be_planned(const spec& s, unsigned index, const layer& l, std::uint64_t bytes) {
+void must_be_planned(const spec& s, unsigned index, const layer_shape& l, std::uint64_t bytes) {
   const std::string name = "layer " + std::to_string(index);
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
   if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
@@ -314,7 +254,7 @@ announced_filter filter_of(const announced_chain& from) {
   announced_filter f{checked_spec(from)};
   f.is_redisbloom = true;
   for (std::uint32_t i = 0; i < from.lengths.size(); ++i) {
-    const layer& l = from.shape.layers[i];
+    const layer_shape& l = from.shape.layers[i];
     const geometry shape = {layout_kind::redisbloom, static_cast<std::uint16_t>(l.probes), from.lengths[i]};
     f.segments.push_back({{0, window::timeless, i}, {shape, l.capacity, l.keys}});
   }
@@ -334,7 +274,7 @@ announced_chain chain_of(const spec& s, const partition_state& state) {
     layers.push_back({plan.shape, plan.capacity, 0});
   }
   for (unsigned i = 0; i < layers.size(); ++i) {
-    layer l;
+    layer_shape l;
     l.capacity = layers[i].capacity;
     l.error_rate = i == 0 ? growth::plan_layer(s, 0).error_rate : all.shape.layers.back().error_rate / 2;
     l.bits_per_key = foreign_sizes::redisbloom_bits_per_key(l.error_rate);

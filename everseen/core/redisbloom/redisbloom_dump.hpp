@@ -26,16 +26,11 @@
 
 namespace everseen::redisbloom {
 
-struct chunk {
-  std::int64_t iterator = 0;
-  std::span<const std::byte> data;
-};
-
 inline constexpr std::size_t max_chunk_bytes = std::size_t{16} << 20;
 
 /// The chain that a header describes. Its layers have no bits yet; `lengths` has the size of each in bytes.
 struct announced_chain {
-  chain shape;
+  chain_shape shape;
   std::vector<std::uint64_t> lengths;
 };
 
@@ -72,41 +67,6 @@ class chunk_order {
   std::size_t layer_ = 0;     // the one being filled
   std::uint64_t offset_ = 0;  // in that layer
   std::uint64_t iterator_ = 1;
-};
-
-/// Splits a chain into pairs. The chain must not change meanwhile.
-class dumper {
- public:
-  explicit dumper(const chain& from, std::size_t chunk_bytes = max_chunk_bytes);
-
-  /// The next pair, valid as long as the chain and this; nothing after the last.
-  [[nodiscard]] std::optional<chunk> next();
-
- private:
-  const chain& from_;
-  std::size_t chunk_bytes_;
-  std::vector<std::byte> header_;
-  bool begun_ = false;
-  std::size_t layer_ = 0;
-  std::size_t in_layer_ = 0;  // in the layer
-  std::int64_t iterator_ = 1;
-};
-
-/// Rebuilds a chain from the pairs of its dump, and rejects anything inconsistent. Memory is allocated as
-/// bytes arrive, never from a number in the header.
-class loader {
- public:
-  /// @throws format_error  damaged, foreign, out of order, or too long; load nothing more after that
-  void load(std::int64_t iterator, std::span<const std::byte> data);
-
-  [[nodiscard]] bool is_complete() const noexcept;
-
-  /// Moves the chain out.    @throws format_error  chunks are missing
-  [[nodiscard]] chain finish();
-
- private:
-  announced_chain into_;
-  std::optional<chunk_order> order_;
 };
 
 /// A chain of RedisBloom as a filter of the core, which judges and grows as RedisBloom would, and back.

@@ -20,19 +20,6 @@ void draw_all(const digest& hash, std::uint64_t bits, std::span<std::uint64_t> o
   for (std::uint64_t& each : out) each = drawn.next();
 }
 
-/// Space for the positions of one key, so that none is allocated.
-class key_positions {
- public:
-  key_positions(const shape& s, std::string_view element) noexcept : all_(std::span(room_).first(s.probes)) {
-    positions(s.algorithm, murmur3_x64_128(element), s.bits(), all_);
-  }
-  [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return all_; }
-
- private:
-  std::array<std::uint64_t, max_probes> room_;
-  std::span<std::uint64_t> all_;
-};
-
 }  // namespace
 
 void positions(strategy algorithm, const digest& hash, std::uint64_t bits,
@@ -50,25 +37,6 @@ shape smallest(strategy algorithm, std::uint64_t expected, double rate) {
   if (words > max_words) throw parameter_error("a Guava filter ends at 2^31 - 1 words; expect fewer keys");
   if (probes > max_probes) throw parameter_error("a Guava filter ends at 255 probes; ask for a higher rate");
   return {algorithm, static_cast<std::uint8_t>(probes), static_cast<std::uint64_t>(words)};
-}
-
-filter::filter(const shape& s) : filter(s, std::vector<std::byte>(s.words * sizeof(std::uint64_t))) {}
-
-filter::filter(const shape& s, std::vector<std::byte> bits) : shape_(s), bits_(std::move(bits)) {
-  EVERSEEN_ASSERT(s.probes > 0 && s.words > 0 && s.words <= max_words);
-  EVERSEEN_ASSERT(bits_.size() == s.words * sizeof(std::uint64_t));
-}
-
-bool filter::add(std::string_view element) {
-  bool changed = false;
-  const key_positions positions(shape_, element);
-  for (const std::uint64_t each : positions.all()) changed |= set_bit(bits_, each);
-  return changed;
-}
-
-bool filter::may_contain(std::string_view element) const {
-  const key_positions positions(shape_, element);
-  return std::ranges::all_of(positions.all(), [this](std::uint64_t each) { return test_bit(bits_, each); });
 }
 
 std::string redis_strings::key(std::string_view base, std::uint64_t number) {

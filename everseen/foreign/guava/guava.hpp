@@ -53,27 +53,6 @@ struct shape {
 /// @throws parameter_error  the rate is invalid, or Guava could not create the filter: no bits, or too many
 [[nodiscard]] shape smallest(strategy algorithm, std::uint64_t expected, double rate);
 
-/// A filter in memory. Elements are outputs of a funnel. Threads: as a container of the standard library.
-class filter {
- public:
-  /// Empty.    @pre 0 < s.probes, 0 < s.words <= max_words
-  explicit filter(const shape& s);
-  /// @param bits  in Redis's bit order    @pre bits.size() == 8 * s.words
-  filter(const shape& s, std::vector<std::byte> bits);
-
-  /// @return whether a bit changed, like put(): true means certainly not added before
-  bool add(std::string_view element);
-  [[nodiscard]] bool may_contain(std::string_view element) const;
-
-  [[nodiscard]] const shape& get_shape() const noexcept { return shape_; }
-  /// In Redis's bit order; the stream's order differs.
-  [[nodiscard]] std::span<const std::byte> bits() const noexcept { return bits_; }
-
- private:
-  shape shape_;
-  std::vector<std::byte> bits_;
-};
-
 /// The growing variant in Redis.
 ///
 /// Strings BASE-0, BASE-1, … of equal size. SETBIT m-1 0 extends each to its full length, so that 8 · STRLEN
@@ -86,10 +65,6 @@ namespace redis_strings {
 inline constexpr std::string_view cursor_key = "cursor";
 
 [[nodiscard]] std::string key(std::string_view base, std::uint64_t number);
-
-[[nodiscard]] constexpr bool is_full(std::uint64_t set_bits, const shape& s) noexcept {
-  return set_bits > s.bits() / 2;
-}
 
 }  // namespace redis_strings
 

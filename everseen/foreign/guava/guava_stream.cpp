@@ -53,23 +53,4 @@ void convert_words(std::span<const std::byte> from, std::span<std::byte> out) no
   }
 }
 
-std::vector<std::byte> encode(const filter& f) {
-  const auto header = encode_header(f.get_shape());
-  std::vector<std::byte> stream(header.size() + f.bits().size());
-  std::ranges::copy(header, stream.begin());
-  convert_words(f.bits(), std::span(stream).subspan(header.size()));
-  return stream;
-}
-
-filter decode(std::span<const std::byte> stream) {
-  const shape s = decode_header(stream);
-  const auto words = stream.subspan(stream_header_bytes);
-  if (words.size() != s.words * word_bytes)
-    refuse("its header promises " + std::to_string(s.words * word_bytes) + " bytes of bits, and " +
-           std::to_string(words.size()) + " follow");
-  std::vector<std::byte> bits(words.size());
-  convert_words(words, bits);
-  return {s, std::move(bits)};
-}
-
 }  // namespace everseen::foreign::guava

@@ -32,10 +32,4 @@ inline constexpr std::size_t stream_header_bytes = 6;
 /// Cost: 3 GB/s in the cache, else limited by page faults (bench/guava_stream_bench.cpp).
 void convert_words(std::span<const std::byte> from, std::span<std::byte> out) noexcept;
 
-[[nodiscard]] std::vector<std::byte> encode(const filter& f);
-/// @param stream  the complete stream
-/// @throws format_error  as decode_header, or the length does not match the header; both are compared before
-///   anything is allocated
-[[nodiscard]] filter decode(std::span<const std::byte> stream);
-
 }  // namespace everseen::foreign::guava

@@ -42,17 +42,6 @@ void batch_counters::note(question asks, const tally& t, bool outage) noexcept {
   if (asks == question::add && !was_added_to_) was_added_to_ = true;
 }
 
-void batch_counters::note_use(duration_histogram::clock::time_point current_time) noexcept {
-  const std::int64_t second = seconds_of(current_time);
-  if (used_s_.load(std::memory_order_relaxed) != second) used_s_.store(second, std::memory_order_relaxed);
-}
-
-std::chrono::seconds batch_counters::unused_for(
-    duration_histogram::clock::time_point current_time) const noexcept {
-  return std::chrono::seconds(
-      std::max<std::int64_t>(0, seconds_of(current_time) - used_s_.load(std::memory_order_relaxed)));
-}
-
 tally batch_counters::verdicts(question asks) const noexcept {
   const std::size_t from = first(asks);
   return {counts_.sum(from), counts_.sum(from + 1), counts_.sum(from + 2), counts_.sum(from + 3)};

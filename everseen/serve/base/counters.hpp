@@ -76,25 +76,15 @@ class batch_counters {
   [[nodiscard]] tally verdicts(question asks) const noexcept;
   [[nodiscard]] std::uint64_t batches(question asks) const noexcept { return counts_.sum(first(asks) + 4); }
   [[nodiscard]] std::uint64_t outages() const noexcept { return counts_.sum(outages_); }
-  /// Notes the time of a batch.    Cost: a load; a store once a second
-  void note_use(duration_histogram::clock::time_point current_time) noexcept;
-  /// Time since the last batch; if there was none, since it was constructed.
-  [[nodiscard]] std::chrono::seconds unused_for(
-      duration_histogram::clock::time_point current_time) const noexcept;
-
   /// Whether keys were added since the last call.
   [[nodiscard]] bool take_added() noexcept { return was_added_to_ && was_added_to_.exchange(false); }
 
  private:
   static constexpr std::size_t first(question asks) noexcept { return asks == question::add ? 0 : 5; }
   static constexpr std::size_t outages_ = 10;
-  static std::int64_t seconds_of(duration_histogram::clock::time_point when) noexcept {
-    return std::chrono::duration_cast<std::chrono::seconds>(when.time_since_epoch()).count();
-  }
   void note(question asks, const tally& t, bool outage) noexcept;
   spread_counters<11> counts_{};
   std::atomic<bool> was_added_to_ = false;
-  std::atomic<std::int64_t> used_s_ = seconds_of(duration_histogram::clock::now());
 };
 
 /// Answered requests over HTTP, by what was asked and how it ended. Threads: any number.

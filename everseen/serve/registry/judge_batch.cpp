@@ -39,7 +39,6 @@ void batch_stats::note_end_of_outage(const std::string& filter) {
 batch_result judge(counted_filter asked, question q, std::span<const std::string_view> keys,
                    std::span<verdict> out, std::span<const event_time> times) {
   const auto began = duration_histogram::clock::now();
-  asked.own.note_use(began);
   if (asked.of_all.gives_up()) throw backend_error("the server is being stopped");
   try {
     batch_result result =

@@ -7,6 +7,7 @@
 
 #include "test/cli/shell.hpp"
 #include "test/foreign/vectors.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
 #include "test/support/places.hpp"
 #include "test/support/redis_server.hpp"
 #include "test/support/samples/foreign_files.hpp"

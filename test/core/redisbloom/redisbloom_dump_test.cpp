@@ -10,6 +10,8 @@
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 
+#include "test/support/model/redisbloom_chain.hpp"
+
 namespace everseen::redisbloom {
 namespace {
 

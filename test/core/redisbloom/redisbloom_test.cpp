@@ -8,6 +8,8 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 
+#include "test/support/model/redisbloom_chain.hpp"
+
 namespace everseen::redisbloom {
 namespace {
 

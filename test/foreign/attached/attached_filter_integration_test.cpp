@@ -16,6 +16,7 @@
 
 #include "test/foreign/attached/attached.hpp"
 #include "test/foreign/vectors.hpp"
+#include "test/support/model/guava_filter.hpp"
 
 namespace everseen::redis {
 namespace {

@@ -13,6 +13,7 @@
 #include "everseen/redis/wire/slot_map.hpp"
 
 #include "test/foreign/attached/attached.hpp"
+#include "test/support/model/guava_filter.hpp"
 
 namespace everseen::redis {
 namespace {

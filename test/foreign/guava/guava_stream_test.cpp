@@ -9,6 +9,8 @@
 #include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 
+#include "test/support/model/guava_filter.hpp"
+
 namespace everseen::foreign::guava {
 namespace {
 

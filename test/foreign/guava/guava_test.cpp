@@ -13,6 +13,7 @@
 #include "everseen/core/hash/murmur.hpp"
 
 #include "test/support/binomial.hpp"
+#include "test/support/model/guava_filter.hpp"
 
 namespace everseen::foreign::guava {
 namespace {
@@ -87,12 +88,6 @@ TEST(GuavaFilter, ReportsWhetherABitChanged) {
 TEST(GuavaRedisStrings, AreNumberedFromZero) {
   EXPECT_EQ(redis_strings::key("phones", 0), "phones-0");
   EXPECT_EQ(redis_strings::key("phones", 12), "phones-12");
-}
-
-TEST(GuavaRedisStrings, AreFullWhenMoreThanHalfOfTheBitsAreSet) {
-  const shape s = {strategy::mitz_64, 5, 58};
-  EXPECT_FALSE(redis_strings::is_full(1'856, s));
-  EXPECT_TRUE(redis_strings::is_full(1'857, s));
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/foreign/guava/guava_stream.hpp"
 
+#include "test/support/model/guava_filter.hpp"
+#include "test/support/model/redisbloom_chain.hpp"
+
 /// Files of other systems as strings, by their own codecs.
 namespace everseen::test {
 
