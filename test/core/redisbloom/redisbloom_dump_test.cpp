@@ -94,11 +94,11 @@ TEST(RedisBloomDump, HasNoEmptyChunksAndNoneAcrossLayers) {
   refuses(across, "where layer 0 lacks");
 }
 
-/// A header with one field changed: the bytes from `at` on become `value`.
+/// A header with one field changed: the bytes from `offset` on become `value`.
 template <typename Number>
-std::vector<pair> with(std::size_t at, Number value) {
+std::vector<pair> with_field(std::size_t offset, Number value) {
   auto pairs = dumped(grown_chain());
-  store_le(pairs.front().data.data() + at, value);
+  store_le(pairs.front().data.data() + offset, value);
   return pairs;
 }
 
@@ -106,22 +106,22 @@ TEST(RedisBloomHeader, IsRefusedWhenItsLengthDoesNotFitItsLayers) {
   auto pairs = dumped(grown_chain());
   pairs.front().data.resize(19);
   refuses(pairs, "ends after 19 bytes");
-  refuses(with(8, std::uint32_t{0}), "no layers");
-  refuses(with(8, std::uint32_t{2}), "does not hold 2 layers");
-  refuses(with(8, std::numeric_limits<std::uint32_t>::max()), "does not hold 4294967295 layers");
+  refuses(with_field(8, std::uint32_t{0}), "no layers");
+  refuses(with_field(8, std::uint32_t{2}), "does not hold 2 layers");
+  refuses(with_field(8, std::numeric_limits<std::uint32_t>::max()), "does not hold 4294967295 layers");
 }
 
 TEST(RedisBloomHeader, IsRefusedWithFlagsThatMeanAnotherHash) {
-  refuses<parameter_error>(with(12, std::uint32_t{1}), "hash");  // valid, but not supported here
-  refuses(with(12, std::uint32_t{5 | 16}), "newer");
-  refuses(with(16, std::uint32_t{0}), "factor of 0");
+  refuses<parameter_error>(with_field(12, std::uint32_t{1}), "hash");  // valid, but not supported here
+  refuses(with_field(12, std::uint32_t{5 | 16}), "newer");
+  refuses(with_field(16, std::uint32_t{0}), "factor of 0");
 }
 
 TEST(RedisBloomHeader, IsRefusedBeforeMemoryForItsLayersIsAllocated) {
   const auto huge = std::numeric_limits<std::uint64_t>::max();
-  refuses(with(20, huge), "bits in");
-  refuses(with(20, std::uint64_t{0}), "in 0 bytes");
-  refuses(with(28, huge), "bits in");
+  refuses(with_field(20, huge), "bits in");
+  refuses(with_field(20, std::uint64_t{0}), "in 0 bytes");
+  refuses(with_field(28, huge), "bits in");
   auto pairs = dumped(grown_chain());
   for (std::size_t layer = 0; layer < 3; ++layer) {  // each is possible, but not all of them together
     store_le(pairs.front().data.data() + 20 + 53 * layer, std::uint64_t{1} << 58);
@@ -142,16 +142,16 @@ TEST(RedisBloomHeader, MayAnnounceLargeSizesWithoutMemoryBeingAllocated) {
 }
 
 TEST(RedisBloomHeader, IsRefusedWhenItsNumbersContradictEachOther) {
-  refuses(with(0, std::uint64_t{7}), "and not 7");
-  refuses(with(36, std::uint64_t{7}), "and not " + std::to_string(grown_chain().keys));
+  refuses(with_field(0, std::uint64_t{7}), "and not 7");
+  refuses(with_field(36, std::uint64_t{7}), "and not " + std::to_string(grown_chain().keys));
   for (const double rate : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()})
-    refuses(with(44, rate), "error rate");
+    refuses(with_field(44, rate), "error rate");
   for (const double bits : {1.0, 0.0, std::numeric_limits<double>::quiet_NaN()})
-    refuses(with(52, bits), "bits a key");
-  refuses(with(60, std::uint32_t{0xFFFFFFFF}), "probes");
-  refuses(with(64, std::uint64_t{0}), "capacity");
-  refuses(with(72, std::uint8_t{40}), "fewer bits");
-  refuses(with(72, std::uint8_t{255}), "fewer bits");
+    refuses(with_field(52, bits), "bits a key");
+  refuses(with_field(60, std::uint32_t{0xFFFFFFFF}), "probes");
+  refuses(with_field(64, std::uint64_t{0}), "capacity");
+  refuses(with_field(72, std::uint8_t{40}), "fewer bits");
+  refuses(with_field(72, std::uint8_t{255}), "fewer bits");
 }
 
 }  // namespace

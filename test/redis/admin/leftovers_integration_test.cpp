@@ -61,14 +61,14 @@ TEST_P(Leftovers, OfAFilterUnderRemovalAcceptNoKeysAndReportIt) {
     EXPECT_THAT(batch->message, AllOf(is_gone, Not(HasSubstr("but a key"))));
   }
   EXPECT_THAT(message_of<storage_error>([&] { (void)filter->state(0); }), HasSubstr("is gone"));
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   EXPECT_THAT(message_of<storage_error>([&] { empty_partition(connections, f, 0); }), is_gone);
 }
 
 TEST_P(Leftovers, OfACreationChangeNothingOnceTheFilterIsInUse) {
   const auto filter = create();
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "200 fresh");
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   const filter_identity f = identity_at(server_, "a", filter->get_spec());
   filter_directory("everseen", 1).prepare(connections, f, {}, {.spec = f.spec});
   EXPECT_EQ(outcome(check_keys(*store_->open("a", access::read), keys_)), "200 seen");

@@ -36,7 +36,7 @@ class RebuildCutShort : public Rebuilding {
   /// The progress of a rebuild that crashed at that step.
   enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed };
   filter_identity rebuild_crashed_at(step last) {
-    session connections(parse_redis_url(server_.url()));
+    server_connections connections(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
     const filter_identity old = all.open(connections, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
@@ -54,8 +54,8 @@ class RebuildCutShort : public Rebuilding {
     }
     return next;
   }
-  static void seal_partition(session& connections, const filter_identity& f, std::uint32_t partition,
-                             const image::filter_id& successor) {
+  static void seal_partition(server_connections& connections, const filter_identity& f,
+                             std::uint32_t partition, const image::filter_id& successor) {
     const std::string key = f.keys.state(partition);
     if (f.spec.judge == judge_kind::server)
       (void)ask_about(connections, {key, partition}, {"EVERSEEN.SEAL", key, bytes_of(successor)});
@@ -63,7 +63,7 @@ class RebuildCutShort : public Rebuilding {
       (void)run_script(connections,
                        {&journal_scripts::seal(), {key, partition}, {key}, {bytes_of(successor)}});
   }
-  static image::filter_id origin_of(session& connections, const filter_identity& f) {
+  static image::filter_id origin_of(server_connections& connections, const filter_identity& f) {
     return read_filter_header(connections, f)->origin;
   }
 };
@@ -163,7 +163,7 @@ TEST_P(RebuildCutShort, CrashedDuringTheRemovalOfTheOldFilterIsNotDamageForItsCl
   const filter_identity next = rebuild_crashed_at(step::sealed);
   const auto asks_both = client();
   EXPECT_EQ(outcome(add_keys(*asks_both, old_)), "500 seen");
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   const auto before = asks_before(connections, next.keys);
   ASSERT_TRUE(before);
   ASSERT_TRUE(forget_before(connections, next, *before, "word"));

@@ -102,7 +102,7 @@ TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) 
   for (std::size_t bytes = 0;; bytes += 79) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     answered(add_keys(*store_->create("clicks", sized()), keys_));
-    session connections(parse_redis_url(server_.url()));
+    server_connections connections(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
     const filter_identity old = all.open(connections, "clicks", true);
     const filter_identity next = all.draft(sized(5'000, 3));
@@ -132,7 +132,7 @@ TEST_P(LifeRace, LateCopiesOfTheCallsOfACreationLimitNoKeyOfTheFilter) {
   for (int i = 0; i < 100; ++i) answered(add_keys(*filter, test::random_digests(10 + i).take(1'000)));
   std::vector<partition_state> states;
   for (std::uint32_t p = 0; p < sized().partitions; ++p) states.push_back(filter->state(p));
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   try {
     filter_directory("everseen", 1).prepare(connections, identity_at(server_, "clicks", sized()), states, {});
   } catch (const storage_error&) {

@@ -75,7 +75,7 @@ class JournalModelOfRebuilds : public JournalModelling {
   /// @return false  it had no effect: others were faster
   bool take_step(rebuild& r, const std::string& url) {
     using step = rebuild::step;
-    session connections(parse_redis_url(url));
+    server_connections connections(parse_redis_url(url));
     const filter_directory all("everseen", 1);
     switch (r.next) {
       case step::prepare: {
@@ -118,7 +118,7 @@ class JournalModelOfRebuilds : public JournalModelling {
     }
     return true;
   }
-  bool unlink(rebuild& r, session& connections, const filter_directory& all) {
+  bool unlink(rebuild& r, server_connections& connections, const filter_directory& all) {
     bool is_alone = false;
     try {
       is_alone = forget_before(connections, *r.made, r.old->id, r.word);
@@ -156,7 +156,7 @@ class JournalModelOfRebuilds : public JournalModelling {
 
   /// No key of a filter, or of the filters that it asks, may expire.
   void expect_no_limits() {
-    session connections(parse_redis_url(server_.url()));
+    server_connections connections(parse_redis_url(server_.url()));
     auto f = filter_directory("everseen", 1).open(connections, "clicks", false);
     for (;;) {
       const auto h = read_filter_header(connections, f);

@@ -176,7 +176,7 @@ TEST_F(Retry, CreationCutAnywhereCreatesTheFilterAndNothingElse) {
 /// A task for keys of a filter's only partition, driven by hand.
 class by_hand {
  public:
-  by_hand(const redis_server& server, const std::string& name, const spec& s, session& connections,
+  by_hand(const redis_server& server, const std::string& name, const spec& s, server_connections& connections,
           std::uint64_t seed)
       : filter_(identity_at(server, name, s)),
         keys_(random_digests(seed).take(4)),
@@ -193,14 +193,14 @@ class by_hand {
   partition_task task_;
 };
 
-answer sent(session& connections, const request& r) {
+answer sent(server_connections& connections, const request& r) {
   return std::move(connections.exchange(std::span(&r, 1)).front());
 }
 
 // The server's clock jumps forward between two attempts, or the answer expired too early.
 TEST_F(RetryJudged, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
   const auto filter = direct_->create("a", small(1'000));
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   by_hand one(server_, "a", filter->get_spec(), connections, 2);
   const request asked = one.task().next();
   ASSERT_EQ(sent(connections, asked)->back().text(), "0000");
@@ -211,7 +211,7 @@ TEST_F(RetryJudged, BatchWhoseAnswerHasExpiredIsSeenAndNeverFreshTwice) {
 
 TEST_F(RetryJudged, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
   const auto filter = direct_->create("a", small(1'000));
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   std::vector<request> judged;  // a copy of the request that judged each batch
   for (const std::uint64_t seed : {1, 2}) {
     by_hand batch(server_, "a", filter->get_spec(), connections, seed);
@@ -229,7 +229,7 @@ TEST_F(RetryJudged, LateCopyOfABatchDoesNotReplaceTheAnswerToALaterBatch) {
 
 TEST_F(RetryJudged, RepliesThatTheModuleDoesNotGiveAreNotVerdicts) {
   const auto filter = direct_->create("a", small(1'000));
-  session connections(parse_redis_url(server_.url()));
+  server_connections connections(parse_redis_url(server_.url()));
   for (const std::string wire :
        {"$-1\r\n", "*0\r\n", ":5\r\n", "$0\r\n\r\n", "$4\r\n0004\r\n", "$3\r\n000\r\n", "$5\r\n00000\r\n",
         "+0000\r\n", "-OLD a later batch was answered\r\n",

@@ -179,7 +179,7 @@ class late_client {
  private:
   filter_identity filter_;
   std::vector<verdict> verdicts_;
-  session connections_;
+  server_connections connections_;
   partition_task task_;
 };
 
