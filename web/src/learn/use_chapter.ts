@@ -41,7 +41,9 @@ export function useChapter(): void {
     let timer = 0;
     const scrolled = (): void => {
       clearTimeout(timer);
+      const scrolledAt = location.href;
       timer = window.setTimeout(() => {
+        if (location.href !== scrolledAt) return; // gone elsewhere meanwhile, whose address this is not
         written.current = chapterInView();
         settleAt(hashOf("learn", written.current));
       }, settleMs);
