@@ -1,9 +1,10 @@
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/redis/wire/reply_reader.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "everseen/redis/wire/reply_reader.hpp"
 
 #include "test/redis/wire/reply_text.hpp"
 
