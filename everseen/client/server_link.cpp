@@ -80,6 +80,8 @@ void server_link::create(std::initializer_list<std::string_view> words, std::str
   if (!answer.is_error()) throw no_answer(filter);
   try {
     std::rethrow_exception(exception_of(answer, filter));
+    // If an answer was lost, the name may be taken by this very request, which was sent again: then the
+    // filter is the one that was asked for.
   } catch (const name_taken&) {
     if (connections->lost_answers() == lost_before || state_of(filter, 0).fingerprint != fingerprint) throw;
   }

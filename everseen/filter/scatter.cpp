@@ -32,6 +32,8 @@ void scatter::begin(std::uint32_t partitions) {
   out_ = {};
 }
 
+// One pass: a digest goes to the lane of its partition with its place in the batch, by which gather() brings
+// the verdict back. Keys keep their order within a partition, so the first of two equal keys is judged first.
 void scatter::put(std::span<const digest> digests) {
   const auto partitions = static_cast<std::uint32_t>(sizes_.size());
   if (partitions == 1) {
@@ -111,6 +113,7 @@ void scatter::gather() noexcept {
   }
 }
 
+// A counting sort, which keeps the order within a partition: positions of a lane must stay ascending.
 std::span<const claim_batch> claim_scatter::sort(const events& all, std::uint32_t partitions) {
   const std::size_t n = all.digests.size();
   const std::size_t each = all.counts.per_event;

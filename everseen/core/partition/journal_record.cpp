@@ -115,6 +115,7 @@ std::optional<journal_record> journal_reader::next() {
       bytes != journal_record_head_bytes + group_bytes * std::size_t{groups} +
                    key_bytes(r.short_keys) * std::size_t{keys} + journal_record_tail_bytes)
     refuse("its length does not fit its counts");
+  // Not damage: the rest may not have been read yet.
   if (rest_.size() < bytes) return std::nullopt;
   const std::uint64_t sum = sum_of(rest_.data(), bytes - journal_record_tail_bytes);
   if (load_le64(rest_.data() + bytes - journal_record_tail_bytes) != sum) refuse("its checksum does not fit");

@@ -12,6 +12,8 @@ namespace everseen {
 
 namespace {
 
+// The unit separator of ASCII. It and the backslash are escaped inside a field, so that different lists of
+// fields never make the same key.
 constexpr char between_fields = '\x1f';
 
 bool same(const field_rule& a, const field_rule& b) noexcept {
@@ -101,6 +103,8 @@ std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule
 }
 
 std::optional<record_fault> event_rule::no_record(std::string_view line) const noexcept {
+  // An empty line of plain text is a record, whose key is empty. Between values of JSON and rows of a table
+  // it is none; in a table, a line of blanks is a row of one field.
   const std::string_view blanks = may_be_blank_ && fields_.front().quoted ? "\r" : " \t\r";
   if (may_be_blank_ && line.find_first_not_of(blanks) == std::string_view::npos) return record_fault::blank;
   if (!shape_.header.empty() && without_return(line) == without_return(shape_.header))
@@ -156,6 +160,7 @@ tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::str
   if (value.data() == nullptr) return tl::unexpected(record_fault::no_time);
   const auto time = shape_.times.read(value);
   if (!time) return tl::unexpected(record_fault::unreadable_time);
+  // Most events fall into the interval of the event before them, whose text is kept.
   if (const event_time beginning = beginning_of(*time, *d.truncation);
       beginning != d.beginning || d.text.empty()) {
     d.beginning = beginning;

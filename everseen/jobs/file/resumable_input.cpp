@@ -84,6 +84,8 @@ std::optional<char> resumable_input::next_byte(bool follows, const std::function
   }
 }
 
+// A file is continued where it was settled, if it begins as it did then. A pipe is read from its beginning,
+// and compared once its settled bytes have passed.
 void resumable_input::begin(std::uint64_t position, std::string_view note) {
   settled_ = position;
   expected_ = note;

@@ -51,6 +51,7 @@ void unsettled_file::open(int shown) {
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
       throw storage_error("another job has " + path_ + " open; give each its own file", errno, path_);
   } while (!has_its_name(file.get()));
+  // What the file keeps from other users, this one keeps from them, too.
   const mode_t wanted = mode_of(shown);
   if (mode_of(file.get()) != wanted && ::fchmod(file.get(), wanted) != 0)
     throw disk_error("protect", path_, errno);
@@ -127,6 +128,7 @@ void unsettled_file::must_be_as_begun() const {
 
 void unsettled_file::remove() noexcept {
   if (!file_) return;
+  // The lock goes last, so that no other job opens a file that is about to lose its name unnoticed.
   ::unlink(path_.c_str());
   file_ = {};
 }

@@ -78,6 +78,8 @@ stored_value read_value(server_connections& connections, const filter_identity& 
   return value_in(f, partition, connections.exchange(std::span(&asked, 1)).front());
 }
 
+// In pieces, so that no command holds the server for long, and several together, so that not each of them
+// costs a round trip.
 bool read_bits(server_connections& connections, const filter_identity& f, const segment_id& id,
                std::span<std::byte> into) {
   const std::string key = f.keys.state(id.partition);

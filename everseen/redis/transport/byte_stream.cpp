@@ -31,6 +31,9 @@ std::string advice_for(const error_code& code) {
 
 }  // namespace
 
+// Asio calls the handlers of cancelled operations after close(), when the owner may be gone. So handlers own
+// the socket, and do nothing once `user_` is null. A user may destroy the stream in any of its callbacks:
+// after one, only `user_` is looked at.
 /// The part that operations under way keep alive, with the buffers they use.
 class byte_stream::socket : public std::enable_shared_from_this<socket> {
  public:
@@ -194,6 +197,7 @@ void byte_stream::socket::write_done(const error_code& code, std::size_t bytes) 
   pump();
 }
 
+// Closed before the user hears of it, who may open another stream from there.
 void byte_stream::socket::fail(const std::string& tried, const error_code& code) {
   user* const told = user_;
   close();

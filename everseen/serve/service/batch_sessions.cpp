@@ -47,6 +47,9 @@ std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view i
   return *place;
 }
 
+// A batch that was judged is answered again from memory, so its retry adds nothing. One that overtook another
+// is refused, since a client's keys are judged in their order. After a failure all later ones are refused, or
+// keys would be judged that come after keys without a verdict.
 std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock::time_point current_time,
                                 const std::function<answer()>& judge) {
   const auto s = find(id, current_time);

@@ -35,6 +35,7 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
 
 void chunk_loads::begin(filter_registry& into, std::string_view key, std::span<const std::byte> header) {
   const std::uint64_t its_checksum = checksum(header);
+  // Sent again, since its answer was lost: the load goes on.
   if (const auto found = loads_.find(key); found != loads_.end() && found->second.header == its_checksum) {
     found->second.last_chunk = clock::now();
     return;
@@ -63,6 +64,7 @@ filter_registry::load chunk_loads::begin_in_room(filter_registry& into, std::str
 void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_chunk& last,
                         std::span<const std::byte> data) {
   const auto found = loads_.find(key);
+  // The last chunk may be sent again when the filter is there already, and its load is gone.
   if (found == loads_.end() && has_completed(into, key, last)) return;
   if (found == loads_.end())
     throw into.exists(key)

@@ -87,6 +87,8 @@ void unmark_replaced(disk& on, const std::filesystem::path& filter_directory) {
   check_disk(on.sync_directory(filter_directory), "sync", filter_directory);
 }
 
+// The mark is written before two directories exchange their names, and holds the name that its directory then
+// has. So it counts from the exchange on, whenever a crash comes.
 bool is_replaced(const std::filesystem::path& filter_directory) {
   const std::filesystem::path path = filter_directory / replaced_name;
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -67,6 +67,9 @@ segment_file& file_segments::get(const segment_id& id) const noexcept {
   return *partitions_[id.partition][place];
 }
 
+// The order decides what a crash may leave. First the file and its name in the directory are on the disk,
+// then the manifest names it: a manifest never names a missing file. A file that no manifest names is an
+// orphan, which the next writer removes.
 void file_segments::create(const segment_id& id, const geometry& shape, std::uint64_t capacity) {
   check_usable();
   partition_files& files = partitions_[id.partition];
@@ -94,6 +97,7 @@ void file_segments::create(const segment_id& id, const geometry& shape, std::uin
   files.insert(files.begin() + static_cast<std::ptrdiff_t>(place_of(id)), std::move(file));
 }
 
+// In the reverse order: the manifest no longer names the files when they are unlinked.
 void file_segments::drop_before(std::uint32_t partition, window::slice_index oldest) {
   check_usable();
   const auto is_old = [&](const segment_id& id) { return id.partition == partition && id.slice < oldest; };
@@ -201,6 +205,8 @@ void file_segments::remove_orphans() const {
   check_disk(code.value(), "list", segments_directory());
 }
 
+// A crash may have left bits on the disk whose keys were not counted yet. A count is raised to what the bits
+// show, and never lowered: a layer must not take more keys than its error rate allows.
 void file_segments::recover_key_counts() {
   for (const partition_files& files : partitions_)
     for (const auto& file : files) {

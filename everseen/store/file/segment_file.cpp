@@ -67,6 +67,8 @@ std::uint64_t segment_file::keys() const {
   return at_path(path(), [&] { return image::decode_key_count(word); });
 }
 
+// Count and check are one word, stored in one step: another process, or a reader after a crash, finds the old
+// count or the new one.
 void segment_file::set_keys(std::uint64_t keys) noexcept {
   key_count_word().store(image::encode_key_count(keys), std::memory_order_release);
 }
@@ -97,6 +99,8 @@ void write_head(int file, std::span<const std::byte> head, const std::filesystem
 
 }  // namespace
 
+// Space is reserved before the file is mapped: a full disk is an error here, and not a SIGBUS when a bit is
+// set.
 mapped_file mapped_file::create(disk& on, const std::filesystem::path& path, std::span<const std::byte> head,
                                 std::uint64_t bytes) {
   const descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
