@@ -24,8 +24,15 @@
 
 namespace everseen {
 
+/// Whether the store failed. One that says that the filter is gone has answered: a failure of storage without an
+/// errno.
 inline bool is_outage(const batch_failure& f) noexcept {
-  return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::backend;
+  return f.why == batch_failure::cause::backend || (f.why == batch_failure::cause::storage && f.code != 0);
+}
+
+/// Whether a further request would fail, too, and keys of this one may be missing.
+inline bool ends_requests(const batch_failure& f) noexcept {
+  return f.why == batch_failure::cause::backend || f.why == batch_failure::cause::storage;
 }
 
 /// A run of deduplicate(), shared by its workers. Each worker reads a block, judges its keys and writes the
@@ -88,7 +95,7 @@ struct dedup_run {
     if (!result.passed) result.passed = std::move(cause);
   }
   void fail(batch_failure cause) {
-    if (is_outage(cause)) given_up = true;
+    if (ends_requests(cause)) given_up = true;
     name_remedy(cause, seen);
     const std::scoped_lock alone(end_lock);
     if (!result.failure) result.failure = std::move(cause);
@@ -182,7 +189,7 @@ class worker {
         return;
       }
       batch_result added = shared_.seen.stored().add_after(batches, write_judged);
-      if (!added && is_outage(added.error())) shared_.end_before(number + 1);
+      if (!added && ends_requests(added.error())) shared_.end_before(number + 1);
       if (!added) shared_.fail(std::move(added.error()));
       fault_point("settled");
     } catch (...) {

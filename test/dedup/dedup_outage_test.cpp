@@ -168,9 +168,11 @@ TEST(DedupOutage, PassedLinesAreNotRepeats) {
   EXPECT_EQ(one.result.records, 3U);
 }
 
-// Promise: a full or damaged filter is not an outage (dedup, Outages).
-TEST(DedupOutage, DoesNotIncludeAFullOrADamagedFilter) {
-  for (const auto why : {batch_failure::cause::full, batch_failure::cause::format}) {
+// Promise: a full or damaged filter, or one that is gone, is not an outage (dedup, Outages).
+TEST(DedupOutage, DoesNotIncludeAFilterThatIsFullDamagedOrGone) {
+  // A failure of storage without an errno is about a filter that was dropped or replaced.
+  for (const auto why :
+       {batch_failure::cause::full, batch_failure::cause::format, batch_failure::cause::storage}) {
     disturbed damaged;
     damaged.stored->fail_calls(10, 1'000'000, why);
     dedup_options options;
