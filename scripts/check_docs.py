@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Fails when a document names a path or a section that does not exist, or a ./dev word that ./dev does not know; and when a
-comment has a phrase that reads as a translation; and when a text of the HTTP interface's document has no Chinese.
+comment names a source that does not exist, or has a phrase that reads as a translation; and when a text of the HTTP interface's document has no Chinese.
 
 Looks at relative links and at `backticked` words of every Markdown file. A backticked word is a path when it has a
 slash and either begins with a folder of this repository or ends like a source or text file.
@@ -26,6 +26,9 @@ GENERATED = {"build"}
 # A changelog may name removed paths.
 UNCHECKED = {"CHANGELOG.md"}
 
+# A source that a comment names; foo.cpp is any.
+SOURCE = re.compile(r"(?<![\w./*>$}-])(?!foo\.)((?:\w+/)*\w+\.(?:cpp|hpp))\b")
+
 OPENAPI = ROOT / "everseen/serve/api/openapi.json"
 OPENAPI_ZH = ROOT / "web/src/text/openapi_zh.json"
 
@@ -48,6 +51,14 @@ def foreign_phrases(path):
         found = comment and FOREIGN.search(comment[1])
         if found:
             yield number, found[0]
+
+
+def missing_sources(path, known):
+    """Yields the number of each line whose comment names a source file that does not exist, and the name."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for name in SOURCE.findall(line.partition("//")[2]):
+            if not any(each.endswith(f"/{name}") for each in known):
+                yield number, name
 
 
 def looks_like_path(word):
@@ -125,6 +136,11 @@ def main():
     for document in files("*.md"):
         for fault in faults(document, dev_words):
             print(f"{document.relative_to(ROOT)}: {fault}", file=sys.stderr)
+            failed = True
+    known = [f"/{path.relative_to(ROOT)}" for path in files("*.cpp", "*.hpp", "*.cpp.in")]
+    for path in files("*.cpp", "*.hpp"):
+        for number, name in missing_sources(path, known):
+            print(f"{path.relative_to(ROOT)}:{number}: a comment names {name}, which does not exist", file=sys.stderr)
             failed = True
     for path in files(*COMMENTED):
         if path.suffix in TEXT_SUFFIXES or path.name == "dev":
