@@ -97,11 +97,6 @@ class turnstile {
   void wait(std::uint64_t number) const noexcept {
     for (std::uint64_t turn; (turn = next_.load(std::memory_order_acquire)) != number;) next_.wait(turn);
   }
-  /// Until all blocks before this one have left.
-  void wait_for_those_before(std::uint64_t number) const noexcept {
-    for (std::uint64_t current; (current = next_.load(std::memory_order_acquire)) < number;)
-      next_.wait(current);
-  }
   void leave(std::uint64_t number) noexcept {
     next_.store(number + 1, std::memory_order_release);
     next_.notify_all();

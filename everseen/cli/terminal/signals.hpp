@@ -2,7 +2,7 @@
 
 namespace everseen::cli {
 
-/// Thrown if work stops because of a signal, so that stores are closed. The program (exit_code_of.hpp) then
+/// Thrown if work stops because of a signal, so that stores are closed. The program (program.cpp) then
 /// ends the process by the same signal, as a shell expects.
 struct stopped {
   int signal;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the codecs of image.cpp, stream_image.cpp and predecessor.cpp: magic numbers, versions and
+// Shared by the codecs of image.cpp, stream_image.cpp, file_records.cpp and others: magic numbers, versions and
 // checked fields. They must match doc/format.md.
 
 #include <array>

@@ -21,7 +21,7 @@ namespace everseen {
 ///
 /// Rebalancing is cooperative-sticky: a worker that loses a partition releases it when all that it claimed
 /// there is settled. `until=end` ends when the group has settled, or this worker has read, all that the
-/// topics had when it joined; rdkafka_end.cpp says how that is known.
+/// topics had when it joined; rdkafka_member.cpp says how that is known.
 ///
 /// Unavailable brokers are retried for `retry_for`. Payloads are copied once, into memory that the batch
 /// owns: so librdkafka's buffers are freed immediately, and a record has its padding.

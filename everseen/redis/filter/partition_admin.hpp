@@ -15,7 +15,7 @@ namespace everseen::redis {
 
 // Operations on a whole partition, for both kinds of judges.
 
-/// The call that makes the state of a partition of a draft (draft_scripts.hpp), unless it exists: the hash
+/// The call that makes the state of a partition of a draft (draft_scripts, below), unless it exists: the hash
 /// beside the journal, or the value that its server judges, whose bits are then zero.
 [[nodiscard]] script_call first_call(const filter_identity& f, std::uint32_t partition,
                                      const partition_state& s);

@@ -12,7 +12,7 @@ namespace everseen::redis::journal_scripts {
 /// Appends a record if the journal ends at the expected position. A claim also updates the record of its lane
 /// and increments counters.
 ///
-/// A long record (journal_position.hpp) is not an argument. The caller has written it, followed by the mark
+/// A long record (journal_walk.hpp) is not an argument. The caller has written it, followed by the mark
 /// for the next chunk, to a key of its own; this key becomes the chunk.
 ///
 /// KEYS  state, chunk of the position; then, for a claim, the lanes of the job; then, for a long record, its

@@ -50,7 +50,7 @@ class lost_history final : public backend_error {
 
 /// A partition as this process holds it: its bits, and the position in the journal that they correspond to.
 ///
-///     predict ──> next_record ──> (append, by the owner of the connections) ──taken──> accept
+///     prepare ──> append_call, run by the owner of the connections ──taken──> accept
 ///        ^                                   │
 ///        └──────── read_on <──refused────────┘
 ///

@@ -351,7 +351,7 @@ void dispatcher::map_unknown() {
   for (call* c : std::exchange(unplaced_, {})) trouble(*c, map_failure_, std::chrono::milliseconds(50));
 }
 
-/// What must be on replicas before it counts as answered.
+// What must be on replicas before it counts as answered.
 
 /// Only the WAIT is repeated, over the connection that wrote: a WAIT refers to the last writes of its own
 /// connection.

@@ -85,12 +85,12 @@ class dispatcher {
   void wake();
   void set_alarm(clock::time_point deadline);
 
-  // What must be on replicas: dispatcher_replicas.cpp.
+  // What must be on replicas.
   void replicas_told(server& sender, const reply& r);
   void wait_for_replicas(call& c, std::vector<call*>& among, const failure& why);
   void waits_refused(server& sender, const reply& r);
 
-  // Where the slots of a cluster are: dispatcher_map.cpp.
+  // Where the slots of a cluster are.
   [[nodiscard]] bool is_cluster() const noexcept { return url_.shape == redis_url::topology::cluster; }
   answer learn_map();
   void refresh_map();

@@ -27,7 +27,7 @@ using boot_id = std::array<std::uint8_t, 16>;
 /// The few system calls on which durability depends.
 ///
 /// A seam for tests, which substitute a disk that is full, fails, or loses unsynced data at a power loss
-/// (test/support/forgetful_disk.hpp). Each function returns 0 or an errno. Threads: any.
+/// (test/support/model/forgetful_disk.hpp). Each function returns 0 or an errno. Threads: any.
 class disk {
  public:
   virtual ~disk() = default;
