@@ -31,6 +31,7 @@ class outage_watch final : public retry_policy {
 
   bool tries_again(const outage& trouble) override;
   void on_recovered() override;
+  [[nodiscard]] bool may_take_hours() const noexcept override { return policy_ == policy::hold; }
 
  private:
   using clock = std::chrono::steady_clock;

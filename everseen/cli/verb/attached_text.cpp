@@ -66,10 +66,6 @@ std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace
-
-namespace {
-
 void warn(const std::vector<std::string>& sentences) {
   for (const std::string& each : sentences) fmt::print(stderr, "everseen: warning: {}\n", each);
 }

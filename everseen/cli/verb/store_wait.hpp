@@ -25,6 +25,8 @@ class store_wait final : public retry_policy {
   bool tries_again(const outage& trouble) override;
   void on_silence(const std::string& why) override;
   void on_recovered() override;
+  /// A server is waited for as long as the store itself would.
+  [[nodiscard]] bool may_take_hours() const noexcept override { return false; }
 
  private:
   void show(const std::string& why, std::chrono::milliseconds limit);

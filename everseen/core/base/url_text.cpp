@@ -99,21 +99,12 @@ std::string to_ipv6(std::string_view text) {
 
 namespace everseen {
 
-namespace {
-
-bool is_plain(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
-
-}  // namespace
-
 std::string percent_encoded(std::string_view bytes, std::string_view plain) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string text;
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    if (is_plain(c) || plain.find(c) != std::string_view::npos)
+    if (url_text::is_plain(c) || plain.find(c) != std::string_view::npos)
       text += c;
     else
       text += {'%', digits[byte >> 4], digits[byte & 15]};

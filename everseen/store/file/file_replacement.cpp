@@ -17,13 +17,9 @@
 
 namespace everseen {
 
-file_rebuild::file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name,
+file_rebuild::file_rebuild(disk& on, const std::filesystem::path& store_directory, std::string_view name,
                            lock_file lock, sync_policy policy, const spec& s, time_source clock)
-    : disk_(on),
-      store_(std::move(store_directory)),
-      name_(name),
-      lock_(std::move(lock)),
-      staged_(on, store_) {
+    : name_(name), lock_(std::move(lock)), staged_(on, store_directory) {
   image::manifest empty;
   empty.filter = image::random_filter_id();
   empty.spec = s;

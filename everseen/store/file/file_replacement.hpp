@@ -24,7 +24,7 @@ class file_writer;
 class file_rebuild final : public filter_admin::rebuild {
  public:
   /// @param lock  the writer's lock of the old filter    @throws storage_error
-  file_rebuild(disk& on, std::filesystem::path store_directory, std::string_view name, lock_file lock,
+  file_rebuild(disk& on, const std::filesystem::path& store_directory, std::string_view name, lock_file lock,
                sync_policy policy, const spec& s, time_source clock);
   ~file_rebuild() override;
 
@@ -35,8 +35,6 @@ class file_rebuild final : public filter_admin::rebuild {
   void commit() override;
 
  private:
-  disk& disk_;
-  std::filesystem::path store_;
   std::string name_;
   lock_file lock_;
   staged_filter staged_;

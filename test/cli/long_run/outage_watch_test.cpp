@@ -60,6 +60,13 @@ TEST(OutageWatch, PassesAfterOneAttemptOnceItHasGivenUpUntilTheStoreIsBack) {
                                         HasSubstr("the store is back")));
 }
 
+// Promise: servers remember an answer for a day only where a run may be held (redis, Retries).
+TEST(OutageWatch, AsksServersToRememberForADayOnlyIfItHolds) {
+  EXPECT_TRUE(watched(policy::hold).watch.may_take_hours());
+  EXPECT_FALSE(watched(policy::pass).watch.may_take_hours());
+  EXPECT_FALSE(watched(policy::fail).watch.may_take_hours());
+}
+
 TEST(OutageWatch, DoesNotReportAShortInterruption) {
   for (const policy reaction : {policy::fail, policy::pass, policy::hold}) {
     watched one(reaction);
