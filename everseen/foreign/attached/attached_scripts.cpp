@@ -132,13 +132,14 @@ return table.concat(out)
 
 /// @param bitfield  defines which command `has` reads with
 std::string whole(std::string_view bitfield, std::string_view text) {
-  return joined({bitfield, has, length_of, reach, strings_from, remembered, text});
+  return joined(
+      {bitfield, probe_scripts::has, length_of, reach, strings_from, probe_scripts::remembered, text});
 }
 
 }  // namespace
 
 const script& add(unsigned probes) {
-  static const for_any_probes all(whole(may_write, add_text));
+  static const for_any_probes all(whole(probe_scripts::may_write, add_text));
   return all[probes];
 }
 

@@ -37,6 +37,8 @@ class for_any_probes {
   mutable std::atomic<std::size_t> made_ = 0;
 };
 
+namespace probe_scripts {
+
 /// For `has` in a script that writes.
 inline constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
 
@@ -64,5 +66,7 @@ local function remembered(token, asked, life)
   if sequence > asked then return 'O' end
 end
 )";
+
+}  // namespace probe_scripts
 
 }  // namespace everseen::redis
