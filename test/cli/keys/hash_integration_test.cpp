@@ -1,9 +1,6 @@
-#include <fstream>
-#include <map>
 #include <string>
 
 #include "test/cli/shell.hpp"
-#include "test/support/places.hpp"
 
 namespace everseen::test {
 namespace {
@@ -42,26 +39,6 @@ TEST_F(Hash, MatchesGuavasFunnels) {
   EXPECT_EQ(sh(bits + "--funnel long 7").out, sh("printf '\\7\\0\\0\\0\\0\\0\\0\\0\\n' | " + bits).out);
   EXPECT_EQ(sh(bits + "--funnel int -- -2").out, sh("printf '\\376\\377\\377\\377\\n' | " + bits).out);
   EXPECT_EQ(sh(bits + "--funnel chars ab").out, sh("printf 'a\\0b\\0\\n' | " + bits).out);
-}
-
-TEST_F(Hash, PrintsTheExampleOfTheDocument) {
-  std::ifstream document(test::source_directory() + "/doc/hashing.md");
-  const std::string prompt = "    $ ";
-  std::map<std::string, std::string> shown;
-  std::string command;
-  for (std::string line; std::getline(document, line);) {
-    if (line.starts_with(prompt + "everseen hash ")) {
-      command = line.substr(prompt.size());
-    } else if (line.starts_with("    ") && !command.empty()) {
-      std::string& numbers = shown[command];
-      if (!numbers.empty()) numbers += ' ';
-      numbers += line.substr(4);
-    } else {
-      command.clear();
-    }
-  }
-  ASSERT_GE(shown.size(), 8U);
-  for (const auto& [line, numbers] : shown) EXPECT_THAT(sh(line), Prints(numbers + "\n")) << line;
 }
 
 TEST_F(Hash, RefusesNumbersThatAFamilyDoesNotSupport) {
