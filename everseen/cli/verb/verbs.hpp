@@ -36,7 +36,8 @@ enum class is_configurable : bool { no, yes };
 /// One verb of the program: `everseen NAME ...`.
 ///
 /// A verb is data plus one function: help, manual pages, completion and tests are generated from the same
-/// description. Write one as a function `verb foo_verb()` in foo.cpp, declare it below and list it in verbs.cpp.
+/// description. Write one as a function `verb foo_verb()` in foo.cpp, declare it below and list it in
+/// verbs.cpp.
 struct verb {
   std::string_view name;
   std::string_view purpose;  ///< one sentence without a full stop, in the imperative
