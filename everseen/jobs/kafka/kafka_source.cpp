@@ -117,9 +117,8 @@ class kafka_source::impl {
   }
 
   bool take_from(rdkafka::assigned& lane, source_batch& into) {
-    const ssize_t got = rd_kafka_consume_batch_queue(lane.messages.get(), 0, taken_.data(), taken_.size());
-    if (got <= 0) return false;
-    const std::span all(taken_.data(), static_cast<std::size_t>(got));
+    const std::span all(taken_.data(), take_waiting(lane));
+    if (all.empty()) return false;
     into.records.clear();
     const std::uint64_t before = lane.next;
     copy(all, before, into);
@@ -149,6 +148,19 @@ class kafka_source::impl {
     into.generation = given.number;
     into.begins = given.begins;
     return true;
+  }
+
+  /// One by one: from librdkafka 2.2 on, rd_kafka_consume_batch_queue() counts the report of the end of a
+  /// partition as a message. After the next rebalance it goes on behind a message that nobody has read, or
+  /// behind the end, where it stands still (its issue 4844).
+  std::size_t take_waiting(rdkafka::assigned& lane) {
+    std::size_t count = 0;
+    while (count < taken_.size()) {
+      rd_kafka_message_t* const message = rd_kafka_consume_queue(lane.messages.get(), 0);
+      if (message == nullptr) break;
+      taken_[count++] = message;
+    }
+    return count;
   }
 
   rdkafka::member member_;
