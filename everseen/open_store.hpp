@@ -44,12 +44,17 @@ namespace everseen {
 [[nodiscard]] filter create(std::string_view store_url, std::string_view name,
                             const spec_request& request = {});
 
+/// Opens a filter in the store at `store_url`, or creates it if there is none of this name.
+///
 ///     auto clicks = everseen::open_or_create("redis://localhost", "clicks", {.capacity = 10'000'000});
 ///
 /// @throws  as open_store, and as open_or_create(store&, ...)
 [[nodiscard]] filter open_or_create(std::string_view store_url, std::string_view name,
                                     const spec_request& request = {});
 
+/// Opens a filter that exists in the store at `store_url`.
+///
+/// @param mode  as open(store&, ...)
 /// @throws  as open_store, and as open(store&, ...)
 [[nodiscard]] filter open(std::string_view store_url, std::string_view name, access mode = access::write);
 
