@@ -44,6 +44,7 @@ std::uint64_t unread_in(int pipe) noexcept {
   return ::ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0 ? static_cast<std::uint64_t>(unread) : 0;
 }
 
+/// Of a socket nobody but the other end knows what it has not read.
 bool is_fifo(int descriptor) noexcept {
   struct stat about {};
   return ::fstat(descriptor, &about) == 0 && S_ISFIFO(about.st_mode);
@@ -62,6 +63,7 @@ void output::wait_until_read(const std::function<bool()>& goes_on) const {
   constexpr microseconds longest{10'000};
   microseconds waited{0};
   while (is_fifo(descriptor_) && unread_in(descriptor_) > 0) {
+    // Asked again: the reader may have taken the rest and then closed the pipe.
     if (is_abandoned() && unread_in(descriptor_) > 0) throw disk_error("write", name_, EPIPE);
     std::this_thread::sleep_for(pause);
     waited += pause;

@@ -46,6 +46,9 @@ double given_keys_of(const layer_state& layer, std::span<const std::byte> bits) 
     return std::max(static_cast<double>(layer.keys), sizing::keys_from_set_bits(layer.shape, set_at_least));
   };
   if (unset >= too_few) return at_least(set);
+  // With so few, chance decides whether the estimate is large or infinite. Two standard deviations fewer set
+  // bits give a number that was given almost certainly; the count, which ends where it says too little, is
+  // the upper bound.
   const auto deviation = static_cast<std::uint64_t>(std::ceil(2 * std::sqrt(static_cast<double>(unset) + 1)));
   return std::min(at_least(set - deviation), by_counts(layer));
 }

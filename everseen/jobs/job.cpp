@@ -14,13 +14,11 @@
 // Why no event is lost or takes effect twice: the drawing in job.hpp, and doc/streams.md, "Steps of a batch".
 //
 // - The sink's note (how long its file was) is stored with the positions of the sources, in one step, and
-// only if
-//   no other worker has moved these positions. So of two workers that have put the same records, one settles
-//   them.
-// - Each partition of Kafka has a queue of its own, each consumer of a Redis stream a lease. Both ensure that
-// a
-//   lane's events reach the ledger in ascending order, from one worker at a time. kafka_sink is the only sink
-//   that must know its source: its transactions carry the offsets of the source's group.
+//   only if no other worker has moved these positions. So of two workers that have put the same records,
+//   one settles them.
+// - Each partition of Kafka has a queue of its own, each consumer of a Redis stream a lease. Both ensure
+//   that a lane's events reach the ledger in ascending order, from one worker at a time. kafka_sink is the
+//   only sink that must know its source: its transactions carry the offsets of the source's group.
 // - The queue between the two threads is short, so a slow store slows reading.
 // - fault_point() marks the steps. The crash matrix of the tests kills the process at each of them.
 

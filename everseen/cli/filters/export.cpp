@@ -17,6 +17,10 @@
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/store/port/filter_stream.hpp"
 
+// The bits go from the store to the descriptor piece by piece, so that a large filter takes no more memory
+// than a small one. What the options and the kind of the filter rule out is refused before the first byte:
+// the reader of a pipe cannot give bytes back, while a file gets its name only when it is whole.
+
 namespace everseen::cli {
 
 namespace {

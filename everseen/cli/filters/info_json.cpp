@@ -105,6 +105,7 @@ part part_of(const filter_info& info, std::uint32_t number) {
     p.layers = std::max(p.layers, slice.layers.size());
     for (layer_state& layer : slice.layers) {
       p.sum.add(layer);
+      // The rate when full is that of now, as if each layer had all keys that it has room for.
       layer.keys = std::max(layer.keys, layer.capacity);
     }
   }

@@ -8,6 +8,9 @@
 
 #include "everseen/cli/verb/verbs.hpp"
 
+// Help in a terminal and the manual page in roff are two texts of one manual_page, which is what the verb
+// declares to the parser. So neither can show an option that the program does not know, or hide one.
+
 namespace everseen::cli {
 
 std::string manual_page::usage() const {
@@ -35,7 +38,7 @@ bool manual_page::takes_keys() const {
 }
 
 manual_page describe(const verb& v) {
-  option_set all;
+  option_set all;  // the functions that store values are dropped with it, uncalled
   v.declare(all);
   manual_page page{&v, {}, {}};
   for (option& o : all) (o.shown.flags.empty() ? page.arguments : page.options).push_back(std::move(o.shown));
@@ -85,6 +88,8 @@ std::string entries_text(std::string_view title, const std::vector<manual_entry>
 
 }  // namespace
 
+// The terminal.
+
 std::string help_text(const manual_page& page) {
   std::string text = fmt::format("{}.\n\nusage: {}\n", page.described->purpose, page.usage());
   if (!page.described->details.empty()) text += '\n' + wrapped(page.described->details, page_width, 0) + '\n';
@@ -110,6 +115,8 @@ std::string overview_text() {
   for (const constant_entry& e : redis_url_options()) text += fmt::format("  {:<26}  {}\n", e.name, e.text);
   return text;
 }
+
+// What every page has.
 
 const std::vector<constant_entry>& exit_codes() {
   static const std::vector<constant_entry> codes = {
@@ -162,6 +169,8 @@ const std::vector<constant_entry>& redis_url_options() {
   };
   return options;
 }
+
+// Manual pages.
 
 namespace {
 

@@ -14,6 +14,10 @@
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
+// What there is to say comes from report/explanation.hpp, which reads the key's bits through the store's port
+// and is the same for every store. An attached filter has strings of another program instead of layers, and
+// text of its own.
+
 namespace everseen::cli {
 
 namespace {
@@ -24,6 +28,7 @@ struct explain_arguments {
   bool json = false;
 };
 
+/// In the order of the probes, in which the bits of one line follow each other: a heading for each line.
 void print_bits(const explained_segment& s, printer& out) {
   constexpr std::size_t a_row = 4;
   std::size_t column = 0;

@@ -37,7 +37,8 @@ std::string names_of_families() {
   return names;
 }
 
-/// The options, checked against each other and against the family.
+/// The options, checked against each other and against the family. 0 bits stand for the hash itself, without
+/// a filter.
 foreign::scheme chosen_scheme(const hash_arguments& o) {
   if (!o.family) throw parameter_error("hash needs --as; say whose hash, one of " + names_of_families());
   const foreign::family_facts& family = foreign::facts(*o.family);

@@ -13,6 +13,11 @@
 #include "everseen/dedup/record/record_ends.hpp"
 #include "everseen/text/numbers.hpp"
 
+// Lines are read in blocks. Where a line is a key, the keys are views of the block; where a rule takes a part
+// of the line, they are copied, since what a rule returns lasts only until its next line. A line without a
+// key ends its block: the keys before it are returned, so that they get their verdicts, and the next call
+// throws.
+
 namespace everseen::cli {
 
 namespace {

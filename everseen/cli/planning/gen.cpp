@@ -16,6 +16,9 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/dedup/time/event_time.hpp"
 
+// A line is a function of the seed and its number alone (samples.hpp), so a sample of any length is made
+// without memory of what was made. Lines are written into the buffer of the output itself.
+
 namespace everseen::cli {
 
 namespace {

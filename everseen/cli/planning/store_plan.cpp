@@ -72,6 +72,7 @@ void print_table(const fleet_plan& plan, const std::string& command, printer& ou
   const fleet_design& best = plan.designs[*plan.picked];
   if (best.servers > 0) out.print("The number of servers is decided by {}.\n", best.decided_by);
   out.print("\n{}\n", command);
+  // Each client has all bits of the filter, and an option of its URL limits the memory for them.
   if (best.name == "client")
     out.print("The clients' URL must have the option mirror={}Mi, or more where the filter may grow.\n",
               (best.filter_bytes >> 20) + 1);

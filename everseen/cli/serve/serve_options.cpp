@@ -151,6 +151,7 @@ serve::options settings_of(const serve_options& o) {
   return s;
 }
 
+/// The password is what is between the first and the last colon, so it may have colons; a name may not.
 serve::user_account parse_user(const std::string& where, std::string_view text) {
   const std::size_t first = text.find(':');
   const std::size_t last = text.rfind(':');

@@ -38,6 +38,8 @@ std::string listed(const std::vector<names>& sets) {
   return text;
 }
 
+/// Every fresh event increments one counter of each set. So all sets that have the dimensions of the query
+/// lead to the same sums, and the one with the fewest dimensions has the fewest counters to add up.
 std::size_t set_for(const count_query& query, const std::vector<names>& sets) {
   if (sets.empty())
     throw parameter_error("this job counts nothing; everseen stream --count says what a job counts by");

@@ -10,6 +10,11 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/text/json.hpp"
 
+// The description of a job is stored with its ledger, where later versions of the program read it: a name in
+// the JSON never changes its meaning, and what an option adds appears only if the option is given. Messages
+// about a job are made from this text and not from the options of today, since the job may have been begun
+// with others.
+
 namespace everseen::cli {
 
 namespace {
@@ -60,6 +65,7 @@ shown_options options_in(const std::string& description) {
   const auto text = json_text::parse(description);
   shown_options all;
   std::vector<std::string> key, times, counts;
+  // It is stored with each field, and was given once for all.
   const auto note_delimiter = [&](const std::string& field) {
     if (!field.empty() && !field.starts_with('/'))
       all.delimiter = fmt::format(

@@ -15,6 +15,9 @@
 #include "everseen/jobs/kafka/kafka_url.hpp"
 #include "everseen/jobs/redis/redis_stream_url.hpp"
 
+// Options are declared in the order in which help shows them. must_make_sense() knows everything that can be
+// refused without a look at the store or the source, and is called before either is touched.
+
 namespace everseen::cli {
 
 namespace {

@@ -20,6 +20,7 @@ using redis::as_attached;
 using redis::attached_filter;
 using redis::bitmap;
 
+/// Nobody counts the keys of an attached filter, since other programs add to it, too. Its bits tell.
 std::uint64_t keys_in(const attached_filter& a, const std::vector<bitmap>& all) {
   double keys = 0;
   for (const bitmap& b : all) keys += a.estimated_keys(b.set_bits);
@@ -136,6 +137,8 @@ void explain_attached(const attached_filter& a, std::string_view key, bool json,
     out.print("{}\n", dumped(json_of(found)));
     return;
   }
+  // Each string of a growing filter is a filter of its own: bits of two strings together do not make a key
+  // seen.
   const bool seen = std::ranges::any_of(found.strings, &foreign_bits::key_bits::hold);
   out.write(
       seen ? "seen: all its bits are set in one string; only keys that share them all could fake that.\n\n"

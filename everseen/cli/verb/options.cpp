@@ -10,6 +10,10 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/dedup/time/event_time.hpp"
 
+// An option is an entry of the manual and a function that stores its value. The functions refer to the
+// arguments of a verb, which its action owns. Which of two values was meant cannot be known, so an option
+// that does not repeat is refused when it is given twice.
+
 namespace everseen::cli {
 
 namespace {

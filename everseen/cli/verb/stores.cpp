@@ -62,6 +62,7 @@ void add_store_options(option_set& known, store_choice& target, access use) {
 std::shared_ptr<store> open_chosen(const store_choice& choice) {
   const std::string url = store_url(choice.url);
   auto place = open_store(url, choice.timeout);
+  // For servers open_store() has it already. In files a wait is for another process, and only on request.
   std::optional<std::chrono::milliseconds> limit;
   if (choice.waits && !place->traits().is_remote) limit = choice.timeout.value_or(store_wait::for_ever);
   place->wait_with(std::make_shared<store_wait>(limit));
@@ -99,6 +100,7 @@ void must_have_room(const store& where, const spec& s) {
       format_count(s.capacity), format_bytes(wanted), format_bytes(static_cast<double>(*room))));
 }
 
+/// A key with a time far ahead moves the window there, and all keys of today are late from then on.
 std::optional<std::string> future_warning(const filter_info& info) {
   const auto& window = info.spec.window;
   std::optional<window::slice_index> newest;

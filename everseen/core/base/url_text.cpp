@@ -11,6 +11,7 @@ namespace everseen::url_text {
 
 namespace {
 
+// Not those of <cctype>, which depend on the locale.
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

@@ -8,6 +8,11 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/image_fields.hpp"
 
+// The bytes: doc/format.md, "Export stream". All of them pass write() or read(), which add them to the
+// checksum of the whole stream; a segment has a checksum of its own as well, so that damage is found before
+// the end and can be named. What the reader has checked, it has checked before use: sizes against the limits
+// before bits are passed on.
+
 namespace everseen::image {
 
 namespace {
@@ -73,6 +78,7 @@ stream_reader::stream_reader(byte_source from, const stream_limits& limits)
 
 void stream_reader::read_head() {
   const std::span<std::byte> head = std::span(chunk_).first(stream_head_bytes);
+  // Alone at first: a short file of another kind is not a truncated stream.
   const auto magic = head.first(fields::magic_bytes);
   read(magic, "header");
   if (std::memcmp(magic.data(), fields::stream_magic.data(), magic.size()) != 0)
@@ -150,7 +156,7 @@ void stream_reader::read_bits(const byte_sink& into) {
 void stream_reader::check_end(std::span<std::byte> bytes) {
   read(bytes.subspan(fields::magic_bytes, stream_end_bytes - fields::magic_bytes - fields::checksum_bytes),
        "end record");
-  const std::uint64_t whole = whole_.value();
+  const std::uint64_t whole = whole_.value();  // before read() adds the checksum itself
   read(bytes.last(fields::checksum_bytes), "end record");
   fields::reader in("end of the export stream", bytes);
   (void)in.take(fields::magic_bytes);

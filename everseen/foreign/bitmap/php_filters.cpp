@@ -9,6 +9,7 @@ namespace everseen::foreign {
 
 namespace {
 
+/// Eight steps of the division, by one look-up.
 constexpr std::array<std::uint32_t, 256> remainders = [] {
   constexpr std::uint32_t reflected_polynomial = 0xEDB88320;
   std::array<std::uint32_t, 256> table{};
@@ -95,6 +96,8 @@ double continued(double h, std::int64_t seed, std::string_view rest) noexcept {
   return h;
 }
 
+/// PHP multiplies and adds integers until one operation overflows. It repeats that operation, the product or
+/// the sum, with doubles, and its result is a double.
 std::uint64_t hash(std::string_view key, std::int64_t seed) noexcept {
   std::int64_t h = 0;
   for (std::size_t i = 0; i < key.size(); ++i) {

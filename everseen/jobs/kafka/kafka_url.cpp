@@ -105,6 +105,8 @@ bool is_property_name(text name) {
                         "and the properties of librdkafka, as security.protocol=ssl");
 }
 
+/// An option of everseen, or a property of librdkafka. Only one that has a dot in its name is taken for a
+/// property as it is: a mistyped option must not be passed on.
 void read_option(kafka_url& url, text name, text value, bool after_password) {
   if (const auto known = std::ranges::find(kafka_options, name, &kafka_option::name);
       known != kafka_options.end())
@@ -128,6 +130,7 @@ void read_options(kafka_url& url, text rest) {
     }
     read_option(url, name, part.substr(name.size() + 1), after_password);
     after_password = after_password || name.ends_with("password") || name.ends_with("secret");
+    // A property is the same with `property.` before it and without.
     if (!given.insert(name.substr(name.starts_with(passed_on) ? passed_on.size() : 0)).second)
       throw parameter_error("the URL has " + std::string(name) + " twice");
   }

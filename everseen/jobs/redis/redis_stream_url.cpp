@@ -91,11 +91,13 @@ redis_stream_url parse_redis_stream_url(std::string_view written) {
   }
   const std::size_t question = std::min(rest.find('?'), rest.size());
   url.stream = filled("the name of the stream", rest.substr(0, question));
-  static_cast<void>(key_beside(url.stream, "x"));
+  static_cast<void>(key_beside(url.stream, "x"));  // refuses a name that leaves no room for keys beside it
   if (question < rest.size()) read_options(url, rest.substr(question + 1));
   return url;
 }
 
+/// Redis places a key by the text between its first { and the next }, if there is any, and else by the whole
+/// key. The keys beside a stream repeat that text.
 std::string key_beside(std::string_view stream, std::string_view subject) {
   std::string key(stream);
   const std::size_t open = stream.find('{');

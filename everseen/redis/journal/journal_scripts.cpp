@@ -26,6 +26,10 @@ end
 
 }  // namespace
 
+/// The order of the checks matters. A repeat of a call comes first: its first copy has moved the end of the
+/// journal, so every other check would refuse it. The seal comes before leases, since a sealed journal takes
+/// no record from the holder of a lease, either. Whatever else can refuse the record comes before its first
+/// byte is written.
 const script& append() {
   static const script s = make_script(joined({leases, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
@@ -85,6 +89,9 @@ return {'K'}
   return s;
 }
 
+/// A lease that has expired leaves segments half made. Only a client that knows of them (`abandoned`) gets
+/// the lease, and the manifest `next` names them until the checkpoint has moved: the client that takes over
+/// can remove them.
 const script& begin_checkpoint() {
   static const script s = make_script(joined({leases, R"(
 local begin, ended, word, life, to_be, abandoned = unpack(ARGV)
@@ -103,6 +110,8 @@ return {'K', at[3] or '', at[4] or ''}
   return s;
 }
 
+/// Each step changes the token of the lease, so a copy of a call that arrives late finds a token that is not
+/// its own.
 const script& place_segment() {
   static const script s = make_script(joined({leases, R"(
 local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]

@@ -92,6 +92,7 @@ void answer_those_judged(claim_batch& left, const lane_record& record, const spe
     return s.window && !slices.empty() &&
            window::slice_at(*s.window, t) < window::oldest_live(*s.window, slices.back().index);
   });
+  // Those that this claim judged itself were not claimed before it.
   const std::size_t judged = claimed_before.size() - left.claimed_before.size();
   if (is_ours) std::ranges::fill(claimed_before.first(judged), std::uint8_t{0});
 }

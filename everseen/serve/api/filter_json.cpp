@@ -8,6 +8,9 @@
 #include "everseen/core/spec/window.hpp"
 #include "everseen/text/json.hpp"
 
+// These functions write the schemas of openapi.json. What is unknown or does not apply is null and not
+// left out, so that a program finds every field in every answer.
+
 namespace everseen::serve {
 
 namespace {

@@ -11,6 +11,10 @@
 
 #include "everseen/core/base/names.hpp"
 
+// Names and labels are an interface, which dashboards and alerts rely on: doc/operations.md lists them. A
+// family has one line for each filter, so a number that is unknown is left out: 0 would be taken for a
+// measurement.
+
 namespace everseen::serve {
 
 namespace {
@@ -36,6 +40,7 @@ class family {
     made_.metric.push_back(number(made_.type, value, std::move(label)));
     return *this;
   }
+  /// Buckets of Prometheus are sums: each counts whatever took no longer than its end.
   family& with(const duration_histogram& took, labels label = {}) {
     ClientMetric m;
     m.label = std::move(label);

@@ -85,6 +85,8 @@ http_problem problem_of(const batch_failure& failure) {
 }
 
 http_problem problem_of_current_exception() {
+  // The special before the general: three of these are kinds of parameter_error. What is left of everseen's
+  // own errors is a store that failed.
   try {
     throw;
   } catch (const http_problem& p) {

@@ -11,6 +11,9 @@
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/http/http_problem.hpp"
 
+// A parameter is taken out of the query when it is read, so what is left in the end was meant to have an
+// effect and has none. Names that were asked for are remembered, for the hint.
+
 namespace everseen::serve {
 
 namespace {

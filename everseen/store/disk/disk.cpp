@@ -130,6 +130,8 @@ void check_disk(int code, const char* tried, const std::filesystem::path& path) 
   if (code != 0) throw disk_error(tried, path, code);
 }
 
+/// A power loss may take a directory that is being made, but never the path to a filter whose keys were
+/// acknowledged.
 void make_directories(disk& on, const std::filesystem::path& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code)) return;
