@@ -1,11 +1,10 @@
 #include "everseen/filter/rates.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
 
@@ -15,18 +14,6 @@ namespace {
 
 double by_counts(const layer_state& layer) {
   return sizing::keys_from_counted(layer.shape, static_cast<double>(layer.keys));
-}
-
-std::uint64_t set_bits(std::span<const std::byte> bits) noexcept {
-  std::uint64_t count = 0;
-  std::uint64_t word = 0;
-  for (; bits.size() >= sizeof word; bits = bits.subspan(sizeof word)) {
-    std::memcpy(&word, bits.data(), sizeof word);
-    count += static_cast<std::uint64_t>(std::popcount(word));
-  }
-  for (const std::byte rest : bits)
-    count += static_cast<std::uint64_t>(std::popcount(std::to_integer<unsigned>(rest)));
-  return count;
 }
 
 /// Past its capacity, and so far that the two ways to judge differ.
@@ -41,7 +28,7 @@ bool is_overfilled(const layer_state& layer) noexcept {
 double given_keys_of(const layer_state& layer, std::span<const std::byte> bits) noexcept {
   constexpr std::uint64_t too_few = 32;  // bits that are not set: their number varies too much to tell
   if (!is_overfilled(layer)) return by_counts(layer);
-  const std::uint64_t set = set_bits(bits), unset = layer.shape.bits() - set;
+  const std::uint64_t set = count_set_bits(bits), unset = layer.shape.bits() - set;
   const auto at_least = [&](std::uint64_t set_at_least) {
     return std::max(static_cast<double>(layer.keys), sizing::keys_from_set_bits(layer.shape, set_at_least));
   };

@@ -291,6 +291,11 @@ double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits) {
   return std::log1p(-static_cast<double>(set_bits) / bits) / (draws * std::log1p(-hit));
 }
 
+bool is_more_than_chance(double estimate, std::uint64_t count) noexcept {
+  const auto expected = static_cast<double>(count);
+  return estimate > expected + 3 * std::sqrt(expected);
+}
+
 double expected_false_positives(const geometry& shape, key_range keys) {
   struct node {
     double x, weight;

@@ -53,6 +53,9 @@ inline constexpr double max_error_rate = 0.5;
 /// Keys in a segment, estimated from its set bits. Infinite if all are set.
 [[nodiscard]] double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits);
 
+/// Whether such an estimate is above a count by more than chance explains: three times the square root.
+[[nodiscard]] bool is_more_than_chance(double estimate, std::uint64_t count) noexcept;
+
 /// The key counts between which a segment fills.
 struct key_range {
   double from = 0;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,6 +17,7 @@
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/kernel/kernels.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/partition/slice_groups.hpp"
 #include "everseen/core/spec/growth.hpp"
 
@@ -398,6 +401,57 @@ void partition::insert(slice_state& slice, std::span<const digest> keys) {
     layer.keys += count;
     place_.note_keys(id, layer.keys);
     keys = keys.subspan(count);
+  }
+}
+
+const layer_state* partition::find_layer(const segment_id& id) const noexcept {
+  const auto slice = std::ranges::lower_bound(state_.slices, id.slice, {}, &slice_state::index);
+  if (slice == state_.slices.end() || slice->index != id.slice || id.layer >= slice->layers.size())
+    return nullptr;
+  return &slice->layers[id.layer];
+}
+
+std::uint64_t partition::keys_with(const sibling_segment& other) const {
+  const layer_state* const mine = find_layer(other.id);
+  return mine == nullptr ? other.layer.keys : keys_of_union(*mine, place_.at(other.id), other);
+}
+
+void partition::must_fit(std::span<const sibling_segment> sibling) const {
+  if (sibling.empty()) return;
+  const window::slice_index newest = newest_or(sibling.back().id.slice);
+  for (const sibling_segment& other : sibling) {
+    if (spec_.window && other.id.slice < window::oldest_live(*spec_.window, newest)) continue;
+    const layer_state* const mine = find_layer(other.id);
+    const growth::layer_plan plan = growth::plan_layer(spec_, other.id.layer);
+    const geometry& shape = mine == nullptr ? plan.shape : mine->shape;
+    const std::uint64_t capacity = mine == nullptr ? plan.capacity : mine->capacity;
+    if (other.layer.shape != shape || other.layer.capacity != capacity || other.bits.size() != shape.bytes)
+      throw parameter_error("the filters differ in the size of layer " + std::to_string(other.id.layer) +
+                            "; they cannot be merged");
+    if (spec_.growth == growth_kind::overfill) continue;
+    const std::uint64_t keys = keys_with(other);
+    if (!sizing::is_more_than_chance(static_cast<double>(keys), capacity)) continue;
+    throw full_error("together a layer would have " + std::to_string(keys) + " keys instead of at most " +
+                     std::to_string(capacity));
+  }
+}
+
+void partition::merge(std::span<const sibling_segment> sibling) {
+  must_fit(sibling);
+  // The newest slice first, so that no older one is filled only to be dropped.
+  if (!sibling.empty() && !is_late(sibling.back().id.slice)) open_slice(sibling.back().id.slice);
+  for (const sibling_segment& other : sibling) {
+    if (is_late(other.id.slice)) continue;
+    slice_state& slice = open_slice(other.id.slice);
+    while (slice.layers.size() <= other.id.layer) grow(slice);
+    layer_state& layer = slice.layers[other.id.layer];
+    std::uint64_t keys = keys_with(other);
+    if (spec_.growth != growth_kind::overfill) keys = std::min(keys, layer.capacity);
+    place_.expect_keys(other.id, keys);
+    std::byte* const bits = place_.at(other.id);
+    std::transform(other.bits.begin(), other.bits.end(), bits, bits, std::bit_or<>());
+    layer.keys = keys;
+    place_.note_keys(other.id, keys);
   }
 }
 

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace everseen {
+
+/// The number of bits that are set.    Cost: 0.1 ns per byte.
+[[nodiscard]] std::uint64_t count_set_bits(std::span<const std::byte> bits) noexcept;
+
+/// The number of bits that are set in at least one of two spans of equal length.    Cost: 0.2 ns per byte.
+[[nodiscard]] std::uint64_t count_set_bits(std::span<const std::byte> bits,
+                                           std::span<const std::byte> others) noexcept;
+
+}  // namespace everseen

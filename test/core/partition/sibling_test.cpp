@@ -1,0 +1,250 @@
+#include "everseen/core/partition/sibling.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "everseen/core/partition/partition.hpp"
+
+#include "test/support/model/exact_partition.hpp"
+#include "test/support/model/partition_doubles.hpp"
+#include "test/support/printing.hpp"
+
+namespace everseen {
+namespace {
+
+using test::checked_segments;
+using test::errorless;
+using test::owned_batch;
+using test::timed_key;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+using enum verdict;
+
+/// A partition whose segments can be given to another one.
+struct sibling {
+  explicit sibling(const spec& s) : rules(s), logic(rules, 0, place) {}
+
+  void add(unsigned from, unsigned end, std::int64_t ms = 0) {
+    owned_batch batch(keys(from, end, ms));
+    ASSERT_TRUE(logic.add(batch.view()));
+  }
+  std::vector<verdict> check(unsigned from, unsigned end, std::int64_t ms = 0) const {
+    owned_batch batch(keys(from, end, ms));
+    (void)logic.check(batch.view());
+    return batch.out;
+  }
+  [[nodiscard]] std::vector<sibling_segment> segments() const {
+    std::vector<sibling_segment> all;
+    for (const slice_state& slice : logic.state().slices)
+      for (std::uint32_t i = 0; i < slice.layers.size(); ++i) {
+        const segment_id id = {0, slice.index, i};
+        all.push_back({id, slice.layers[i], {place.at(id), slice.layers[i].shape.bytes}});
+      }
+    return all;
+  }
+  void merge(const sibling& other) {
+    logic.merge(other.segments());
+    place.expect_described_by(logic.state(), rules.growth == growth_kind::overfill);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> layer_keys() const {
+    std::vector<std::uint64_t> counts;
+    for (const slice_state& slice : logic.state().slices)
+      for (const layer_state& layer : slice.layers) counts.push_back(layer.keys);
+    return counts;
+  }
+
+  spec rules;
+  checked_segments place;
+  partition logic;
+
+ private:
+  static std::vector<timed_key> keys(unsigned from, unsigned end, std::int64_t ms) {
+    std::vector<timed_key> some;
+    for (unsigned k = from; k < end; ++k) some.push_back({k, ms});
+    return some;
+  }
+};
+
+TEST(Sibling, KeysOfBothAreSeenInTheUnionAndNoOthers) {
+  const spec s = errorless(1000);
+  sibling one(s), other(s);
+  one.add(0, 300);
+  other.add(200, 500);
+  one.merge(other);
+  EXPECT_THAT(one.check(0, 500), Each(seen));
+  EXPECT_THAT(one.check(500, 2000), Each(fresh));
+  EXPECT_THAT(other.check(0, 200), Each(fresh)) << "the sibling has changed";
+}
+
+TEST(Sibling, UnionHasTheBitsOfAPartitionThatWasGivenAllKeys) {
+  for (const layout_kind layout : all_layouts) {
+    spec_request r;
+    r.capacity = 1000;
+    r.layout = layout;
+    if (layout == layout_kind::classic) r.probes = 9;
+    r.partitions = 1;
+    const spec s = make_spec(r);
+    sibling one(s), other(s), both(s);
+    one.add(0, 300);
+    other.add(200, 500);
+    both.add(0, 500);
+    one.merge(other);
+    const auto made = one.segments().front().bits, expected = both.segments().front().bits;
+    EXPECT_TRUE(std::ranges::equal(made, expected)) << to_string(layout);
+  }
+}
+
+TEST(Sibling, KeysOfBothCountOnce) {
+  const spec s = errorless(10'000);
+  sibling one(s), other(s);
+  one.add(0, 3000);
+  other.add(2000, 5000);
+  one.merge(other);
+  EXPECT_NEAR(static_cast<double>(one.layer_keys().front()), 5000, 5);
+}
+
+TEST(Sibling, MergingTheSameAgainChangesNothing) {
+  const spec s = errorless(10'000);
+  sibling one(s), other(s);
+  one.add(0, 5000);
+  other.add(4000, 9000);
+  one.merge(other);
+  const partition_state once = one.logic.state();
+  one.merge(other);
+  EXPECT_EQ(one.logic.state(), once);
+}
+
+TEST(Sibling, EmptyOnesCanBeMergedBothWays) {
+  const spec s = errorless(100);
+  sibling one(s), empty(s);
+  one.add(0, 50);
+  one.merge(empty);
+  EXPECT_THAT(one.layer_keys(), ElementsAre(50));
+  empty.merge(one);
+  EXPECT_THAT(empty.layer_keys(), ElementsAre(50));
+  EXPECT_THAT(empty.check(0, 50), Each(seen));
+}
+
+TEST(Sibling, LayersThatOnlyOneHasGrownAreMade) {
+  const spec s = errorless(100);  // layers of 100, 200, 400 keys
+  sibling one(s), grown(s);
+  grown.add(0, 500);
+  one.merge(grown);
+  EXPECT_THAT(one.layer_keys(), ElementsAre(100, 200, 200));
+  EXPECT_THAT(one.check(0, 500), Each(seen));
+  one.add(500, 700);
+  EXPECT_THAT(one.layer_keys(), ElementsAre(100, 200, 400))
+      << "it grows on as a partition of that many layers";
+}
+
+// Promise: a union with more keys than its error rate allows is refused before anything changes (guarantees,
+// Error rate).
+TEST(Sibling, MoreKeysThanALayerMayHaveAreRefusedBeforeAnythingChanges) {
+  for (const growth_kind growth : {growth_kind::grow, growth_kind::refuse}) {
+    const spec s = errorless(1000, growth);
+    sibling one(s), other(s);
+    one.add(0, 700);
+    other.add(700, 1400);
+    const partition_state before = one.logic.state();
+    EXPECT_THAT([&] { one.logic.merge(other.segments()); },
+                ThrowsMessage<full_error>(HasSubstr("instead of at most 1000")));
+    EXPECT_THAT([&] { one.logic.must_fit(other.segments()); }, testing::Throws<full_error>());
+    EXPECT_EQ(one.logic.state(), before);
+    EXPECT_THAT(one.check(700, 1400), Each(fresh));
+  }
+}
+
+TEST(Sibling, FullOnesWithTheSameKeysCanBeMerged) {
+  const spec s = errorless(1000, growth_kind::refuse);
+  sibling one(s), other(s);
+  one.add(0, 1000);
+  other.add(0, 1000);
+  one.merge(other);
+  EXPECT_THAT(one.layer_keys(), ElementsAre(1000));
+}
+
+TEST(Sibling, PartitionsThatMayBeOverfilledTakeAnyNumber) {
+  const spec s = errorless(1000, growth_kind::overfill);
+  sibling one(s), other(s);
+  one.add(0, 700);
+  other.add(700, 1400);
+  one.merge(other);
+  EXPECT_NEAR(static_cast<double>(one.layer_keys().front()), 1400, 14);
+  EXPECT_THAT(one.check(0, 1400), Each(seen));
+}
+
+TEST(Sibling, ItsSlicesMoveTheWindowAsItsKeysWould) {
+  const spec s = errorless(100, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4});
+  sibling one(s), later(s);
+  one.add(0, 10, 50);
+  one.add(10, 20, 450);
+  later.add(20, 30, 550);
+  one.merge(later);
+  EXPECT_THAT(one.check(10, 30, 550), Each(seen));
+  EXPECT_THAT(one.check(0, 10, 550), Each(fresh)) << "their slice has left the window";
+  EXPECT_THAT(one.check(0, 10, 50), Each(late));
+}
+
+TEST(Sibling, ItsLateSlicesAreLeftOut) {
+  const spec s = errorless(100, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4});
+  sibling one(s), earlier(s);
+  one.add(0, 10, 1000);
+  earlier.add(10, 20, 100);
+  earlier.add(20, 30, 900);
+  one.merge(earlier);
+  EXPECT_THAT(one.check(10, 20, 1000), Each(fresh));
+  EXPECT_THAT(one.check(20, 30, 1000), Each(seen));
+  EXPECT_EQ(one.logic.state().slices.size(), 2U);
+}
+
+TEST(Sibling, OutOfMemoryLeavesWhatIsMergedComplete) {
+  const spec s = errorless(100);
+  sibling one(s), grown(s);
+  grown.add(0, 500);
+  one.place.fail_at(1, true);
+  EXPECT_THROW(one.logic.merge(grown.segments()), std::bad_alloc);
+  one.place.expect_described_by(one.logic.state(), false);
+  one.merge(grown);
+  EXPECT_THAT(one.check(0, 500), Each(seen));
+}
+
+TEST(Sibling, SegmentsOfAnotherSizeAreRefused) {
+  sibling one(errorless(100)), other(errorless(200));
+  other.add(0, 10);
+  EXPECT_THAT([&] { one.logic.merge(other.segments()); },
+              ThrowsMessage<parameter_error>(HasSubstr("size of layer 0")));
+}
+
+TEST(Sibling, EveryPropertyButTheJudgeMustBeTheSame) {
+  const spec s = errorless(100, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4}, 3);
+  const auto differing = [&s](const std::function<void(spec&)>& change) {
+    spec other = s;
+    change(other);
+    try {
+      must_be_siblings(s, other);
+    } catch (const parameter_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(differing([](spec& o) { o.judge = judge_kind::client; }), "");
+  EXPECT_THAT(differing([](spec& o) { o.seed[3] ^= 1; }), HasSubstr("secret seed"));
+  EXPECT_THAT(differing([](spec& o) { o.capacity = 101; }), HasSubstr("capacity"));
+  EXPECT_THAT(differing([](spec& o) { o.error_rate *= 2; }), HasSubstr("error rate"));
+  EXPECT_THAT(differing([](spec& o) { o.hash = hash_kind::siphash; }), HasSubstr("hash"));
+  EXPECT_THAT(differing([](spec& o) { o.layout = layout_kind::classic; }), HasSubstr("layout"));
+  EXPECT_THAT(differing([](spec& o) { o.partitions = 4; }), HasSubstr("partitions"));
+  EXPECT_THAT(differing([](spec& o) { o.window->slices = 5; }), HasSubstr("window"));
+  EXPECT_THAT(differing([](spec& o) { o.growth = growth_kind::refuse; }), HasSubstr("growth"));
+  EXPECT_THAT(differing([](spec& o) { o.foreign.expansion = 2; }), HasSubstr("system"));
+}
+
+}  // namespace
+}  // namespace everseen
