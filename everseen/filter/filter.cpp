@@ -1,9 +1,13 @@
 #include "everseen/filter/filter.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/partition/sibling.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/filter/rates.hpp"
@@ -190,6 +194,73 @@ bool filter::may_contain(std::string_view key) const {
 bool filter::may_contain(std::string_view key, event_time when) const {
   return judge_one(*this, key, {&when, 1},
                    [&](auto batches) { return std::as_const(*stored_).check(batches); }) == verdict::seen;
+}
+
+namespace {
+
+/// A copy of one partition of a filter: its bits can be used while its lock is not held, so a filter can even
+/// be merged into itself.
+class partition_copy {
+ public:
+  partition_copy(const stored_filter& from, std::uint32_t partition) {
+    from.visit_segments(
+        partition, [this](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+          bits_.emplace_back(bits.begin(), bits.end());
+          segments_.push_back({id, layer, bits_.back()});
+        });
+  }
+
+  [[nodiscard]] std::span<const sibling_segment> segments() const noexcept { return segments_; }
+
+ private:
+  std::deque<std::vector<std::byte>> bits_;
+  std::vector<sibling_segment> segments_;
+};
+
+/// Whether some layer could have too many keys together: only then is it worth reading the sibling twice.
+bool may_exceed(const partition_state& mine, const partition_state& sibling) {
+  for (const slice_state& theirs : sibling.slices) {
+    const auto same = std::ranges::find(mine.slices, theirs.index, &slice_state::index);
+    if (same == mine.slices.end()) continue;
+    for (std::size_t i = 0; i < std::min(same->layers.size(), theirs.layers.size()); ++i)
+      if (same->layers[i].keys + theirs.layers[i].keys > same->layers[i].capacity) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void filter::merge(const filter& sibling) {
+  must_be_siblings(get_spec(), sibling.get_spec());
+  const stored_filter& from = sibling.stored();
+  const auto for_each_partition = [&](stored_filter::merging step) {
+    for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
+      stored_->merge(p, partition_copy(from, p).segments(), step);
+  };
+  bool may_be_full = false;
+  for (std::uint32_t p = 0; p < get_spec().partitions && !may_be_full; ++p)
+    may_be_full = may_exceed(stored_->state(p), from.state(p));
+  try {
+    if (may_be_full) for_each_partition(stored_filter::merging::tried);
+    for_each_partition(stored_filter::merging::done);
+  } catch (const full_error& e) {
+    throw full_error(
+        quoted_name(sibling.name()) + " does not fit into " + quoted_name(name_) + ": " + e.what() +
+        ", and more would be called seen by mistake than its error rate allows. Create siblings for "
+        "the keys of all");
+  }
+}
+
+spec filter::sibling_spec() const {
+  const spec& s = get_spec();
+  if (stored_->estimates_keys())
+    throw parameter_error(quoted_name(name_) +
+                          " is attached: only its own program makes filters with the same bits");
+  if (has_secret_seed(s.hash) && s.seed == hash_seed{})
+    throw parameter_error(
+        quoted_name(name_) +
+        " has a secret seed, which everseen serve shows to users with the right 'admin' alone");
+  return s;
 }
 
 filter_info filter::info() const {

@@ -111,6 +111,27 @@ class filter {
   [[nodiscard]] batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                                  std::span<const event_time> times = {}) const;
 
+  /// Adds all keys of a sibling, which is a filter with the same properties and the same secret seed: made
+  /// from its export, or by `everseen create --like`. Afterwards every key of both is `seen` here. The
+  /// sibling does not change, and may be in another store.
+  ///
+  /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
+  /// interrupted call has left out, and what the sibling has got since.
+  /// @throws parameter_error  they are no siblings, or this filter cannot do it: it must be in memory, or in
+  ///   files and open for writing
+  /// @throws full_error  together they have more keys than a layer may have within the error rate. Nothing
+  /// was
+  ///   added, unless others add keys meanwhile
+  /// @throws storage_error, backend_error  some keys may have been added; merge again
+  /// Cost: 1 ns per byte of the sibling; one partition of it is copied at a time.
+  void merge(const filter& sibling);
+
+  /// The spec with which a store creates a sibling of this filter. It has the secret seed, so keep it as safe
+  /// as the filter.
+  /// @throws parameter_error  there is none: the filter belongs to another program, or the server of it has
+  ///   left the seed out, which it shows to users with the right `admin` alone
+  [[nodiscard]] spec sibling_spec() const;
+
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const spec& get_spec() const noexcept { return stored_->get_spec(); }
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }

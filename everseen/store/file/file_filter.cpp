@@ -268,6 +268,12 @@ batch_result file_writer::synced(batch_result judged) {
   return judged;
 }
 
+void file_writer::merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step) {
+  bits->check_usable();
+  embedded_filter::merge(partition, sibling, step);
+  if (policy_ == sync_policy::always && step == merging::done) bits->sync();
+}
+
 /// Adds keys that a job recorded and a crashed writer did not add.
 void file_writer::add_again(std::span<const job_log::content::key> keys) {
   std::vector<std::vector<digest>> digests(get_spec().partitions);

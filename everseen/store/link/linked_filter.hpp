@@ -39,13 +39,16 @@ class linked_filter final : public stored_filter {
   batch_result add_after(std::span<const partition_batch> batches,
                          const std::function<bool()>& effect) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// This, visit_segments and sync refer to the newer filter.
+  /// This, visit_segments, merge and sync refer to the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }
   [[nodiscard]] bool estimates_keys() const noexcept override { return newer_->estimates_keys(); }
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
     newer_->visit_segments(partition, visit);
+  }
+  void merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step) override {
+    newer_->merge(partition, sibling, step);
   }
   void sync() override { newer_->sync(); }
   void ask_for_room(segment_room* room) override { newer_->ask_for_room(room); }

@@ -11,6 +11,13 @@ batch_result stored_filter::add_after(std::span<const partition_batch> /*batches
       "this filter may have other writers, so a key must be taken before anything is done for it");
 }
 
+void stored_filter::merge(std::uint32_t /*partition*/, std::span<const sibling_segment> /*sibling*/,
+                          merging /*step*/) {
+  throw parameter_error(
+      "nothing can be merged into this filter: only filters in memory and in files that are open for writing "
+      "take the keys of others; merge there, and import the export of the result");
+}
+
 std::unique_ptr<ledger> stored_filter::open_ledger(std::string_view job,
                                                    std::optional<std::string_view> description) {
   if (!description) return nullptr;
