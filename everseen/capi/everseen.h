@@ -132,6 +132,20 @@ EVERSEEN_API everseen_status everseen_create(const char* url, const char* name, 
 EVERSEEN_API everseen_status everseen_open_or_create(const char* url, const char* name,
                                                      const everseen_options* options, everseen_filter** filter);
 
+/* Creates a sibling of a filter, empty, in any store: it has the same properties and the same secret seed, so
+ * the two can be merged. Workers can each fill a sibling in memory, without a network, and export it.
+ * Errors: EVERSEEN_INVALID if the filter belongs to another program, or the server of it does not show the
+ * seed to this user; and as everseen_create(). */
+EVERSEEN_API everseen_status everseen_create_sibling(const everseen_filter* filter, const char* url,
+                                                     const char* name, everseen_filter** sibling);
+
+/* Adds all keys of a sibling to a filter: afterwards every key of both is EVERSEEN_SEEN. The sibling does not
+ * change. Merging again adds what an interrupted call has left out, and what the sibling has got since.
+ * Errors: EVERSEEN_INVALID if they are no siblings, or the filter is neither in memory nor in files and open
+ * for writing; EVERSEEN_FULL if together they have more keys than the error rate allows, and nothing was added;
+ * EVERSEEN_STORAGE, EVERSEEN_BACKEND. */
+EVERSEEN_API everseen_status everseen_merge(everseen_filter* filter, const everseen_filter* sibling);
+
 /* Closes a filter; null: does nothing. The filter stays in its store. */
 EVERSEEN_API void everseen_close(everseen_filter* filter);
 

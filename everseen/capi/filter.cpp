@@ -148,6 +148,30 @@ everseen_status everseen_open_or_create(const char* url, const char* name, const
   return capi::make(url, name, options, making::open_or_create, filter);
 }
 
+everseen_status everseen_create_sibling(const everseen_filter* filter, const char* url, const char* name,
+                                        everseen_filter** sibling) {
+  return capi::guarded([&] {
+    capi::must_not_be_null(sibling, "sibling");
+    *sibling = nullptr;
+    capi::must_not_be_null(filter, "filter");
+    capi::must_not_be_null(url, "url");
+    capi::must_not_be_null(name, "name");
+    std::string known_as = everseen::typed_name(name);
+    const everseen::spec s = filter->filter.sibling_spec();
+    const std::shared_ptr<everseen::store> place = everseen::open_store(url);
+    everseen::filter made(known_as, place->create(known_as, s));
+    *sibling = new everseen_filter{place, std::move(made), s.window.has_value(), everseen::access::write};
+  });
+}
+
+everseen_status everseen_merge(everseen_filter* filter, const everseen_filter* sibling) {
+  return capi::guarded([&] {
+    capi::must_not_be_null(filter, "filter");
+    capi::must_not_be_null(sibling, "sibling");
+    filter->filter.merge(sibling->filter);
+  });
+}
+
 void everseen_close(everseen_filter* filter) {
   delete filter;
 }

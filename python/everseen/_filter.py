@@ -112,6 +112,29 @@ class Filter:
             os.unlink(written)
             raise
 
+    def sibling(self, url: str = "mem:", name: str = "sibling") -> "Filter":
+        """Creates a filter with the same properties and the same secret seed, empty, in any store: the two can be merged.
+
+            part = seen_urls.sibling()          # in a worker's memory
+            part.add_many(urls)
+            seen_urls.merge(part)
+
+        Raises InvalidError if this filter belongs to another program, or its server does not show the seed to this
+        user; and as create().
+        """
+        return Filter(self._own().sibling(url, name), url, name)
+
+    def merge(self, sibling: "Filter") -> None:
+        """Adds all keys of a sibling, which does not change: one made by sibling(), or from an export of this filter.
+
+        Merging again adds what an interrupted call has left out, and what the sibling has got since. Raises
+        InvalidError if they are no siblings, or this filter is neither in memory nor in files and open for writing;
+        FullError if together they have more keys than the error rate allows: nothing was added then.
+        """
+        if not isinstance(sibling, Filter):
+            raise TypeError("merge() takes a filter")
+        self._own().merge(sibling._own())
+
     def job(self, name: str, description: str = "") -> "Job":
         """Opens a job of this filter, or creates it."""
         return Job(self._own().open_job(name, description), self._process)

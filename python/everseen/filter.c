@@ -9,6 +9,21 @@ bool is_open(const filter_object* self) {
   return false;
 }
 
+static PyObject* filter_type;
+
+/* The object that owns a filter. */
+static PyObject* object_of(everseen_filter* opened) {
+  allocfunc allocate = PyType_GetSlot((PyTypeObject*)filter_type, Py_tp_alloc);
+  filter_object* made = (filter_object*)allocate((PyTypeObject*)filter_type, 0);
+  if (!made) {
+    everseen_close(opened);
+    return NULL;
+  }
+  made->filter = opened;
+  made->users = 0;
+  return (PyObject*)made;
+}
+
 static PyObject* info(filter_object* self, PyObject* Py_UNUSED(none)) {
   if (!is_open(self)) return NULL;
   char* json = NULL;
@@ -31,6 +46,40 @@ static PyObject* sync_filter(filter_object* self, PyObject* Py_UNUSED(none)) {
   Py_BEGIN_ALLOW_THREADS;
   status = everseen_sync(self->filter);
   Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  Py_RETURN_NONE;
+}
+
+/* sibling(url, name) */
+static PyObject* create_sibling(filter_object* self, PyObject* arguments) {
+  const char *url, *name;
+  if (!PyArg_ParseTuple(arguments, "ss:sibling", &url, &name) || !is_open(self)) return NULL;
+  everseen_filter* made = NULL;
+  everseen_status status;
+  ++self->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_create_sibling(self->filter, url, name, &made);
+  Py_END_ALLOW_THREADS;
+  --self->users;
+  if (status != EVERSEEN_OK) return raise_status(status, NULL);
+  return object_of(made);
+}
+
+static PyObject* merge(filter_object* self, PyObject* given) {
+  if (Py_TYPE(given) != Py_TYPE((PyObject*)self)) {
+    PyErr_SetString(PyExc_TypeError, "merge() takes a filter");
+    return NULL;
+  }
+  filter_object* const sibling = (filter_object*)given;
+  if (!is_open(self) || !is_open(sibling)) return NULL;
+  everseen_status status;
+  ++self->users;
+  ++sibling->users;
+  Py_BEGIN_ALLOW_THREADS;
+  status = everseen_merge(self->filter, sibling->filter);
+  Py_END_ALLOW_THREADS;
+  --sibling->users;
   --self->users;
   if (status != EVERSEEN_OK) return raise_status(status, NULL);
   Py_RETURN_NONE;
@@ -73,6 +122,8 @@ static PyMethodDef filter_methods[] = {
     {"open_job", (PyCFunction)open_job, METH_VARARGS, NULL},
     {"end_job", (PyCFunction)end_job, METH_VARARGS, NULL},
     {"info", (PyCFunction)info, METH_NOARGS, NULL},
+    {"sibling", (PyCFunction)create_sibling, METH_VARARGS, NULL},
+    {"merge", (PyCFunction)merge, METH_O, NULL},
     {"sync", (PyCFunction)sync_filter, METH_NOARGS, NULL},
     {"close", (PyCFunction)close_filter, METH_NOARGS, NULL},
     {"abandon", (PyCFunction)abandon, METH_NOARGS, NULL},
@@ -88,8 +139,6 @@ static PyType_Slot filter_slots[] = {
 static PyType_Spec filter_spec = {
     "everseen._everseen.Filter", sizeof(filter_object), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, filter_slots};
-
-static PyObject* filter_type;
 
 bool make_filter_type(void) {
   filter_type = PyType_FromSpec(&filter_spec);
@@ -130,13 +179,5 @@ PyObject* open_filter(PyObject* Py_UNUSED(module), PyObject* arguments) {
     status = everseen_open_or_create(url, name, &options, &opened);
   Py_END_ALLOW_THREADS;
   if (status != EVERSEEN_OK) return raise_status(status, NULL);
-  allocfunc allocate = PyType_GetSlot((PyTypeObject*)filter_type, Py_tp_alloc);
-  filter_object* made = (filter_object*)allocate((PyTypeObject*)filter_type, 0);
-  if (!made) {
-    everseen_close(opened);
-    return NULL;
-  }
-  made->filter = opened;
-  made->users = 0;
-  return (PyObject*)made;
+  return object_of(opened);
 }

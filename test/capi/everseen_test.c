@@ -177,6 +177,29 @@ static int64_t read_fails(void* context, void* bytes, size_t length) {
   return length > 0 ? -1 : 0;
 }
 
+static void siblings_are_merged(const char* url) {
+  everseen_filter *f = NULL, *part = NULL, *other = NULL;
+  everseen_options options = EVERSEEN_OPTIONS_INIT;
+  options.capacity = 1000;
+  CHECK(everseen_create(url, "whole", &options, &f) == EVERSEEN_OK);
+  CHECK(everseen_create_sibling(f, "mem:", "part", &part) == EVERSEEN_OK);
+  CHECK(everseen_create("mem:", "other", &options, &other) == EVERSEEN_OK);
+  if (f == NULL || part == NULL || other == NULL) return;
+  const int64_t keys[2] = {1, 2};
+  uint8_t verdicts[2];
+  CHECK(everseen_add_int64(part, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  const int can = strncmp(url, "mem:", 4) == 0 || strncmp(url, "file:", 5) == 0;
+  CHECK(everseen_merge(f, part) == (can ? EVERSEEN_OK : EVERSEEN_INVALID));
+  CHECK(everseen_check_int64(f, keys, 2, NULL, 0, verdicts) == EVERSEEN_OK);
+  CHECK(verdicts[1] == (can ? EVERSEEN_SEEN : EVERSEEN_FRESH));
+  CHECK(everseen_merge(part, f) == EVERSEEN_OK);
+  CHECK(everseen_merge(part, other) == EVERSEEN_INVALID && strstr(everseen_last_error(), "secret seed") != NULL);
+  CHECK(everseen_merge(part, NULL) == EVERSEEN_INVALID);
+  CHECK(everseen_create_sibling(f, "mem:", NULL, &other) == EVERSEEN_INVALID && other == NULL);
+  everseen_close(f);
+  everseen_close(part);
+}
+
 static void filters_travel_as_bytes(const char* url) {
   everseen_filter *f = NULL, *copy = NULL;
   everseen_options options = EVERSEEN_OPTIONS_INIT;
@@ -422,6 +445,7 @@ int main(int count, char** words) {
   if (strcmp(url, "mem:") != 0) keeps_filters_by_name(url);
   integers_are_their_decimal_digits(url);
   filters_travel_as_bytes(url);
+  siblings_are_merged(url);
   checks_all_offsets_before_the_first_key(url);
   if (strcmp(url, "mem:") != 0) takes_names_of_any_bytes(url);
   if (strcmp(url, "mem:") != 0) compares_what_is_asked_for_alone(url);

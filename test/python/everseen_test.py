@@ -392,6 +392,32 @@ assert "numpy" not in sys.modules
                     everseen.import_(store, "copy", source if isinstance(source, str) else io.BytesIO(whole))
                 everseen.drop(store, "copy")
 
+    def test_siblings_are_merged(self):
+        whole = everseen.memory(capacity=1000)
+        parts = [whole.sibling(), whole.sibling()]
+        parts[0].add_many(range(60))
+        parts[1].add_many(range(40, 100))
+        for part in parts:
+            whole.merge(part)
+        self.assertTrue(all(v == SEEN for v in whole.check_many(range(100))))
+        self.assertAlmostEqual(whole.info()["keys"], 100, delta=5)
+        with self.assertRaisesRegex(everseen.InvalidError, "secret seed"):
+            whole.merge(everseen.memory(capacity=1000))
+        with self.assertRaises(TypeError):
+            whole.merge("part")
+        parts[0].close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            whole.merge(parts[0])
+        full = everseen.memory(capacity=100, growth="refuse")
+        for start in (0, 100):
+            part = full.sibling()
+            part.add_many(range(start, start + 90))
+            if start == 0:
+                full.merge(part)
+        with self.assertRaisesRegex(everseen.FullError, "does not fit"):
+            full.merge(part)
+        self.assertEqual(full.info()["keys"], 90)
+
     def test_events_of_a_job_keep_their_verdicts_until_it_settles(self):
         f = self.made()
         keys, positions = ["a", "b", "a"], [10, 11, 15]
