@@ -20,13 +20,22 @@ struct create_arguments {
   std::string name;
   store_choice store;
   create_options options;
+  std::optional<std::string> like;
   std::optional<std::chrono::milliseconds> expire;
   bool quiet = false;
 };
 
+spec planned(const create_arguments& o, store& place) {
+  if (!o.like) return place.plan(request_of(o.options));
+  if (o.options != create_options{})
+    throw parameter_error("--like takes all properties from " + quoted_name(*o.like) +
+                          "; leave out those that you gave beside it");
+  return open(place, *o.like, access::read).sibling_spec();
+}
+
 exit_code run_create(const create_arguments& o, printer& out) {
   const auto store = chosen_store(o.store);
-  const spec s = store->plan(request_of(o.options));
+  const spec s = planned(o, *store);
   must_have_room(*store, s);
   store->create(o.name, s, o.expire);
   warn_of(*store);
@@ -46,6 +55,8 @@ action declare_create(option_set& known) {
   add_name(known, o->name,
            {"NAME", "the new filter: any text, or in double quotes as everseen list shows it"});
   add_create_options(known, o->options);
+  add_name(known, "--like", o->like,
+           {"NAME", "all properties and the secret seed of this filter, so that the two can be merged"});
   add_duration(known, "--expire", o->expire,
                {"TIME", "delete the whole filter after this time, used or not", "never"},
                std::chrono::seconds(1));
@@ -73,6 +84,7 @@ verb create_verb() {
         "everseen create signups --capacity 100k --hash siphash --growth refuse"},
        {"The filter that Guava would make",
         "everseen create users --as guava64 --capacity 1M --error-rate 0.03 --funnel long"},
+       {"One to be merged with another", "everseen create tuesday --like monday", "everseen create monday"},
        {"In a directory of your own", "everseen create urls --store file:./filters"}},
       declare_create};
 }

@@ -20,6 +20,7 @@ struct create_options {
   std::optional<judge_kind> judge;
   std::optional<funnel_kind> funnel;
   std::optional<std::chrono::milliseconds> window;
+  friend bool operator==(const create_options&, const create_options&) = default;
 };
 
 /// Descriptions of the defaults.

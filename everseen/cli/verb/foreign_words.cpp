@@ -13,10 +13,9 @@ constexpr auto verbs = std::to_array<foreign_verb>({
      "no key can be deleted from a Bloom filter, as other keys share its bits. 'everseen rebuild' keeps the "
      "keys that it is given and forgets the others, 'everseen create --window' forgets keys after a time, "
      "and 'everseen drop' deletes a whole filter"},
-    {"merge union combine join concat sunion pfmerge bitop",
-     "two filters cannot be merged, as each hashes with a seed of its own. 'everseen add' gives one the keys "
-     "of the "
-     "other; without the keys, 'everseen link' lets one ask the other first"},
+    {"union combine join concat sunion pfmerge bitop",
+     "'everseen merge' adds the keys of filters that have one secret seed, as 'everseen create --like' makes "
+     "them; without that, 'everseen link' lets one filter ask another first"},
     {"intersect intersection sinter diff difference sdiff subtract minus compare",
      "filters cannot be compared or intersected, as each hashes with a seed of its own. 'everseen check' "
      "says of "

@@ -179,6 +179,14 @@ void add_name(option_set& known, std::optional<std::string>& target, const optio
   known.back().read = [&target](const words& values) { target = read_name(values.front()); };
 }
 
+void add_names(option_set& known, std::vector<std::string>& target, const option_text& manual) {
+  add_arguments(known, target, manual);
+  known.back().read = [&target](const words& values) {
+    target.clear();
+    for (const std::string& value : values) target.push_back(read_name(value));
+  };
+}
+
 void add_name(option_set& known, const std::string& flags, std::optional<std::string>& target,
               const option_text& manual) {
   add_option(known, flags, manual, [&target](std::string_view option, std::string_view value) {

@@ -96,6 +96,8 @@ void add_choice(option_set& known, const std::string& flags, std::optional<T>& t
 /// An argument without a flag.
 void add_name(option_set& known, std::string& target, const option_text& manual);
 void add_name(option_set& known, std::optional<std::string>& target, const option_text& manual);
+/// Any number of arguments without a flag.
+void add_names(option_set& known, std::vector<std::string>& target, const option_text& manual);
 
 /// An option.
 void add_name(option_set& known, const std::string& flags, std::optional<std::string>& target,

@@ -67,6 +67,7 @@ verb jobs_verb();
 verb link_verb();
 verb list_verb();
 verb man_verb();
+verb merge_verb();
 verb migrate_verb();
 verb plan_verb();
 verb rebuild_verb();
