@@ -113,15 +113,15 @@ class filter {
 
   /// Adds all keys of a sibling, which is a filter with the same properties and the same secret seed: made
   /// from its export, or by `everseen create --like`. Afterwards every key of both is `seen` here. The
-  /// sibling does not change, and may be in another store.
+  /// sibling does not change, and may be in another store. If it asks an older filter first, only its own
+  /// keys are added.
   ///
   /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
   /// interrupted call has left out, and what the sibling has got since.
   /// @throws parameter_error  they are no siblings, or this filter cannot do it: it must be in memory, or in
   ///   files and open for writing
-  /// @throws full_error  together they have more keys than a layer may have within the error rate. Nothing
-  /// was
-  ///   added, unless others add keys meanwhile
+  /// @throws full_error  together they have more keys than a layer may have within the error rate. Unless
+  ///   others add keys meanwhile, nothing was added
   /// @throws storage_error, backend_error  some keys may have been added; merge again
   /// Cost: 1 ns per byte of the sibling; one partition of it is copied at a time.
   void merge(const filter& sibling);
