@@ -12,103 +12,18 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/partition/pending_keys.hpp"
 #include "everseen/core/partition/slice_groups.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 namespace everseen {
-
-/// Keys without a verdict yet, on their way through the segments.
-///
-/// Each segment judges the keys that it holds; the others are compacted for the next kernel call. Keys that
-/// meet only one segment, the usual case, are judged in place without a copy.
-class pending_keys {
- public:
-  static constexpr std::size_t max_keys = slice_groups::max_keys;
-
-  /// @param places  where in `out` each key's verdict goes; null: its own index
-  explicit pending_keys(std::span<const digest> keys, verdict* out,
-                        const std::uint16_t* places = nullptr) noexcept
-      : pending_(keys), where_(places), out_(out) {
-    EVERSEEN_ASSERT(keys.size() <= max_keys);
-  }
-
-  [[nodiscard]] std::span<const digest> pending() const noexcept { return pending_; }
-  [[nodiscard]] const std::uint16_t* places() const noexcept { return where_; }
-  [[nodiscard]] std::size_t place(std::size_t i) const noexcept { return where_ == nullptr ? i : where_[i]; }
-  [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
-  [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
-
-  /// Marks the keys that the segment holds as seen.
-  void look_up(const std::byte* segment, const geometry& shape) noexcept {
-    if (pending_.empty()) return;
-    const std::uint64_t missing = best_kernel().check(segment, shape, pending_, judged_.data());
-    if (missing < pending_.size()) keep_fresh();
-  }
-
-  /// Adds the first `count` keys and stores their verdicts. Returns the number of fresh ones.
-  std::uint64_t add(std::byte* segment, const geometry& shape, std::size_t count) noexcept {
-    const auto keys = pending_.first(count);
-    std::uint64_t added = 0;
-    if (where_ == nullptr) {
-      added = best_kernel().add(segment, shape, keys, out_);
-      out_ += count;
-    } else {
-      added = best_kernel().add(segment, shape, keys, judged_.data());
-      for (std::size_t i = 0; i < count; ++i) out_[where_[i]] = judged_[i];
-      where_ += count;
-    }
-    pending_ = pending_.subspan(count);
-    fresh_ += added;
-    return added;
-  }
-
-  /// Marks the keys whose places are late.
-  template <typename IsLate>
-  void mark_late(IsLate is_late) noexcept {
-    bool any = false;
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
-      judged_[i] = is_late(place(i)) ? verdict::late : verdict::fresh;
-      any = any || judged_[i] == verdict::late;
-    }
-    if (any) keep_fresh();
-  }
-
-  /// Gives all remaining keys the same verdict.
-  void mark_rest(verdict v) noexcept {
-    for (std::size_t i = 0; i < pending_.size(); ++i) out_[place(i)] = v;
-    if (v == verdict::fresh) fresh_ += pending_.size();
-    pending_ = {};
-  }
-
- private:
-  /// Stores the verdicts that are not fresh, and keeps the other keys.
-  void keep_fresh() noexcept {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const auto target = static_cast<std::uint16_t>(place(i));
-      out_[target] = judged_[i] == verdict::fresh ? verdict::unknown : judged_[i];
-      kept_[kept] = pending_[i];
-      kept_where_[kept] = target;
-      kept += judged_[i] == verdict::fresh;  // no branch: repeats are unpredictable
-    }
-    pending_ = {kept_.data(), kept};
-    where_ = kept_where_.data();
-  }
-
-  std::span<const digest> pending_;  // in the caller's batch, or in kept_ once a key was judged
-  const std::uint16_t* where_;       // place in out_ of each pending key; null: its own index
-  verdict* out_;
-  std::uint64_t fresh_ = 0;
-  std::array<verdict, max_keys> judged_;  // the arrays stay uninitialised, since writing
-  std::array<digest, max_keys> kept_;     // them would cost as much as judging
-  std::array<std::uint16_t, max_keys> kept_where_;
-};
 
 namespace {
 
@@ -411,48 +326,73 @@ const layer_state* partition::find_layer(const segment_id& id) const noexcept {
   return &slice->layers[id.layer];
 }
 
-std::uint64_t partition::keys_with(const sibling_segment& other) const {
-  const layer_state* const mine = find_layer(other.id);
-  return mine == nullptr ? other.layer.keys : keys_of_union(*mine, place_.at(other.id), other);
+std::uint64_t partition::keys_with(std::span<const sibling_segment> same) const {
+  const segment_id& id = same.front().id;
+  const layer_state* const mine = find_layer(id);
+  if (mine == nullptr) return keys_of_union(same);
+  std::vector<sibling_segment> all(same.begin(), same.end());
+  all.push_back({id, *mine, {place_.at(id), static_cast<std::size_t>(mine->shape.bytes)}});
+  return keys_of_union(all);
 }
 
-void partition::must_fit(std::span<const sibling_segment> sibling) const {
-  if (sibling.empty()) return;
-  const window::slice_index newest = newest_or(sibling.back().id.slice);
-  for (const sibling_segment& other : sibling) {
-    if (spec_.window && other.id.slice < window::oldest_live(*spec_.window, newest)) continue;
-    const layer_state* const mine = find_layer(other.id);
-    const growth::layer_plan plan = growth::plan_layer(spec_, other.id.layer);
-    const geometry& shape = mine == nullptr ? plan.shape : mine->shape;
-    const std::uint64_t capacity = mine == nullptr ? plan.capacity : mine->capacity;
-    if (other.layer.shape != shape || other.layer.capacity != capacity || other.bits.size() != shape.bytes)
-      throw parameter_error("the filters differ in the size of layer " + std::to_string(other.id.layer) +
+namespace {
+
+/// Calls visit(same) for the segments of each id.
+template <typename Visit>
+void for_each_id(std::span<const sibling_segment> siblings, Visit visit) {
+  for (std::size_t from = 0, end = 0; from < siblings.size(); from = end) {
+    while (end < siblings.size() && siblings[end].id == siblings[from].id) ++end;
+    visit(siblings.subspan(from, end - from));
+  }
+}
+
+}  // namespace
+
+void partition::must_fit_layer(std::span<const sibling_segment> same) const {
+  const segment_id& id = same.front().id;
+  const growth::layer_plan plan = growth::plan_layer(spec_, id.layer);
+  layer_state wanted{plan.shape, plan.capacity, 0};
+  if (const layer_state* const mine = find_layer(id)) wanted = *mine;
+  for (const sibling_segment& each : same)
+    if (each.layer.shape != wanted.shape || each.layer.capacity != wanted.capacity ||
+        each.bits.size() != wanted.shape.bytes)
+      throw parameter_error("the filters differ in the size of layer " + std::to_string(id.layer) +
                             "; they cannot be merged");
-    if (spec_.growth == growth_kind::overfill) continue;
-    const std::uint64_t keys = keys_with(other);
-    if (!sizing::is_more_than_chance(static_cast<double>(keys), capacity)) continue;
+  if (spec_.growth == growth_kind::overfill) return;
+  const std::uint64_t keys = keys_with(same);
+  if (sizing::is_more_than_chance(static_cast<double>(keys), wanted.capacity))
     throw full_error("together a layer would have " + std::to_string(keys) + " keys instead of at most " +
-                     std::to_string(capacity));
-  }
+                     std::to_string(wanted.capacity));
 }
 
-void partition::merge(std::span<const sibling_segment> sibling) {
-  must_fit(sibling);
+void partition::must_fit(std::span<const sibling_segment> siblings) const {
+  if (siblings.empty()) return;
+  const window::slice_index newest = newest_or(siblings.back().id.slice);
+  for_each_id(siblings, [&](std::span<const sibling_segment> same) {
+    if (spec_.window && same.front().id.slice < window::oldest_live(*spec_.window, newest)) return;
+    must_fit_layer(same);
+  });
+}
+
+void partition::merge(std::span<const sibling_segment> siblings) {
+  must_fit(siblings);
   // The newest slice first, so that no older one is filled only to be dropped.
-  if (!sibling.empty() && !is_late(sibling.back().id.slice)) open_slice(sibling.back().id.slice);
-  for (const sibling_segment& other : sibling) {
-    if (is_late(other.id.slice)) continue;
-    slice_state& slice = open_slice(other.id.slice);
-    while (slice.layers.size() <= other.id.layer) grow(slice);
-    layer_state& layer = slice.layers[other.id.layer];
-    std::uint64_t keys = keys_with(other);
+  if (!siblings.empty() && !is_late(siblings.back().id.slice)) open_slice(siblings.back().id.slice);
+  for_each_id(siblings, [&](std::span<const sibling_segment> same) {
+    const segment_id& id = same.front().id;
+    if (is_late(id.slice)) return;
+    slice_state& slice = open_slice(id.slice);
+    while (slice.layers.size() <= id.layer) grow(slice);
+    layer_state& layer = slice.layers[id.layer];
+    std::uint64_t keys = keys_with(same);
     if (spec_.growth != growth_kind::overfill) keys = std::min(keys, layer.capacity);
-    place_.expect_keys(other.id, keys);
-    std::byte* const bits = place_.at(other.id);
-    std::transform(other.bits.begin(), other.bits.end(), bits, bits, std::bit_or<>());
+    place_.expect_keys(id, keys);
+    std::byte* const bits = place_.at(id);
+    for (const sibling_segment& each : same)
+      std::transform(each.bits.begin(), each.bits.end(), bits, bits, std::bit_or<>());
     layer.keys = keys;
-    place_.note_keys(other.id, keys);
-  }
+    place_.note_keys(id, keys);
+  });
 }
 
 }  // namespace everseen

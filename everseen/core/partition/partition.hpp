@@ -58,21 +58,20 @@ class partition {
   /// is overfilled. Does nothing for a segment that does not exist.
   void count_at_least(const segment_id& id, std::uint64_t keys) noexcept;
 
-  /// Adds all keys of this partition of a sibling, by adding the bits of each segment to the one with the
-  /// same id. The slices of the sibling move the window as their keys would; those that are late are left
-  /// out.
+  /// Adds all keys of this partition of siblings, by adding the bits of each segment to the one with the same
+  /// id. The slices of the siblings move the window as their keys would; those that are late are left out.
   ///
-  /// A segment then counts as many keys as its bits indicate: at least those of the fuller one, at most the
-  /// sum of both. Merging the same segments again changes nothing.
-  /// @param sibling  all segments of the partition, ascending by id
+  /// A segment then counts as many keys as its bits indicate: at least those of the fullest one, at most the
+  /// sum of all. Merging the same segments again changes nothing.
+  /// @param siblings  all segments of the partition, of one sibling or several, ascending by id
   /// @throws full_error       a segment would have more keys than its capacity, so that the error rate would
   ///   not be kept: nothing has changed
   /// @throws parameter_error  a segment and its counterpart differ in shape: nothing has changed
   /// @throws storage_error    as segments::create; what is merged by then is complete
-  /// Cost: 0.3 ns per byte of the sibling.
-  void merge(std::span<const sibling_segment> sibling);
+  /// Cost: 0.3 ns per byte of the siblings.
+  void merge(std::span<const sibling_segment> siblings);
   /// Throws as merge(), and changes nothing.
-  void must_fit(std::span<const sibling_segment> sibling) const;
+  void must_fit(std::span<const sibling_segment> siblings) const;
 
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
@@ -118,7 +117,8 @@ class partition {
   void fill_newest_layer(slice_state& slice, pending_keys& keys);
   void insert(slice_state& slice, std::span<const digest> keys);
   [[nodiscard]] const layer_state* find_layer(const segment_id& id) const noexcept;
-  [[nodiscard]] std::uint64_t keys_with(const sibling_segment& other) const;
+  [[nodiscard]] std::uint64_t keys_with(std::span<const sibling_segment> same) const;
+  void must_fit_layer(std::span<const sibling_segment> same) const;
 };
 
 }  // namespace everseen

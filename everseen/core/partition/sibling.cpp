@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/set_bits.hpp"
@@ -12,9 +13,10 @@ namespace everseen {
 
 void must_be_siblings(const spec& one, const spec& other) {
   const auto refuse = [](const std::string& difference) {
-    throw parameter_error("the filters cannot be merged: they differ in " + difference +
-                          ". Filters that are to be merged are made by everseen create --like, or from one "
-                          "export");
+    throw parameter_error(
+        "the filters cannot be merged: they differ in " + difference +
+        ". Siblings are made by everseen create --like, by COPY of an empty filter in Redis, "
+        "or from one export");
   };
   if (one.seed != other.seed) refuse("their secret seed");
   if (one.hash != other.hash) refuse("their hash");
@@ -27,12 +29,17 @@ void must_be_siblings(const spec& one, const spec& other) {
   if (one.foreign != other.foreign) refuse("the rules of their system");
 }
 
-/// Keys of both must not count twice: a filter that is merged with a copy of itself has not grown.
-std::uint64_t keys_of_union(const layer_state& mine, const std::byte* bits, const sibling_segment& other) {
-  const std::uint64_t least = std::max(mine.keys, other.layer.keys), sum = mine.keys + other.layer.keys;
+/// Keys of several must not count twice: a filter that is merged with a copy of itself has not grown.
+std::uint64_t keys_of_union(std::span<const sibling_segment> same) {
+  std::uint64_t least = 0, sum = 0;
+  std::vector<std::span<const std::byte>> bits;
+  for (const sibling_segment& each : same) {
+    least = std::max(least, each.layer.keys);
+    sum += each.layer.keys;
+    bits.push_back(each.bits);
+  }
   if (least == sum) return sum;
-  const std::span<const std::byte> my_bits(bits, static_cast<std::size_t>(mine.shape.bytes));
-  const double keys = std::round(sizing::keys_from_set_bits(mine.shape, count_set_bits(my_bits, other.bits)));
+  const double keys = std::round(sizing::keys_from_set_bits(same.front().layer.shape, count_set_bits(bits)));
   return keys < static_cast<double>(sum) ? std::max(least, static_cast<std::uint64_t>(keys)) : sum;
 }
 

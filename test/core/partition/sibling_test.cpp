@@ -1,7 +1,11 @@
 #include "everseen/core/partition/sibling.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -202,6 +206,27 @@ TEST(Sibling, ItsLateSlicesAreLeftOut) {
   EXPECT_THAT(one.check(10, 20, 1000), Each(fresh));
   EXPECT_THAT(one.check(20, 30, 1000), Each(seen));
   EXPECT_EQ(one.logic.state().slices.size(), 2U);
+}
+
+TEST(Sibling, SeveralAreMergedInOneStepOrNotAtAll) {
+  const spec s = errorless(1000);
+  sibling one(s), a(s), b(s), c(s);
+  one.add(0, 100);
+  a.add(50, 300);
+  b.add(250, 600);
+  c.add(600, 1600);
+  const auto segments_of = [](std::initializer_list<const sibling*> all) {
+    std::vector<sibling_segment> segments;
+    for (const sibling* each : all) std::ranges::copy(each->segments(), std::back_inserter(segments));
+    std::ranges::stable_sort(segments, {}, &sibling_segment::id);
+    return segments;
+  };
+  EXPECT_THROW(one.logic.merge(segments_of({&a, &b, &c})), full_error);
+  EXPECT_THAT(one.layer_keys(), ElementsAre(100));
+  one.logic.merge(segments_of({&a, &b}));
+  EXPECT_NEAR(static_cast<double>(one.layer_keys().front()), 600, 6);
+  EXPECT_THAT(one.check(0, 600), Each(seen));
+  EXPECT_THAT(one.check(600, 1600), Each(fresh));
 }
 
 TEST(Sibling, OutOfMemoryLeavesWhatIsMergedComplete) {
