@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "everseen/capi/handles.hpp"
@@ -168,7 +169,7 @@ everseen_status everseen_merge(everseen_filter* filter, const everseen_filter* s
   return capi::guarded([&] {
     capi::must_not_be_null(filter, "filter");
     capi::must_not_be_null(sibling, "sibling");
-    filter->filter.merge(sibling->filter);
+    filter->filter.merge(std::span(&sibling->filter, 1));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -198,16 +199,18 @@ bool filter::may_contain(std::string_view key, event_time when) const {
 
 namespace {
 
-/// A copy of one partition of a filter: its bits can be used while its lock is not held, so a filter can even
-/// be merged into itself.
+/// A copy of one partition of several filters: the bits can be used while no lock is held, so a filter can
+/// even be merged into itself.
 class partition_copy {
  public:
-  partition_copy(const stored_filter& from, std::uint32_t partition) {
-    from.visit_segments(
-        partition, [this](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
-          bits_.emplace_back(bits.begin(), bits.end());
-          segments_.push_back({id, layer, bits_.back()});
-        });
+  partition_copy(std::span<const filter> from, std::uint32_t partition) {
+    for (const filter& each : from)
+      each.stored().visit_segments(
+          partition, [this](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+            bits_.emplace_back(bits.begin(), bits.end());
+            segments_.push_back({id, layer, bits_.back()});
+          });
+    std::ranges::stable_sort(segments_, {}, &sibling_segment::id);
   }
 
   [[nodiscard]] std::span<const sibling_segment> segments() const noexcept { return segments_; }
@@ -217,37 +220,38 @@ class partition_copy {
   std::vector<sibling_segment> segments_;
 };
 
-/// Whether some layer could have too many keys together: only then is it worth reading the sibling twice.
-bool may_exceed(const partition_state& mine, const partition_state& sibling) {
-  for (const slice_state& theirs : sibling.slices) {
-    const auto same = std::ranges::find(mine.slices, theirs.index, &slice_state::index);
-    if (same == mine.slices.end()) continue;
-    for (std::size_t i = 0; i < std::min(same->layers.size(), theirs.layers.size()); ++i)
-      if (same->layers[i].keys + theirs.layers[i].keys > same->layers[i].capacity) return true;
-  }
-  return false;
+/// Whether some layer could have too many keys together: only then is it worth reading the siblings twice.
+bool may_exceed(const stored_filter& into, std::span<const filter> siblings, std::uint32_t partition) {
+  std::map<std::pair<window::slice_index, std::size_t>, std::uint64_t> keys;
+  bool exceeds = false;
+  const auto count = [&](const partition_state& state) {
+    for (const slice_state& slice : state.slices)
+      for (std::size_t i = 0; i < slice.layers.size(); ++i)
+        exceeds = (keys[{slice.index, i}] += slice.layers[i].keys) > slice.layers[i].capacity || exceeds;
+  };
+  count(into.state(partition));
+  for (const filter& sibling : siblings) count(sibling.stored().state(partition));
+  return exceeds;
 }
 
 }  // namespace
 
-void filter::merge(const filter& sibling) {
-  must_be_siblings(get_spec(), sibling.get_spec());
-  const stored_filter& from = sibling.stored();
+void filter::merge(std::span<const filter> siblings) {
+  for (const filter& sibling : siblings) must_be_siblings(get_spec(), sibling.get_spec());
   const auto for_each_partition = [&](stored_filter::merging step) {
     for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
-      stored_->merge(p, partition_copy(from, p).segments(), step);
+      stored_->merge(p, partition_copy(siblings, p).segments(), step);
   };
   bool may_be_full = false;
   for (std::uint32_t p = 0; p < get_spec().partitions && !may_be_full; ++p)
-    may_be_full = may_exceed(stored_->state(p), from.state(p));
+    may_be_full = may_exceed(*stored_, siblings, p);
   try {
     if (may_be_full) for_each_partition(stored_filter::merging::tried);
     for_each_partition(stored_filter::merging::done);
   } catch (const full_error& e) {
-    throw full_error(
-        quoted_name(sibling.name()) + " does not fit into " + quoted_name(name_) + ": " + e.what() +
-        ", and more would be called seen by mistake than its error rate allows. Create siblings for "
-        "the keys of all");
+    throw full_error("the filters do not fit into " + quoted_name(name_) + ": " + e.what() +
+                     ", and more would be called seen by mistake than its error rate allows. Create siblings "
+                     "for the keys of all");
   }
 }
 

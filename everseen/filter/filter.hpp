@@ -111,20 +111,20 @@ class filter {
   [[nodiscard]] batch_result may_contain_digests(std::span<const digest> digests, std::span<verdict> out,
                                                  std::span<const event_time> times = {}) const;
 
-  /// Adds all keys of a sibling, which is a filter with the same properties and the same secret seed: made
-  /// from its export, or by `everseen create --like`. Afterwards every key of both is `seen` here. The
-  /// sibling does not change, and may be in another store. If it asks an older filter first, only its own
+  /// Adds all keys of siblings, which are filters with the same properties and the same secret seed: made
+  /// from its export, or by `everseen create --like`. Afterwards every key of all is `seen` here. The
+  /// siblings do not change, and may be in other stores. Of one that asks an older filter first, only its own
   /// keys are added.
   ///
   /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
-  /// interrupted call has left out, and what the sibling has got since.
+  /// interrupted call has left out, and what the siblings have got since.
   /// @throws parameter_error  they are no siblings, or this filter cannot do it: it must be in memory, or in
   ///   files and open for writing
   /// @throws full_error  together they have more keys than a layer may have within the error rate. Unless
   ///   others add keys meanwhile, nothing was added
   /// @throws storage_error, backend_error  some keys may have been added; merge again
-  /// Cost: 1 ns per byte of the sibling; one partition of it is copied at a time.
-  void merge(const filter& sibling);
+  /// Cost: 1 ns per byte of the siblings; one partition of each is copied at a time.
+  void merge(std::span<const filter> siblings);
 
   /// The spec with which a store creates a sibling of this filter. It has the secret seed, so keep it as safe
   /// as the filter.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +38,10 @@ std::uint64_t seen_of(const filter& f, std::span<const digest> keys) {
   return f.may_contain_digests(keys, out)->seen;
 }
 
+void merge(filter& into, const filter& sibling) {
+  into.merge(std::span(&sibling, 1));
+}
+
 filter sibling_in(store& place, const std::string& name, const filter& like) {
   return {name, place.create(name, like.sibling_spec())};
 }
@@ -57,7 +62,7 @@ TEST(Merge, UnionHasTheKeysOfAllAndKeepsItsErrorRate) {
         filter part = sibling_in(place, name, all);
         const std::vector<digest> keys = source.take(keys_of_each);
         add(part, keys);
-        all.merge(part);
+        merge(all, part);
         EXPECT_EQ(seen_of(all, keys), keys_of_each);
       }
       const std::uint64_t wrong = seen_of(all, source.take(strangers));
@@ -79,16 +84,35 @@ TEST(Merge, SiblingsThatAreTooFullForOneFilterAreRefusedByName) {
   const std::vector<digest> mine = source.take(8000), theirs = source.take(8000);
   add(all, mine);
   add(part, theirs);
-  EXPECT_THAT([&] { all.merge(part); },
+  EXPECT_THAT([&] { merge(all, part); },
               ThrowsMessage<full_error>(
-                  AllOf(HasSubstr("'part' does not fit into 'all'"), HasSubstr("keys instead of at most"))));
+                  AllOf(HasSubstr("do not fit into 'all'"), HasSubstr("keys instead of at most"))));
   EXPECT_EQ(seen_of(all, theirs), 0U) << "something was added";
+}
+
+TEST(Merge, SeveralSiblingsAreMergedTogetherOrNotAtAll) {
+  memory_store place;
+  filter all = open_or_create(place, "all", {.capacity = 10'000, .partitions = 4});
+  test::random_digests source(9);
+  std::vector<filter> parts;
+  std::vector<digest> keys;
+  for (const std::string name : {"a", "b", "c"}) {
+    parts.push_back(sibling_in(place, name, all));
+    const std::vector<digest> some = source.take(4000);
+    add(parts.back(), some);
+    keys.insert(keys.end(), some.begin(), some.end());
+  }
+  EXPECT_THROW(all.merge(parts), full_error);
+  EXPECT_EQ(all.info().keys, 0U);
+  all.merge(std::span(parts).first(2));
+  EXPECT_EQ(seen_of(all, std::span(keys).first(8000)), 8000U);
+  EXPECT_EQ(seen_of(all, std::span(keys).subspan(8000)), 0U);
 }
 
 TEST(Merge, OthersOfTheSameOptionsAreNoSiblings) {
   memory_store place;
   filter one = open_or_create(place, "one"), other = open_or_create(place, "other");
-  EXPECT_THAT([&] { one.merge(other); },
+  EXPECT_THAT([&] { merge(one, other); },
               ThrowsMessage<parameter_error>(HasSubstr("differ in their secret seed")));
 }
 
@@ -97,7 +121,7 @@ TEST(Merge, FilterIntoItselfChangesNothing) {
   filter one = open_or_create(place, "one", {.capacity = 1000});
   add(one, test::random_digests(1).take(1000));
   const std::vector<partition_state> before = one.info().partitions;
-  one.merge(one);
+  merge(one, one);
   EXPECT_EQ(one.info().partitions, before);
 }
 
@@ -110,7 +134,7 @@ TEST(Merge, WhatIsMergedIntoFilesIsThereAfterwards) {
     filter kept = open_or_create(url, "kept", {.capacity = 10'000});
     filter part = sibling_in(memory, "part", kept);
     add(part, keys);
-    kept.merge(part);
+    merge(kept, part);
   }
   const filter again = open(url, "kept", access::read);
   EXPECT_EQ(seen_of(again, keys), keys.size());
@@ -122,7 +146,7 @@ TEST(Merge, FilterThatWasOpenedForReadingTakesNothing) {
   const std::string url = "file:" + scratch.path().string();
   (void)open_or_create(url, "kept");
   filter reader = open(url, "kept", access::read);
-  EXPECT_THAT([&] { reader.merge(reader); }, ThrowsMessage<parameter_error>(HasSubstr("open for writing")));
+  EXPECT_THAT([&] { merge(reader, reader); }, ThrowsMessage<parameter_error>(HasSubstr("open for writing")));
 }
 
 TEST(Merge, KeysAddedMeanwhileAreKept) {
@@ -139,10 +163,10 @@ TEST(Merge, KeysAddedMeanwhileAreKept) {
   std::thread adder_to_sibling([&] {
     for (std::size_t i = 0; i < later.size(); i += 500) add(part, std::span(later).subspan(i, 500));
   });
-  for (int i = 0; i < 5; ++i) all.merge(part);
+  for (int i = 0; i < 5; ++i) merge(all, part);
   adder.join();
   adder_to_sibling.join();
-  all.merge(part);
+  merge(all, part);
   EXPECT_EQ(seen_of(all, mine), mine.size());
   EXPECT_EQ(seen_of(all, theirs), theirs.size());
   EXPECT_EQ(seen_of(all, later), later.size());

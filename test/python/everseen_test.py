@@ -414,7 +414,7 @@ assert "numpy" not in sys.modules
             part.add_many(range(start, start + 90))
             if start == 0:
                 full.merge(part)
-        with self.assertRaisesRegex(everseen.FullError, "does not fit"):
+        with self.assertRaisesRegex(everseen.FullError, "do not fit"):
             full.merge(part)
         self.assertEqual(full.info()["keys"], 90)
 

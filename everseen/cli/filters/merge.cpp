@@ -44,10 +44,12 @@ exit_code run_merge(const merge_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const auto from = o.from ? chosen_store({.url = o.from, .timeout = o.store.timeout}) : place;
   filter into = open(*place, o.into);
-  for (const std::string& name : o.siblings) into.merge(open(*from, name, access::read));
-  for (const std::string& path : o.exports) into.merge(read_export(path));
+  std::vector<filter> siblings;
+  for (const std::string& name : o.siblings) siblings.push_back(open(*from, name, access::read));
+  for (const std::string& path : o.exports) siblings.push_back(read_export(path));
+  into.merge(siblings);
   into.sync();
-  const std::size_t merged = o.siblings.size() + o.exports.size();
+  const std::size_t merged = siblings.size();
   if (!o.quiet)
     out.print("merged {} {} into {}, which has about {} keys now\n", merged,
               merged == 1 ? "filter" : "filters", shown_name(o.into), format_count(into.info().keys));
