@@ -28,6 +28,14 @@ namespace everseen::redis_module {
 
 namespace {
 
+/// A filter of RedisBloom's type. The first layer is made immediately, as RedisBloom does, and replicas get
+/// it with the header of the chunks.    @throws full_error  there is no room for it
+std::unique_ptr<filter_value> empty_chain(api::context* ctx, const spec& s) {
+  const announced_filter first = redisbloom::filter_of(redisbloom::chain_of(s, {}));
+  must_fit(ctx, first.bit_bytes(), first.bit_bytes());
+  return std::make_unique<filter_value>(first);
+}
+
 /// A filter in one partition: one key of Redis.
 /// @throws full_error  there is no room for it
 std::unique_ptr<filter_value> made_for(api::context* ctx, const redisbloom::bloom_request& asked) {
@@ -42,10 +50,7 @@ std::unique_ptr<filter_value> made_for(api::context* ctx, const redisbloom::bloo
   request.layout = layout_kind::redisbloom;
   request.expansion = asked.expansion.value_or(settings().create.expansion.value_or(2));
   const spec s = make_spec(request);
-  // RedisBloom makes the first layer immediately, and replicas get it with the header of the chunks.
-  const announced_filter first = redisbloom::filter_of(redisbloom::chain_of(s, {}));
-  must_fit(ctx, first.bit_bytes(), first.bit_bytes());
-  return std::make_unique<filter_value>(first);
+  return empty_chain(ctx, s);
 }
 
 void add_items(api::context* ctx, filter_key& key, const redisbloom::bloom_request* create,
@@ -178,6 +183,41 @@ int debug(api::context* ctx, api::string** words, int count) {
   });
 }
 
+/// An empty filter with the spec of another one.    @throws full_error  there is no room for it
+std::unique_ptr<filter_value> sibling_of(api::context* ctx, const filter_value& filter) {
+  if (!filter.is_redisbloom()) return std::make_unique<filter_value>(filter.get_spec());
+  return empty_chain(ctx, filter.get_spec());
+}
+
+/// All sources in one step, or none. A replica merges the same values again.
+int merge(api::context* ctx, api::string** words, int count) {
+  if (count < 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&] {
+    std::vector<std::unique_ptr<filter_key>> sources;
+    std::vector<const filter_value*> siblings;
+    for (int i = 2; i < count; ++i) {
+      sources.push_back(std::make_unique<filter_key>(ctx, words[i], api::read_key));
+      siblings.push_back(&sources.back()->filter_or_not_found());
+    }
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    std::unique_ptr<filter_value> made;
+    if (key.get() == nullptr) made = sibling_of(ctx, *siblings.front());
+    filter_value* filter = made ? made.get() : key.get();
+    must_accept(*filter);
+    for (const filter_value* const each : siblings) must_be_plain(*each);
+    filter->must_take(siblings);  // before anything is replicated
+    const std::vector<std::uint64_t> layers = filter->layers_to_merge(siblings);
+    if (!layers.empty()) must_fit(ctx, filter->bit_bytes(), layers);
+    filter->prepare(layers);
+    if (made) filter = &key.make(ctx, std::move(made));
+    const bool has_changed = filter->merge(siblings);
+    if (has_changed) api::replicate_verbatim(ctx);
+    sources.clear();
+    key.end(ctx, has_changed ? "bf.merge" : nullptr);
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
 int scan_dump(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&] {
@@ -209,6 +249,8 @@ constexpr std::array insert_words = {key_argument("key"),
                                      switch_argument("nonscaling", "NONSCALING"),
                                      text_argument("item", api::argument_repeats, "ITEMS")};
 constexpr std::array bloom_info_words = {key_argument("key"), text_argument("field", api::argument_optional)};
+constexpr std::array merge_words = {key_argument("destination"),
+                                    key_argument("source", 1, api::argument_repeats)};
 constexpr std::array dump_words = {key_argument("key"), number_argument("iterator")};
 constexpr std::array load_words = {key_argument("key"), number_argument("iterator"), text_argument("data")};
 
@@ -235,6 +277,11 @@ constexpr std::array all_bloom_commands = {
                       "Returns the number of keys in a filter", "O(1)", key_words},
     described_command{"bf.debug", &debug, "readonly fast", "read fast", 2, 1,
                       "Describes the layers of a filter", "O(N) for N layers", key_words},
+    described_command{
+        "bf.merge", &merge, "write deny-oom", "write slow", -3, -1,
+        "Adds all keys of filters with the same properties and seed to a filter, which is created like "
+        "the first of them if it does not exist",
+        "O(N) for N bytes of all sources", merge_words},
     described_command{"bf.scandump", &scan_dump, "readonly fast", "read fast", 3, 1,
                       "Returns a filter in chunks, one in each call", "O(N) for N bytes", dump_words},
     described_command{"bf.loadchunk", &load_chunk, "write deny-oom", "write slow", 4, 1,

@@ -87,19 +87,22 @@ constexpr std::array commands = {
                       "O(S) for S segments", explain_words},
 };
 
+api::key_spec key_spec_at(int position, int last, bool is_written) {
+  api::key_spec one{};
+  one.flags = is_written ? api::key_is_changed | api::key_access | api::key_update
+                         : api::key_is_read | api::key_access;
+  one.begin_search = api::search_by_index;
+  one.begin.position = position;
+  one.find_keys = api::find_range;
+  one.range = {last, 1, 0};
+  return one;
+}
+
 /// One per key, since keys may have different permissions.
 std::vector<api::key_spec> key_specs(const described_command& c) {
   std::vector<api::key_spec> all;
-  for (int position = 1; position <= c.keys; ++position) {
-    api::key_spec one{};
-    one.flags = c.writes() ? api::key_is_changed | api::key_access | api::key_update
-                           : api::key_is_read | api::key_access;
-    one.begin_search = api::search_by_index;
-    one.begin.position = position;
-    one.find_keys = api::find_range;
-    one.range = {0, 1, 0};
-    all.push_back(one);
-  }
+  if (c.keys < 0) all = {key_spec_at(1, 0, c.writes()), key_spec_at(2, -1, false)};
+  for (int position = 1; position <= c.keys; ++position) all.push_back(key_spec_at(position, 0, c.writes()));
   all.push_back({});  // terminator
   return all;
 }

@@ -14,7 +14,8 @@ struct described_command {
   const char* flags;       ///< of create_command
   const char* categories;  ///< ACL categories, on servers that support them for modules
   int arity;               ///< words including the name; negative: the minimum
-  int keys;                ///< how many of the words after the name are keys
+  /// How many of the words after the name are keys; -1: all, of which only the first is changed.
+  int keys;
   const char* summary;
   const char* complexity;
   std::span<const module_api::argument> arguments;
@@ -23,8 +24,8 @@ struct described_command {
 };
 
 // Words of a command.
-[[nodiscard]] constexpr module_api::argument key_argument(const char* name, int number = 0) {
-  return {.name = name, .type = module_api::argument_key, .key_spec_index = number};
+[[nodiscard]] constexpr module_api::argument key_argument(const char* name, int number = 0, int flags = 0) {
+  return {.name = name, .type = module_api::argument_key, .key_spec_index = number, .flags = flags};
 }
 [[nodiscard]] constexpr module_api::argument text_argument(const char* name, int flags = 0,
                                                            const char* token = nullptr) {

@@ -296,6 +296,47 @@ bool filter_value::add(const slice_batch& keys, no_room then) {
   return changes_ != before || fresh > 0;
 }
 
+namespace {
+
+/// Ascending by id.
+std::vector<sibling_segment> segments_of_all(std::span<const filter_value* const> siblings) {
+  std::vector<sibling_segment> all;
+  for (const filter_value* const sibling : siblings) {
+    const announced_filter announced = sibling->announced();
+    for (std::size_t i = 0; i < announced.segments.size(); ++i)
+      all.push_back({announced.segments[i].id, announced.segments[i].layer, sibling->bits(i)});
+  }
+  std::ranges::stable_sort(all, {}, &sibling_segment::id);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> filter_value::layers_to_merge(
+    std::span<const filter_value* const> siblings) const {
+  std::vector<std::uint64_t> sizes;
+  std::optional<segment_id> last;
+  for (const sibling_segment& each : segments_of_all(siblings)) {
+    const bool exists = std::ranges::binary_search(parts_, each.id, {}, &part::id);
+    if (!exists && last != each.id) sizes.push_back(each.layer.shape.bytes);
+    last = each.id;
+  }
+  return sizes;
+}
+
+void filter_value::must_take(std::span<const filter_value* const> siblings) const {
+  for (const filter_value* const sibling : siblings) must_be_siblings(spec_, sibling->get_spec());
+  judge_.must_fit(segments_of_all(siblings));
+}
+
+bool filter_value::merge(std::span<const filter_value* const> siblings) {
+  const std::vector<sibling_segment> segments = segments_of_all(siblings);
+  if (segments.empty()) return false;
+  judge_.merge(segments);
+  prepared_.clear();
+  return true;
+}
+
 void filter_value::check(const slice_batch& keys) const {
   (void)judge_.check({number_, keys.digests, times_of(spec_, keys), keys.out});
 }

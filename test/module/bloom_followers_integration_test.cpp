@@ -69,6 +69,11 @@ class random_commands {
         return {"PERSIST", name()};
       case 8:
         return {"BF.SCANDUMP", name(), "0"};
+      case 9:
+      case 10:
+        return {"BF.MERGE", name(), name()};
+      case 11:
+        return {"BF.MERGE", name(), name(), name()};
       default:
         break;
     }

@@ -50,6 +50,8 @@ class modelled_filters {
         return check(name);
       case 1:
         return copy(name);
+      case 2:
+        return merge(name);
       default:
         return add(name);
     }
@@ -67,6 +69,7 @@ class modelled_filters {
   }
   [[nodiscard]] std::uint64_t mistakes() const noexcept { return mistakes_; }
   [[nodiscard]] std::uint64_t new_keys() const noexcept { return new_keys_; }
+  [[nodiscard]] std::uint64_t merges() const noexcept { return merges_; }
 
  private:
   std::vector<std::string> words(const std::string& command, const std::string& name) {
@@ -100,7 +103,17 @@ class modelled_filters {
     keys_[target] = keys_[name];
   }
 
+  /// Refused where they are no siblings, or have too many keys for a layer.
+  void merge(const std::string& name) {
+    const std::string source = "f" + std::to_string(dice_() % 4);
+    if (run(server_, {"BF.MERGE", name, source}) != "OK") return;
+    ++merges_;
+    const std::set<std::string> more = keys_[source];
+    keys_[name].insert(more.begin(), more.end());
+  }
+
   const redis_server& server_;
+  std::uint64_t merges_ = 0;
   std::mt19937 dice_;
   std::map<std::string, std::set<std::string>> keys_;
   std::uint64_t mistakes_ = 0, new_keys_ = 0;
@@ -118,6 +131,7 @@ TEST(Bloom, NeverLosesAKeyAndKeepsItsRateThroughRandomCommandsCopiesAndReloads) 
     }
     filters.check_all();
     EXPECT_LE(filters.mistakes(), test::binomial_bound(filters.new_keys(), 0.01));
+    EXPECT_GT(filters.merges(), 10U);
   }
 }
 
