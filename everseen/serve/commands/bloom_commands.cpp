@@ -1,5 +1,7 @@
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/serve/base/command.hpp"
@@ -53,6 +55,30 @@ void bloom_check(call& c) {
   for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
 }
 
+/// The destination is created like the first source if it does not exist, and only stays if all sources fit.
+void merge(call& c) {
+  std::vector<filter> siblings;
+  std::vector<open_filter> held;
+  for (const std::string_view name : c.words.subspan(2)) {
+    auto found = c.all.filters().open(name);
+    if (!found) throw not_found;
+    held.emplace_back(std::move(found));
+    siblings.push_back(held.back()->handle);
+  }
+  const std::string_view destination = c.words[1];
+  if (auto there = c.all.filters().open(destination)) {
+    there->handle.merge(siblings);
+    return c.reply.ok();
+  }
+  try {
+    c.all.filters().create(destination, siblings.front().sibling_spec(), {})->handle.merge(siblings);
+  } catch (const full_error&) {
+    c.all.filters().drop(destination);
+    throw;
+  }
+  c.reply.ok();
+}
+
 void scan_dump(call& c) {
   const auto iterator = read_integer(c.words[2]);
   if (!iterator) throw refusal{"Second argument must be numeric"};
@@ -102,6 +128,7 @@ std::span<const command> bloom_commands() {
       {"BF.INSERT", -4, right::write, runs::on_worker, first_word, insert, many_to_insert},
       {"BF.LOADCHUNK", 4, right::write, runs::on_worker, first_word, load_chunk},
       {"BF.MADD", -3, right::write, runs::on_worker, first_word, bloom_add, many_to_add},
+      {"BF.MERGE", -3, right::write, runs::on_worker, every_word, merge},
       {"BF.MEXISTS", -3, right::read, runs::on_worker, first_word, bloom_check, many_to_check},
       {"BF.RESERVE", -4, right::write, runs::on_worker, first_word, bloom_reserve},
       {"BF.SCANDUMP", 3, right::read, runs::on_worker, first_word, scan_dump},

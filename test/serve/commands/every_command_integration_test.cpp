@@ -34,6 +34,7 @@ const std::map<std::string, a_request> request_of_each = {
     {"bf.insert", {"BF.INSERT a ITEMS x", more_words::taken}},
     {"bf.loadchunk", {"BF.LOADCHUNK b 1 x"}},
     {"bf.madd", {"BF.MADD a x", more_words::taken}},
+    {"bf.merge", {"BF.MERGE a a"}},
     {"bf.mexists", {"BF.MEXISTS a x", more_words::taken}},
     {"bf.reserve", {"BF.RESERVE other 0.01 100", more_words::taken}},
     {"bf.scandump", {"BF.SCANDUMP a 0"}},
