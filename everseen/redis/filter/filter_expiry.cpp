@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
@@ -73,8 +74,8 @@ void expire_at(server_connections& connections, const std::string& name, const f
   for (int i = 0; i < most_expiry_attempts; ++i) {
     script_call call{&change_expiry(), {header, 0}, {header, job_keys::list(f.keys)}};
     call.arguments = {bytes_of(f.id), known.expiry_word, random_name(), end_text(when)};
-    const reply answer = run_script(connections, std::move(call));
-    switch (answer.text().front()) {
+    const reply outcome = run_script(connections, std::move(call));
+    switch (outcome.text().front()) {
       case 'K':
         return;
       case 'E':

@@ -155,13 +155,13 @@ std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch
 }
 
 tally mirrored_filter::check_in(server_connections& connections, const partition_batch& batch,
-                                const reply& answer, std::chrono::steady_clock::time_point asked) const {
+                                const reply& fields, std::chrono::steady_clock::time_point asked) const {
   partition_mirror& mirror = mirrors_[batch.partition];
   const std::scoped_lock order(mirror.order());
   if (mirror.is_empty())
     mirror.load(connections);
   else
-    mirror_set::take_end(connections, mirror, answer, asked);
+    mirror_set::take_end(connections, mirror, fields, asked);
   mirrors_.note_successor(mirror);
   return mirror.check(batch);
 }

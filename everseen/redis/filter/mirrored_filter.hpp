@@ -45,9 +45,9 @@ class mirrored_filter final : public sealable_filter {
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
   void require_life(server_connections& connections) const override { mirrors_.require_life(connections); }
   [[nodiscard]] std::optional<tally> check_unasked(const partition_batch& batch) const;
-  /// @param answer  the fields end and successor, as just read from the server
+  /// @param fields  end and successor, as just read from the server
   [[nodiscard]] tally check_in(server_connections& connections, const partition_batch& batch,
-                               const reply& answer, std::chrono::steady_clock::time_point asked) const;
+                               const reply& fields, std::chrono::steady_clock::time_point asked) const;
 
   mutable mirror_set mirrors_;
 };

@@ -216,19 +216,19 @@ void mirror_set::clear() {
   }
 }
 
-void mirror_set::take_end(server_connections& connections, partition_mirror& mirror, const reply& answer,
+void mirror_set::take_end(server_connections& connections, partition_mirror& mirror, const reply& fields,
                           std::chrono::steady_clock::time_point asked) {
-  if (answer[0].text() != to_text(mirror.position())) return mirror.read_on(connections);
+  if (fields[0].text() != to_text(mirror.position())) return mirror.read_on(connections);
   mirror.note_asked(asked);
-  mirror.note_successor(id_in_field(answer[1], mirror.place().key));
+  mirror.note_successor(id_in_field(fields[1], mirror.place().key));
 }
 
 void mirror_set::bring_up_to_date(server_connections& connections, partition_mirror& mirror) {
   if (mirror.is_empty()) return mirror.load(connections);
   const route destination = mirror.place();
   const auto asked = std::chrono::steady_clock::now();
-  const reply answer = ask_about(connections, destination, {"HMGET", destination.key, "end", "successor"});
-  take_end(connections, mirror, answer, asked);
+  const reply fields = ask_about(connections, destination, {"HMGET", destination.key, "end", "successor"});
+  take_end(connections, mirror, fields, asked);
 }
 
 }  // namespace everseen::redis

@@ -107,8 +107,8 @@ class mirror_set {
   /// Reads a locked mirror up to the end of its journal.    @throws  as partition_mirror::load
   static void bring_up_to_date(server_connections& connections, partition_mirror& mirror);
   /// The same for a loaded mirror, given the server's answer.
-  /// @param answer  the fields end and successor    @param asked  when the server was asked
-  static void take_end(server_connections& connections, partition_mirror& mirror, const reply& answer,
+  /// @param fields  end and successor    @param asked  when the server was asked
+  static void take_end(server_connections& connections, partition_mirror& mirror, const reply& fields,
                        std::chrono::steady_clock::time_point asked);
 
  private:

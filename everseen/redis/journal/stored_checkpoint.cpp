@@ -146,13 +146,13 @@ void empty_journal(server_connections& connections, const filter_identity& f, st
                      {std::string(fields[1].text()), to_text(begin), encode_manifest(f, partition, {}),
                       std::string(fields[0].text()), std::string(fields[4].text())}};
     std::ranges::move(strings_of(f, partition, checkpoint), std::back_inserter(call.keys));
-    const reply answer = run_script(connections, std::move(call));
-    if (answer[0].text() == "M") throw filter_is_gone(key);
-    if (answer[0].text() == "N") throw not_emptied(connections, f, partition);
-    if (answer[0].text() == "J")
+    const reply outcome = run_script(connections, std::move(call));
+    if (outcome[0].text() == "M") throw filter_is_gone(key);
+    if (outcome[0].text() == "N") throw not_emptied(connections, f, partition);
+    if (outcome[0].text() == "J")
       throw parameter_error(
           "a job of the filter was created meanwhile, so it cannot be reset; end the job first");
-    if (answer[0].text() == "K") return;
+    if (outcome[0].text() == "K") return;
   }
   throw backend_error("other clients add to " + key +
                       " faster than it can be emptied; try again when they add fewer keys");

@@ -210,8 +210,8 @@ succession decide_succession(server_connections& connections, const filter_ident
   const std::string key = old.keys.header();
   script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(id)}};
   call.on_replicas = true;
-  const reply answer = run_script(connections, std::move(call));
-  switch (answer.text().front()) {
+  const reply outcome = run_script(connections, std::move(call));
+  switch (outcome.text().front()) {
     case 'K':
       return succession::decided;
     case 'N':

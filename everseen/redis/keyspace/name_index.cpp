@@ -214,14 +214,14 @@ void name_index::note_removed(server_connections& connections, const image::filt
 name_index::moved name_index::move(server_connections& connections, std::string_view from,
                                    std::string_view new_name, const image::filter_id& id,
                                    const std::optional<image::filter_id>& instead_of) const {
-  const reply answer = run_script(connections, {&move_name(),
-                                                place_,
-                                                {place_.key, links_, gone_},
-                                                {std::string(from), std::string(new_name), bytes_of(id),
-                                                 instead_of ? bytes_of(*instead_of) : std::string()}});
-  if (answer.text() == "N") return moved::left;
-  if (answer.text() == "L") return moved::linked;
-  return answer.text() == "T" ? moved::taken : moved::done;
+  const reply outcome = run_script(connections, {&move_name(),
+                                                 place_,
+                                                 {place_.key, links_, gone_},
+                                                 {std::string(from), std::string(new_name), bytes_of(id),
+                                                  instead_of ? bytes_of(*instead_of) : std::string()}});
+  if (outcome.text() == "N") return moved::left;
+  if (outcome.text() == "L") return moved::linked;
+  return outcome.text() == "T" ? moved::taken : moved::done;
 }
 
 }  // namespace everseen::redis
