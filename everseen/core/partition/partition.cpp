@@ -17,6 +17,7 @@
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
+#include "everseen/core/kernel/first_touch.hpp"
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/partition/pending_keys.hpp"
@@ -289,6 +290,8 @@ void partition::fill_newest_layer(slice_state& slice, pending_keys& keys) {
       count = static_cast<std::size_t>(std::min<std::uint64_t>(keys.size(), room));
     }
     place_.expect_keys(id, layer.keys + count);
+    if (has_untouched_pages(layer.shape, layer.keys))
+      write_first(bits, layer.shape, keys.pending().first(count));
     layer.keys += keys.add(bits, layer.shape, count);
     place_.note_keys(id, layer.keys);
   }
@@ -312,7 +315,9 @@ void partition::insert(slice_state& slice, std::span<const digest> keys) {
     }
     const segment_id id = {number_, slice.index, static_cast<std::uint32_t>(slice.layers.size() - 1)};
     place_.expect_keys(id, layer.keys + count);
-    best_kernel().add(place_.at(id), layer.shape, keys.first(count), ignored.data());
+    std::byte* const bits = place_.at(id);
+    if (has_untouched_pages(layer.shape, layer.keys)) write_first(bits, layer.shape, keys.first(count));
+    best_kernel().add(bits, layer.shape, keys.first(count), ignored.data());
     layer.keys += count;
     place_.note_keys(id, layer.keys);
     keys = keys.subspan(count);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/kernel/first_touch.hpp"
 
 namespace everseen {
 
@@ -16,8 +17,7 @@ constexpr std::uint64_t huge_at_once_bytes = std::uint64_t{128} << 20;
 /// has room for. All others are faster in huge pages.
 std::uint64_t few_keys(const geometry& shape) noexcept {
   constexpr std::uint64_t page_bytes = 4096;
-  const unsigned touched = is_scattered(shape.layout) ? shape.probes : lines_per_key(shape.layout);
-  return shape.bytes / page_bytes / 8 / touched;
+  return shape.bytes / page_bytes / 8 / touched_lines(shape);
 }
 
 }  // namespace
