@@ -1,6 +1,8 @@
 // Values with windows and partitions: packed commands, and what happens to a value as a whole.
 
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/module/value_server.hpp"
+#include "test/support/small_pages.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -250,6 +253,32 @@ TEST_F(Value, ReadGivesTheBitsOfASegment) {
   }
   EXPECT_THAT(value.run({"EVERSEEN.READ", "f", "1", "0", "0", "1"}), StartsWith("-NOSEGMENT"));
   EXPECT_THAT(value.run({"EVERSEEN.READ", "f", "0", "9", "0", "1"}), StartsWith("-NOSEGMENT"));
+}
+
+std::int64_t page_faults_of(const redis_server& server) {
+  std::ifstream stat("/proc/" + field_of(server, "server", "process_id") + "/stat");
+  std::string word;
+  for (int i = 0; i < 10; ++i) stat >> word;  // minflt, of a program whose name has no blank
+  return std::stoll(word);
+}
+
+TEST_F(Value, HasOnePageFaultForEachPageThatItsKeysTouch) {
+  if (!test::can_write_first()) GTEST_SKIP() << "in this build";
+  stored_partition value(server_, "{f/0}",
+                         {.capacity = 8'000'000, .error_rate = never_wrong, .partitions = 1});
+  const packed_keys first{value.take(random_, 1)};
+  ASSERT_EQ(value.add(first), "0");
+  const auto pages = static_cast<std::int64_t>(value.state().segments.front().layer.shape.bytes / 4096);
+  ASSERT_GT(pages, 10'000);
+  const std::int64_t before = page_faults_of(server_);
+  std::vector<packed_keys> batches;
+  for (int i = 0; i < 4; ++i) {
+    batches.push_back({value.take(random_, 10'000)});
+    ASSERT_EQ(value.add(batches.back()), std::string(10'000, '0'));
+  }
+  const std::int64_t faults = page_faults_of(server_) - before;
+  EXPECT_LT(faults, pages + pages / 4) << "some are for requests and replies";
+  for (const packed_keys& each : batches) EXPECT_EQ(value.check(each), std::string(10'000, '1'));
 }
 
 TEST_F(Value, AbsentValueIsGone) {
