@@ -68,7 +68,7 @@ class counter {
  public:
   explicit counter(const dedup_options& options)
       : options_(options),
-        rule_({options.key, {}, {}, true, {}, options.header}),
+        rule_({.key = options.key, .null_is_key = true, .header = options.header, .form = options.form}),
         hash_(hash_kind::xxh3, random_hash_seed()) {}
 
   void take(const block& from, const std::string& input, dedup_result& result) {

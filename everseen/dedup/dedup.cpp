@@ -24,8 +24,8 @@
 
 namespace everseen {
 
-/// Whether the store failed. One that says that the filter is gone has answered: a failure of storage without an
-/// errno.
+/// Whether the store failed. One that says that the filter is gone has answered: a failure of storage without
+/// an errno.
 inline bool is_outage(const batch_failure& f) noexcept {
   return f.why == batch_failure::cause::backend || (f.why == batch_failure::cause::storage && f.code != 0);
 }

@@ -13,6 +13,7 @@
 #include "everseen/dedup/output.hpp"
 #include "everseen/dedup/record/block_reader.hpp"
 #include "everseen/dedup/record/field_rule.hpp"
+#include "everseen/dedup/record/key_form.hpp"
 #include "everseen/dedup/record/record_format.hpp"
 #include "everseen/dedup/time/time_reader.hpp"
 #include "everseen/filter/filter.hpp"
@@ -43,6 +44,7 @@ namespace everseen {
 struct dedup_options {
   record_format format;
   std::vector<field_rule> key;  ///< empty: the whole record; of several fields: event_rule
+  key_form form{};              ///< of the record, or of each field
   std::optional<field_rule> time;
   time_reader times{};  ///< reads that field
   /// Without `time`: the time of all records of a block, asked after the block has been read, by one thread

@@ -10,7 +10,12 @@ namespace everseen {
 keyed_block::keyed_block(const filter& seen, const dedup_options& options)
     : seen_(seen),
       options_(options),
-      rule_({options.key, options.time, {}, true, options.times, options.header}),
+      rule_({.key = options.key,
+             .time = options.time,
+             .null_is_key = true,
+             .times = options.times,
+             .header = options.header,
+             .form = options.form}),
       every_record_is_key_(rule_.whole_record_is_key() && seen.hash().takes_every_key()),
       wants_keys_(seen.stored().wants_keys()) {
   wanted_[static_cast<std::size_t>(options.wanted)] = true;

@@ -35,6 +35,7 @@ std::optional<crash_effect> parse_crash_effect(std::string_view word) {
 
 void declare_records(option_set& known, dedup_arguments& given) {
   declare_key(known, given.records);
+  declare_key_form(known, given.records);
   add_choice(known, "--missing-key", given.missing_key,
              {"fail|pass|drop", "what to do with a line that has no key, or no readable time", "fail"},
              parse_fate);
@@ -205,6 +206,7 @@ dedup_options dedup_options_of(const dedup_arguments& given, const std::optional
   options.format = given.records.format();
   event_shape shape = shape_of(given.records, header);
   options.key = std::move(shape.key);
+  options.form = shape.form;
   options.time = std::move(shape.time);
   options.times = std::move(shape.times);
   options.clock = [] {

@@ -33,6 +33,8 @@ key_source::key_source(const std::vector<std::string>& arguments, const record_o
   else if (!options.key.empty() || options.csv || options.header || options.delimiter)
     throw parameter_error(
         "--key, --csv, --header and --delimiter are about lines of the input; leave them out, or the keys");
+  std::string text;
+  for (std::string& key : arguments_) key = std::string(options_.form.of(key, text));
 }
 
 key_source::key_source(const std::string& path, const record_options& options) : options_(options) {
@@ -46,7 +48,8 @@ void key_source::read_lines(std::vector<std::string> paths) {
   watch_input(*lines_, options_);
   event_shape shape = shape_of(options_, options_.header ? lines_->header() : std::nullopt);
   shape.null_is_key = true;
-  if (!shape.key.empty() || !shape.header.empty()) rule_.emplace(std::move(shape));
+  if (!shape.key.empty() || !shape.header.empty() || !shape.form.is_identity())
+    rule_.emplace(std::move(shape));
 }
 
 std::optional<std::uint64_t> key_source::total_bytes() const noexcept {
@@ -162,6 +165,7 @@ void unfit_keys::raise_if_any() const {
 
 void declare_line_keys(option_set& known, record_options& into) {
   declare_key(known, into);
+  declare_key_form(known, into);
   add_option(known, "--missing-key", {"fail|drop", "what to do with a line that has no key", "fail"},
              [&into](std::string_view option, std::string_view word) {
                if (word != "fail" && word != "drop") refuse_choice(option, word, "fail|drop");

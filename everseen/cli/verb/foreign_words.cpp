@@ -102,14 +102,8 @@ constexpr auto options = std::to_array<foreign_option>({
     {"dedup", "--group",
      "lines stay in the order of the input, so they cannot be grouped; --count counts them"},
     {"dedup",
-     "-i -b --ignore-case --case-insensitive --ignore-leading-blanks --lower --lowercase --strip --trim "
-     "--normalize",
-     "keys are compared byte by byte; change the lines before, as in tr A-Z a-z < FILE | everseen dedup"},
-    {"dedup", "-f --skip-fields",
-     "fields are not skipped: --key names each one that is compared, as in --key 2 --key 3"},
-    {"dedup", "-s -w --skip-chars --check-chars",
-     "a key is a whole line or its fields (--key), not some of its characters; let cut -c take these out "
-     "before"},
+     "-b --case-insensitive --ignore-leading-blanks --lower --lowercase --strip --strip-blanks --normalize",
+     "--ignore-case and --trim say which letters and blanks of a key do not count"},
     // sort
     {"dedup",
      "-n -g -r -M -R --numeric-sort --general-numeric-sort --human-numeric-sort --month-sort --random-sort "

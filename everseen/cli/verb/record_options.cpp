@@ -86,6 +86,11 @@ std::string shown_records(const record_options& given) {
     text +=
         *given.delimiter == '\t' ? " --delimiter tab" : fmt::format(" --delimiter '{}'", *given.delimiter);
   for (const typed_field& field : given.key) text += fmt::format(" --key {}", field.text);
+  if (given.form.ignore_case) text += " --ignore-case";
+  if (given.form.trim) text += " --trim";
+  if (given.form.skip_fields > 0) text += fmt::format(" --skip-fields {}", given.form.skip_fields);
+  if (given.form.skip_chars > 0) text += fmt::format(" --skip-chars {}", given.form.skip_chars);
+  if (given.form.check_chars) text += fmt::format(" --check-chars {}", *given.form.check_chars);
   if (given.time) text += fmt::format(" --time {}", given.time->text);
   if (given.time_format) text += fmt::format(" --time-format '{}'", *given.time_format);
   if (given.time_zone) text += fmt::format(" --time-zone {}", given.time_zone->name());
@@ -113,6 +118,24 @@ void declare_key(option_set& known, record_options& into) {
              "the first line of the input names the fields; it is no record, and is put out first");
   add_switch(known, "--no-decompress", into.no_decompress,
              "do not decompress input that looks like gzip, zstd, bzip2, xz or lz4");
+}
+
+void declare_key_form(option_set& known, record_options& into) {
+  const auto count = [&known](const std::string& flags, const option_text& manual, auto keep) {
+    add_option(known, flags, manual, [keep](std::string_view option, std::string_view text) {
+      keep(static_cast<std::size_t>(parse_count(option, text, {0, 1'000'000})));
+    });
+  };
+  add_switch(known, "-i,--ignore-case", into.form.ignore_case,
+             "keys that differ in A to Z and a to z alone are one key; other letters stay different");
+  add_switch(known, "--trim", into.form.trim,
+             "spaces, tabs and carriage returns at both ends of a key do not count");
+  count("-f,--skip-fields", {"COUNT", "of each key, so many fields between blanks do not count, as of uniq"},
+        [&into](std::size_t n) { into.form.skip_fields = n; });
+  count("-s,--skip-chars", {"COUNT", "then so many characters do not count, either"},
+        [&into](std::size_t n) { into.form.skip_chars = n; });
+  count("-w,--check-chars", {"COUNT", "and of the rest only so many do"},
+        [&into](std::size_t n) { into.form.check_chars = n; });
 }
 
 void declare_time(option_set& known, record_options& into) {
@@ -221,6 +244,7 @@ event_shape shape_of(const record_options& given, const std::optional<std::strin
   event_shape shape;
   for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
   if (given.time) shape.time = parse_field(*given.time, fields);
+  shape.form = given.form;
   shape.header = header.value_or("");
   shape.times = time_reader(given.time_format.value_or(""), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together

@@ -24,6 +24,7 @@ struct typed_field {
 /// What the user said about the lines of the input.
 struct record_options {
   std::vector<typed_field> key{};  ///< empty: the whole line
+  key_form form{};
   std::optional<typed_field> time{};
   std::optional<std::string> time_format{};
   std::optional<everseen::time_zone> time_zone{};
@@ -47,6 +48,8 @@ struct record_options {
 /// --key, --key-field, --key-json, --delimiter, --csv, --header and --no-decompress. `into` must outlive the
 /// parsing.
 void declare_key(option_set& known, record_options& into);
+/// --ignore-case, --trim, --skip-fields, --skip-chars and --check-chars.
+void declare_key_form(option_set& known, record_options& into);
 /// --time, --time-field, --time-json, --time-format and --time-zone.
 void declare_time(option_set& known, record_options& into);
 

@@ -124,6 +124,8 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
     const auto key = key_of(*found);
     if (!key) return tl::unexpected(key.error());
     result.key = *key;
+  } else if (!shape_.form.is_identity()) {
+    result.key = shape_.form.of(record, form_text_);
   }
   if (time_) {
     const std::string_view text = (*found)[*time_];
@@ -143,11 +145,11 @@ tl::expected<std::string_view, record_fault> event_rule::key_of(values source) {
     if (source[field].data() == nullptr) return fault(record_fault::no_key, field);
     if (!shape_.null_is_key && is_json_null(source[field])) return fault(record_fault::null_key, field);
   }
-  if (key_.size() == 1) return source[key_.front()];
+  if (key_.size() == 1) return shape_.form.of(source[key_.front()], form_text_);
   key_text_.clear();
   for (std::size_t i = 0; i < key_.size(); ++i) {
     if (i > 0) key_text_ += between_fields;
-    append_key_field(source[key_[i]], key_text_);
+    append_key_field(shape_.form.of(source[key_[i]], form_text_), key_text_);
   }
   return key_text_;
 }

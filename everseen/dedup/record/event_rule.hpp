@@ -13,6 +13,7 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/dedup/record/field_reader.hpp"
 #include "everseen/dedup/record/field_rule.hpp"
+#include "everseen/dedup/record/key_form.hpp"
 #include "everseen/dedup/time/time_reader.hpp"
 
 namespace everseen {
@@ -45,13 +46,14 @@ struct event_shape {
   /// The line that names the fields; empty: none does. Where it occurs again, it is no record.
   std::string header{};
   std::optional<envelope_key> beside{};  ///< instead of `key`
+  key_form form{};                       ///< of the record, or of each field of `key`
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.
 ///
 /// A key of several fields has their values joined by a byte 0x1f; a 0x1f or a backslash in a value is
 /// escaped by a backslash, so that different keys stay different. A key of one field is its value,
-/// unchanged.
+/// unchanged unless there is a form.
 ///
 /// A counter's name is the number of its set and the values of its dimensions, with a tab before each value.
 /// Control bytes and backslashes in values are written \\xHH. A missing field counts as an empty value; a
@@ -94,7 +96,9 @@ class event_rule {
   void expect_quotes(bool any) noexcept { reader_.expect_quotes(any); }
 
   /// Whether read() is the identity, so that a caller may skip it.
-  [[nodiscard]] bool whole_record_is_key() const noexcept { return fields_.empty() && shape_.header.empty(); }
+  [[nodiscard]] bool whole_record_is_key() const noexcept {
+    return fields_.empty() && shape_.header.empty() && shape_.form.is_identity();
+  }
   [[nodiscard]] bool has_time() const noexcept { return time_.has_value(); }
 
  private:
@@ -132,6 +136,7 @@ class event_rule {
   std::vector<std::vector<placed_dimension>> sets_;
   field_reader reader_;
   std::string key_text_;
+  std::string form_text_;
   std::string counter_;
 };
 

@@ -1,5 +1,7 @@
 // Keys of lines for `everseen dedup`, and its handling of lines without a key.
 
+#include <utility>
+
 #include "test/cli/dedup/exact_dedup.hpp"
 #include "test/cli/shell.hpp"
 #include "test/support/text_files.hpp"
@@ -333,6 +335,39 @@ TEST_F(DedupKeys, PassesOrDropsLinesWithoutAKeyOnRequest) {
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key=fail", input), Complains(4, "line 1"));
   EXPECT_THAT(sh("everseen dedup --key-field 2 --missing-key skip", input),
               Complains(2, "--missing-key", "skip", "fail, pass, drop"));
+}
+
+// ---- what of a key counts
+
+TEST_F(DedupKeys, MayIgnoreCaseAndBlanks) {
+  const std::string input = "Alice\nalice \nBOB\n bob\nCarol\n";
+  EXPECT_THAT(sh("everseen dedup -i --trim", input), Prints("Alice\nBOB\nCarol\n"));
+  EXPECT_THAT(sh("everseen dedup -i", input), Prints(input));
+  EXPECT_THAT(sh("everseen dedup -i --trim -c", input),
+              Prints("      2 Alice\n      2 BOB\n      1 Carol\n"));
+  EXPECT_THAT(sh("everseen dedup -t , -k 2 -i", "1,Alice\n2,ALICE\n"), Prints("1,Alice\n"));
+}
+
+TEST_F(DedupKeys, SkipsAndChecksAsUniq) {
+  given("for i in $(seq 300); do echo \"$((i % 7)) $((i % 11))x $((i / 100))\"; done > f");
+  const std::pair<std::string, std::string> equal_keys_together[] = {
+      {"-f 1", "-k2"}, {"-f 2", "-k3"}, {"-s 2", "-t~ -k1.3"}, {"-w 3", "-t~ -k1.1,1.3"}};
+  for (const auto& [options, order] : equal_keys_together) {
+    given("LC_ALL=C sort -s " + order + " f > sorted");
+    EXPECT_THAT(sh("diff <(everseen dedup " + options + " sorted) <(LC_ALL=C uniq " + options + " sorted)"),
+                Prints(""))
+        << options;
+    EXPECT_THAT(sh("everseen dedup --repeated -q " + options + " sorted | wc -l"),
+                Output(testing::Not("0\n")))
+        << options;
+  }
+}
+
+TEST_F(DedupKeys, HaveOneFormForAllWhoUseAFilter) {
+  given("printf 'Alice\\n' | everseen dedup --filter f -i -q");
+  EXPECT_THAT(sh("everseen check f -i ALICE"), Prints("seen\talice\n"));
+  EXPECT_THAT(sh("everseen check f -i || true", "ALICE\nBob\n"), Prints("seen\talice\nfresh\tbob\n"));
+  EXPECT_THAT(sh("everseen add f --ignore-case BOB -q && everseen check f bob"), Prints("seen\tbob\n"));
 }
 
 }  // namespace
