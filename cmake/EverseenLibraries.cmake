@@ -74,6 +74,11 @@ endfunction()
 # that the targets would bring. OpenSSL's own configuration says which others its archive needs: in Debian 13 zlib and zstd.
 pkg_check_modules(everseen_crypto REQUIRED libcrypto)
 everseen_find_archives(EVERSEEN_WHOLE_ARCHIVES hiredis sodium ssl ${everseen_crypto_STATIC_LIBRARIES})
+# The packages whose licences go with it.
+set(EVERSEEN_WHOLE_PACKAGES libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libssl-dev libstdc++6 libgcc-s1)
+if("zstd" IN_LIST everseen_crypto_STATIC_LIBRARIES)
+  list(APPEND EVERSEEN_WHOLE_PACKAGES libzstd-dev zlib1g-dev)
+endif()
 function(everseen_link_whole target exports)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/everseen/static/older_glibc.cpp")
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:everseen_shared> "$<TARGET_FILE:everseen_library>"

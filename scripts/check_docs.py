@@ -32,7 +32,7 @@ SOURCE = re.compile(r"(?<![\w./*>$}-])(?!foo\.)((?:\w+/)*\w+\.(?:cpp|hpp))\b")
 OPENAPI = ROOT / "everseen/serve/api/openapi.json"
 OPENAPI_ZH = ROOT / "web/src/text/openapi_zh.json"
 
-COMMENTED = ("bench", "cmake", "dev", "everseen", "examples", "fuzz", "module", "packaging", "python", "scripts", "test")
+COMMENTED = ("bench", "cmake", "dev", "everseen", "examples", "fuzz", "java", "module", "packaging", "python", "scripts", "test")
 COMMENT = re.compile(r"(?:^|\s)(?://|#|\"\"\")(.*)")
 # A process is "it"; for the others there are "this many", "immediately" or "together", "indefinitely", "has ended", "except".
 FOREIGN = re.compile(r"\b(so many|at once|for ever|for once|is over|but for|who(?:m)?ever|somebody|he|him|his)\b", re.IGNORECASE)
