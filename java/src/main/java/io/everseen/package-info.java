@@ -15,9 +15,9 @@
  * <p>Stores are named by URLs: {@code mem:}, {@code file:DIRECTORY}, {@code redis://HOST:PORT}, {@code unix:/PATH},
  * {@code everseen://HOST:PORT} and more; the README of everseen has all of them, and their options.
  *
- * <p>Cost: in memory about 50 ns per key in batches of a few thousand keys, and some 200 ns for a single key; on a
- * server, a batch costs at least one round trip, so pass many keys per call. A batch takes memory for a copy of its
- * keys; keys in a direct {@link java.nio.ByteBuffer} are read where they are.
+ * <p>Cost: in memory 30 to 70 ns per key in batches of a few thousand keys, and about half a microsecond for a single
+ * key; on a server, a batch costs at least one round trip, so pass many keys per call. A batch takes memory for a copy
+ * of its keys; keys in a direct {@link java.nio.ByteBuffer} are read where they are.
  *
  * <p>Threads: any number may use one filter concurrently. A virtual thread occupies its carrier during a call.
  */
