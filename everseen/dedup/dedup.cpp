@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/outage.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/dedup/fault_point.hpp"
 #include "everseen/dedup/keyed_block.hpp"
@@ -23,12 +24,6 @@
 #include "everseen/filter/room.hpp"
 
 namespace everseen {
-
-/// Whether the store failed. One that says that the filter is gone has answered: a failure of storage without
-/// an errno.
-inline bool is_outage(const batch_failure& f) noexcept {
-  return f.why == batch_failure::cause::backend || (f.why == batch_failure::cause::storage && f.code != 0);
-}
 
 /// Whether a further request would fail, too, and keys of this one may be missing.
 inline bool ends_requests(const batch_failure& f) noexcept {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "everseen/serve/base/outage.hpp"
+#include "everseen/core/base/outage.hpp"
 
 namespace everseen::serve {
 

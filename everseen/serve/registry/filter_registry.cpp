@@ -12,8 +12,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/outage.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/serve/base/outage.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
 
 namespace everseen::serve {

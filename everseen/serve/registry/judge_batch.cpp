@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "everseen/serve/base/outage.hpp"
+#include "everseen/core/base/outage.hpp"
 #include "everseen/serve/registry/refusals.hpp"
 
 namespace everseen::serve {

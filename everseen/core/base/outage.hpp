@@ -2,10 +2,10 @@
 
 #include "everseen/core/base/error.hpp"
 
-namespace everseen::serve {
+namespace everseen {
 
-// Whether the store failed. A filter that is missing, expired, dropped or damaged is not an outage: the
-// store has answered.
+// Whether the store gave no answer. One that says that a filter is missing, expired, dropped or damaged has
+// answered.
 
 /// A storage_error without errno is about a filter that is gone or is being replaced.
 [[nodiscard]] inline bool is_outage(const error& why) noexcept {
@@ -18,4 +18,4 @@ namespace everseen::serve {
          (failure.why == batch_failure::cause::storage && failure.code != 0);
 }
 
-}  // namespace everseen::serve
+}  // namespace everseen
