@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/foreign/bitmap/family.hpp"
 #include "everseen/foreign/bitmap/redisson.hpp"
 
 #include "bench/support.hpp"
+#include "test/support/bits.hpp"
 
 namespace everseen::bench {
 namespace {

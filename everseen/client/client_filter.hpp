@@ -48,7 +48,6 @@ class client_filter final : public stored_filter {
   batch_result judge(std::span<const partition_batch> batches, bool adds) const;
   [[nodiscard]] std::optional<batch_failure> judge_all(std::span<const partition_batch> batches,
                                                        bool adds) const;
-  [[nodiscard]] std::optional<batch_failure> judge_one(const partition_batch& batch, bool adds) const;
   [[nodiscard]] remote_state known_state(std::uint32_t partition) const;
   [[nodiscard]] redis::reply next_chunk(std::uint32_t partition, std::int64_t iterator,
                                         std::size_t& bytes) const;

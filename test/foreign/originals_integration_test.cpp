@@ -10,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/hash/funnel.hpp"
 #include "everseen/foreign/bitmap/family.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
@@ -18,6 +17,7 @@
 #include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/support/base64.hpp"
+#include "test/support/bits.hpp"
 #include "test/support/model/guava_filter.hpp"
 #include "test/support/originals.hpp"
 #include "test/support/places.hpp"

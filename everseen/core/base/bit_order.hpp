@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,14 +12,6 @@
 /// (RedisBloom) or of a big-endian word (Guava). Their bit p is Redis's bit p ^ 7, or p ^ 63, of the same
 /// bytes.
 namespace everseen {
-
-[[nodiscard]] inline std::byte redis_mask(std::uint64_t position) noexcept {
-  return std::byte{0x80} >> (position % 8);
-}
-
-[[nodiscard]] inline bool test_bit(std::span<const std::byte> bits, std::uint64_t position) noexcept {
-  return (bits[position / 8] & redis_mask(position)) != std::byte{0};
-}
 
 /// Reverses the bits within each byte.
 [[nodiscard]] constexpr std::uint64_t bits_of_bytes_reversed(std::uint64_t word) noexcept {
@@ -42,20 +33,6 @@ inline void reverse_bits_of_bytes(std::span<const std::byte> from, std::span<std
   for (; position < from.size(); ++position)
     out[position] =
         static_cast<std::byte>(bits_of_bytes_reversed(std::to_integer<std::uint64_t>(from[position])));
-}
-
-/// @return whether it was 0
-inline bool set_bit(std::span<std::byte> bits, std::uint64_t position) noexcept {
-  const bool was_zero = !test_bit(bits, position);
-  bits[position / 8] |= redis_mask(position);
-  return was_zero;
-}
-
-[[nodiscard]] inline std::uint64_t count_bits(std::span<const std::byte> bits) noexcept {
-  std::uint64_t count = 0;
-  for (const std::byte each : bits)
-    count += static_cast<unsigned>(std::popcount(static_cast<unsigned char>(each)));
-  return count;
 }
 
 }  // namespace everseen

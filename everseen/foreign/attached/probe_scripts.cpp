@@ -57,10 +57,7 @@ script for_probes(std::string text, unsigned probes) {
 }  // namespace
 
 const script& for_any_probes::operator[](unsigned probes) const {
-  std::call_once(once_[probes], [&] {
-    all_[probes] = for_probes(text_, probes);
-    ++made_;
-  });
+  std::call_once(once_[probes], [&] { all_[probes] = for_probes(text_, probes); });
   return all_[probes];
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
-#include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -27,14 +25,11 @@ class for_any_probes {
 
   /// @pre 1 <= probes <= max_probes
   [[nodiscard]] const script& operator[](unsigned probes) const;
-  /// The number of versions generated so far.
-  [[nodiscard]] std::size_t made() const noexcept { return made_; }
 
  private:
   std::string text_;
   mutable std::array<std::once_flag, max_probes + 1> once_{};
   mutable std::array<script, max_probes + 1> all_{};
-  mutable std::atomic<std::size_t> made_ = 0;
 };
 
 namespace probe_scripts {

@@ -67,10 +67,6 @@ std::optional<image::filter_id> filter_directory::find(server_connections& conne
   return id && !has_expired(connections, *id) ? id : std::nullopt;
 }
 
-bool filter_directory::lists(server_connections& connections, std::string_view name) const {
-  return names_.find(connections, name).has_value();
-}
-
 /// Moves the expired filters out of these.
 name_index::entries filter_directory::take_expired(server_connections& connections,
                                                    name_index::entries& from) const {

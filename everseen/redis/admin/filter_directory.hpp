@@ -46,8 +46,6 @@ class filter_directory {
   [[nodiscard]] bool has(server_connections& connections, std::string_view name) const {
     return find(connections, name).has_value();
   }
-  /// The same, including an expired one.    @throws backend_error, format_error
-  [[nodiscard]] bool lists(server_connections& connections, std::string_view name) const;
   /// The names of filters that have not expired.    @throws backend_error
   [[nodiscard]] std::vector<std::string> names(server_connections& connections) const;
 

@@ -102,7 +102,6 @@ class session {
   void begin_transaction();
   /// Removes it.    @param command  for the refusal    @throws refusal  there is none
   [[nodiscard]] transaction end_transaction(std::string_view command);
-  [[nodiscard]] bool is_in_transaction() const noexcept { return transaction_.has_value(); }
 
  private:
   enum class next : std::uint8_t { go_on, stop };

@@ -87,7 +87,7 @@ class service {
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
 
   /// Counted since the start, for INFO.
-  struct counters {
+  struct {
     std::atomic<std::uint64_t> connections = 0;
     std::atomic<std::uint64_t> refused_connections = 0;
     std::atomic<std::uint64_t> commands = 0;
@@ -106,7 +106,7 @@ class service {
   }
 
   /// Can be changed at run time by CONFIG SET.
-  struct changeable {
+  struct {
     std::atomic<std::size_t> max_connections;
     std::atomic<std::int64_t> idle_timeout_s;
   } tunable;

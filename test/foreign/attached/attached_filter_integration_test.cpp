@@ -9,7 +9,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/foreign/guava/guava.hpp"
 #include "everseen/foreign/guava/guava_stream.hpp"

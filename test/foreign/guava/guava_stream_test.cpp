@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 
+#include "test/support/bits.hpp"
 #include "test/support/model/guava_filter.hpp"
 
 namespace everseen::foreign::guava {

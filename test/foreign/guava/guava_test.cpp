@@ -8,11 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 
 #include "test/support/binomial.hpp"
+#include "test/support/bits.hpp"
 #include "test/support/model/guava_filter.hpp"
 
 namespace everseen::foreign::guava {

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
+
+#include "test/support/bits.hpp"
 
 namespace everseen::foreign::guava {
 

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/foreign_positions.hpp"
 #include "everseen/core/spec/growth.hpp"
+
+#include "test/support/bits.hpp"
 
 namespace everseen::redisbloom {
 
