@@ -49,7 +49,7 @@ class stopped_import {
   stopped_import(const serving& server, int first_key) : proxy_(port_of(server)), first_key_(first_key) {
     constexpr std::size_t longer_than_the_header = 6'000;
     proxy_.hold_after(cutting_proxy::direction::to_server, longer_than_the_header);
-    running_ = std::thread([this] { said_ = refusal([&] { import_into(*place_, spec_, first_key_); }); });
+    running_ = std::thread([this] { refusal_ = refusal([&] { import_into(*place_, spec_, first_key_); }); });
     while (!proxy_.holds()) std::this_thread::sleep_for(1ms);
   }
   ~stopped_import() {
@@ -59,7 +59,7 @@ class stopped_import {
   std::string release() {
     proxy_.release();
     running_.join();
-    return said_;
+    return refusal_;
   }
   [[nodiscard]] bool is_whole(const filter& f) const {
     for (int key = 0; key < 1'000; ++key)
@@ -72,7 +72,7 @@ class stopped_import {
   cutting_proxy proxy_;
   const int first_key_;
   const std::shared_ptr<store> place_ = store_through(proxy_);
-  std::string said_{};
+  std::string refusal_{};
   std::thread running_{};
 };
 
@@ -102,8 +102,8 @@ TEST(ClientRestore, ImportThatTheServerHasDiscardedSaysSo) {
 }
 
 TEST(ClientRestore, FilterIsCopiedBetweenServersInPieces) {
-  const serving from, to;
-  const auto source = store_of(from), target = store_of(to);
+  const serving from, destination;
+  const auto source = store_of(from), target = store_of(destination);
   filter f("f",
            source->create("f", make_spec({.capacity = 20'000'000, .error_rate = 1e-6, .partitions = 1})));
   EXPECT_EQ(f.add("a"), verdict::fresh);
@@ -138,13 +138,13 @@ TEST(ClientRestore, FilterIsImportedOverALinkThatIsCutAgainAndAgain) {
 TEST(ClientRestore, FilterIsImportedWhereverItsAnswersAreCut) {
   const serving server;
   const spec s = make_spec({.capacity = 10'000, .error_rate = 1e-6, .partitions = 2});
-  for (std::size_t at = 0; at < 150; at += 5) {
+  for (std::size_t bytes = 0; bytes < 150; bytes += 5) {
     cutting_proxy proxy(port_of(server));
     const auto target = store_through(proxy);
-    proxy.cut_after(cutting_proxy::direction::to_client, at);
+    proxy.cut_after(cutting_proxy::direction::to_client, bytes);
     import_into(*target, s, 0);
     const filter f("f", store_of(server)->open("f", access::read));
-    for (int key = 0; key < 1'000; ++key) ASSERT_TRUE(f.may_contain(std::to_string(key))) << at;
+    for (int key = 0; key < 1'000; ++key) ASSERT_TRUE(f.may_contain(std::to_string(key))) << bytes;
     store_of(server)->drop("f");
   }
 }

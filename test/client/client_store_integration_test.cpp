@@ -314,7 +314,7 @@ TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
   int steps = 0;
   for (const direction towards : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += towards == direction::to_server ? 13 : 1) {
+    for (std::size_t bytes = 0; cut && !HasFailure(); bytes += towards == direction::to_server ? 13 : 1) {
       const event_time when(3s * ++steps);
       const auto first = random.take(1);
       auto keys = random.take(20);
@@ -322,11 +322,11 @@ TEST(ClientStore, BatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
       const auto filter = place->open("f", access::write);
       answered(add_keys(*model, first, when));
       ASSERT_TRUE(add_keys(*filter, first, when).result);
-      proxy.cut_after(towards, at);
+      proxy.cut_after(towards, bytes);
       const auto got = add_keys(*filter, keys, when);
       ASSERT_TRUE(got.result) << got.result.error().message;
       EXPECT_EQ(got.verdicts, add_keys(*model, keys, when).verdicts)
-          << "cut after " << at << (towards == direction::to_server ? " to the server" : " to the client");
+          << "cut after " << bytes << (towards == direction::to_server ? " to the server" : " to the client");
       cut = proxy.has_cut();
     }
   }
@@ -358,13 +358,13 @@ TEST(ClientStore, LongBatchCutAnywhereGetsTheAnswerOfAnUndisturbedOne) {
 class restarting final : public retry_policy {
  public:
   explicit restarting(serving& server) : server_(server) {}
-  bool tries_again(const outage& now) override {
+  bool tries_again(const outage& trouble) override {
     const std::scoped_lock alone(lock_);
     if (!std::exchange(has_restarted_, true)) {
       server_.kill();
       server_.start();
     }
-    return now.lasted < 10s;
+    return trouble.lasted < 10s;
   }
   void on_recovered() override {}
   /// From another thread. Does nothing to a server that was restarted.
@@ -454,7 +454,7 @@ TEST(ClientStore, KilledServerCausesNoWrongVerdict) {
 /// Waits for a server that restarts.
 class patient final : public retry_policy {
  public:
-  bool tries_again(const outage& now) override { return now.lasted < 20s; }
+  bool tries_again(const outage& trouble) override { return trouble.lasted < 20s; }
   void on_recovered() override {}
 };
 

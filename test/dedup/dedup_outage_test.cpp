@@ -29,9 +29,9 @@ class failing_filter : public stored_filter {
  public:
   explicit failing_filter(std::shared_ptr<stored_filter> below) : below_(std::move(below)) {}
 
-  void fail_calls(int from, int to, batch_failure::cause why = batch_failure::cause::backend) {
+  void fail_calls(int from, int end, batch_failure::cause why = batch_failure::cause::backend) {
     from_ = from;
-    to_ = to;
+    end_ = end;
     why_ = why;
   }
   [[nodiscard]] int calls() const noexcept { return calls_; }
@@ -39,7 +39,7 @@ class failing_filter : public stored_filter {
   [[nodiscard]] const spec& get_spec() const noexcept override { return below_->get_spec(); }
   batch_result add(std::span<const partition_batch> batches) override {
     const int call = calls_++;
-    if (call < from_ || call >= to_) return below_->add(batches);
+    if (call < from_ || call >= end_) return below_->add(batches);
     batch_failure failure{why_, "the store is away", {}};
     for (const partition_batch& b : batches) {
       const std::size_t half = b.out.size() / 2;
@@ -66,7 +66,7 @@ class failing_filter : public stored_filter {
   std::shared_ptr<stored_filter> below_;
   std::atomic<int> calls_{0};
   int from_ = 0;
-  int to_ = 0;
+  int end_ = 0;
   batch_failure::cause why_ = batch_failure::cause::backend;
 };
 
@@ -150,11 +150,11 @@ TEST(DedupOutage, PassedDropsNothingAndCountsUnansweredRecords) {
             static_cast<std::ptrdiff_t>(one.result.verdicts.fresh + one.result.verdicts.unknown));
   // Every line of the undisturbed result is present.
   const std::string wanted = undisturbed(text);
-  for (std::size_t at = 0; at < wanted.size();) {
-    const std::size_t end = wanted.find('\n', at) + 1;
-    const std::string line = wanted.substr(at, end - at);
+  for (std::size_t begin = 0; begin < wanted.size();) {
+    const std::size_t end = wanted.find('\n', begin) + 1;
+    const std::string line = wanted.substr(begin, end - begin);
     EXPECT_TRUE(written.starts_with(line) || written.find('\n' + line) != std::string::npos) << line;
-    at = end;
+    begin = end;
   }
 }
 

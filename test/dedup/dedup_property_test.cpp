@@ -26,13 +26,13 @@ std::string random_text(char separator, std::int64_t width_ms) {
   const auto universe = *rc::gen::element<std::size_t>(1, 10, 1000);
   const bool damaged = *rc::gen::arbitrary<bool>();
   std::string text;
-  std::int64_t now = 0;
+  std::int64_t time = 0;
   for (std::size_t i = 0; i < records; ++i) {
     text += random.word() % 40 == 0 ? "" : std::to_string(random.word() % universe);
     if (!damaged || random.word() % 30 != 0) {
-      now += static_cast<std::int64_t>(random.word() % 40);
+      time += static_cast<std::int64_t>(random.word() % 40);
       const auto back = static_cast<std::int64_t>(random.word() % static_cast<std::uint64_t>(2 * width_ms));
-      const std::int64_t when = random.word() % 5 == 0 ? now - back : now;
+      const std::int64_t when = random.word() % 5 == 0 ? time - back : time;
       text += '\t' + std::to_string(1'000'000'000'000 + when);
       if (random.word() % 4 == 0) text += '\t' + std::string(random.word() % 90, 'x');
     }

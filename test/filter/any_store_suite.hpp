@@ -95,8 +95,8 @@ inline void expect_copy(std::vector<copied_segment> copy, const std::vector<copi
   EXPECT_EQ(copy, original);
 }
 
-inline void restore_into(store& to, std::string_view name, const stored_filter& from) {
-  const auto target = to.begin_restore(name, from.get_spec());
+inline void restore_into(store& place, std::string_view name, const stored_filter& from) {
+  const auto target = place.begin_restore(name, from.get_spec());
   for (const copied_segment& segment : segments_of(from))
     std::memcpy(target->add_segment(segment.id, segment.layer).data(), segment.bits.data(),
                 segment.bits.size());
@@ -315,12 +315,12 @@ TEST_P(AnyStore, WindowForgetsAndJudgesAsTheSetDoes) {
   random_digests source(5);
   std::vector<digest> old = source.take(100);
   for (int step = 0; step < 40; ++step) {
-    const event_time now = at(step * 7s);
-    both.add(source.take(60), now);
-    both.add(old, now);
-    both.add(source.take(20), now - 25s);
-    both.add(source.take(5), now - 200s);
-    both.check(old, now);
+    const event_time time = at(step * 7s);
+    both.add(source.take(60), time);
+    both.add(old, time);
+    both.add(source.take(20), time - 25s);
+    both.add(source.take(5), time - 200s);
+    both.check(old, time);
   }
   both.expect_error_rate();
   EXPECT_LE(both.filter().state(0).slices.size(), 4u);
@@ -391,9 +391,9 @@ TEST_P(AnyStore, ExportedStreamImportsAsTheSameFilter) {
         p, [&](const auto& id, const auto& layer, auto bits) { out.segment(id, layer, bits); });
   out.finish();
 
-  image::stream_reader in([rest = std::span(stream)](std::span<std::byte> to) mutable {
-    const std::size_t n = std::min(to.size(), rest.size());
-    std::memcpy(to.data(), rest.data(), n);
+  image::stream_reader in([rest = std::span(stream)](std::span<std::byte> buffer) mutable {
+    const std::size_t n = std::min(buffer.size(), rest.size());
+    std::memcpy(buffer.data(), rest.data(), n);
     rest = rest.subspan(n);
     return n;
   });

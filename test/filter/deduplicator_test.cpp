@@ -27,12 +27,12 @@ class Deduplicator : public testing::Test {
   std::unique_ptr<deduplicator> start(const char* job = "count") {
     return std::make_unique<deduplicator>(filter("clicks", store_->open("clicks", access::write)), job);
   }
-  static std::vector<verdict> claim(deduplicator& by, std::vector<std::string_view> keys,
+  static std::vector<verdict> claim(deduplicator& claimant, std::vector<std::string_view> keys,
                                     std::uint64_t first) {
     std::vector<std::uint64_t> positions;
     for (std::size_t i = 0; i < keys.size(); ++i) positions.push_back(first + i);
     std::vector<verdict> out(keys.size());
-    EXPECT_TRUE(by.claim("log", {keys, positions}, out));
+    EXPECT_TRUE(claimant.claim("log", {keys, positions}, out));
     return out;
   }
   template <typename Call>

@@ -49,10 +49,10 @@ void expect_strangers_within(const filter& f, double rate, std::span<const event
   std::vector<verdict> out(strangers);
   const std::uint64_t wrong = f.may_contain_digests(keys, out, time)->seen;
   EXPECT_LE(wrong, binomial_bound(strangers, rate)) << "of " << strangers << " at " << rate;
-  const double now = f.info().error_rate_now;
-  EXPECT_LE(now, rate);
-  EXPECT_LE(wrong, binomial_bound(strangers, now)) << "more than the formulas predict";
-  EXPECT_GE(wrong, binomial_floor(strangers, now)) << "fewer than the formulas predict";
+  const double estimate = f.info().error_rate_now;
+  EXPECT_LE(estimate, rate);
+  EXPECT_LE(wrong, binomial_bound(strangers, estimate)) << "more than the formulas predict";
+  EXPECT_GE(wrong, binomial_floor(strangers, estimate)) << "fewer than the formulas predict";
 }
 
 struct promise {
@@ -121,13 +121,13 @@ TEST_P(ErrorRateInAWindow, HoldsOverAllLiveSlices) {
     std::uint64_t wrong = 0;
     std::uint64_t added = 0;
     for (int slice = 0; slice < 7; ++slice) {  // the first two expire
-      const event_time now(std::chrono::milliseconds(100 * slice + 50));
-      wrong += add_new(f, source, times * capacity / slices, {&now, 1});
+      const event_time time(std::chrono::milliseconds(100 * slice + 50));
+      wrong += add_new(f, source, times * capacity / slices, {&time, 1});
       added += times * capacity / slices;
     }
     EXPECT_EQ(f.info().partitions.front().slices.size(), slices + 1) << "all possible slices are live";
-    const event_time now(std::chrono::milliseconds(650));
-    expect_strangers_within(f, p.error_rate, {&now, 1});
+    const event_time time(std::chrono::milliseconds(650));
+    expect_strangers_within(f, p.error_rate, {&time, 1});
     EXPECT_LE(wrong, binomial_bound(added, p.error_rate));
   }
 }

@@ -386,8 +386,8 @@ TEST(Filter, ThrowsTheErrorOfASingleKey) {
 TEST(Filter, RefusesTimesFurtherAheadOfTheClockThanASlice) {
   const auto ten_minutes = window_spec{std::chrono::minutes(10)};
   filter f = create("mem:", "f", {.capacity = 1000, .window = ten_minutes});
-  const event_time now = wall_clock();
-  const std::array times = {now, now + std::chrono::minutes(2)};
+  const event_time today = wall_clock();
+  const std::array times = {today, today + std::chrono::minutes(2)};
   const std::array<std::string_view, 2> keys = {"a", "b"};
   std::array<verdict, 2> out{};
   EXPECT_THROW((void)f.add(keys, out, times), parameter_error);
@@ -398,9 +398,9 @@ TEST(Filter, RefusesTimesFurtherAheadOfTheClockThanASlice) {
   EXPECT_THROW((void)f.add("a", event_time::max()), parameter_error);
   EXPECT_THROW((void)f.may_contain("a", times[1]), parameter_error);
   EXPECT_EQ(f.info().keys, 0U) << "not even the keys of today are added";
-  EXPECT_EQ(f.add("a", now), fresh);
-  EXPECT_EQ(f.add("b", now + std::chrono::seconds(59)), fresh) << "within a slice";
-  EXPECT_EQ(f.add("a", now), seen) << "which does not make the present late";
+  EXPECT_EQ(f.add("a", today), fresh);
+  EXPECT_EQ(f.add("b", today + std::chrono::seconds(59)), fresh) << "within a slice";
+  EXPECT_EQ(f.add("a", today), seen) << "which does not make the present late";
 }
 
 TEST(Filter, FollowsAClockOfItsOwner) {

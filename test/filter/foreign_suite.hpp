@@ -23,49 +23,49 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 /// Numbers as text, some of them twice: every funnel accepts them.
-inline std::vector<std::string> numbers(int from, int to) {
+inline std::vector<std::string> numbers(int from, int end) {
   std::vector<std::string> all;
-  for (int i = from; i < to; ++i) all.push_back(std::to_string((i * 7919) % (to - from / 2)));
+  for (int i = from; i < end; ++i) all.push_back(std::to_string((i * 7919) % (end - from / 2)));
   return all;
 }
 
 /// Clients that judge do not compare a key with the bits of others in its batch: such a false positive is
 /// fresh there. So they get the keys one by one, as the original does.
-inline std::vector<verdict> add_all(filter& to, const std::vector<std::string>& keys) {
+inline std::vector<verdict> add_all(filter& target, const std::vector<std::string>& keys) {
   const std::vector<std::string_view> views(keys.begin(), keys.end());
   std::vector<verdict> verdicts(keys.size());
   const std::size_t batch = judged_by == judge_kind::client ? 1 : keys.size();
   for (std::size_t from = 0; from < keys.size(); from += batch) {
     const batch_result done =
-        to.add(std::span(views).subspan(from, batch), std::span(verdicts).subspan(from, batch));
+        target.add(std::span(views).subspan(from, batch), std::span(verdicts).subspan(from, batch));
     if (!done) done.error().raise();
   }
   return verdicts;
 }
 
-inline std::vector<verdict> put_all(foreign::guava::filter& to, funnel_kind funnel,
+inline std::vector<verdict> put_all(foreign::guava::filter& target, funnel_kind funnel,
                                     const std::vector<std::string>& keys) {
   std::vector<verdict> verdicts;
   std::string element;
   for (const std::string& key : keys) {
     apply_funnel(funnel, key, element);
-    verdicts.push_back(to.add(element) ? verdict::fresh : verdict::seen);
+    verdicts.push_back(target.add(element) ? verdict::fresh : verdict::seen);
   }
   return verdicts;
 }
 
-inline std::vector<verdict> add_all(redisbloom::chain& to, const std::vector<std::string>& keys) {
+inline std::vector<verdict> add_all(redisbloom::chain& target, const std::vector<std::string>& keys) {
   std::vector<verdict> verdicts;
-  for (const std::string& key : keys) verdicts.push_back(to.add(key));
+  for (const std::string& key : keys) verdicts.push_back(target.add(key));
   return verdicts;
 }
 
-inline filter opened(store& in, std::string_view name, access how = access::write) {
-  return {std::string(name), in.open(name, how)};
+inline filter opened(store& in, std::string_view name, access mode = access::write) {
+  return {std::string(name), in.open(name, mode)};
 }
 
 struct guava_kind {
-  strategy how;
+  strategy algorithm;
   funnel_kind funnel;
 };
 
@@ -74,15 +74,15 @@ inline constexpr guava_kind guava_kinds[] = {
     {strategy::mitz_64, funnel_kind::chars}, {strategy::mitz_64, funnel_kind::int32},
     {strategy::mitz_32, funnel_kind::int64}, {strategy::mitz_64, funnel_kind::int64}};
 
-inline std::string name_of(strategy how, funnel_kind funnel) {
-  return std::string(to_string(funnel)) + (how == strategy::mitz_32 ? "32" : "64");
+inline std::string name_of(strategy algorithm, funnel_kind funnel) {
+  return std::string(to_string(funnel)) + (algorithm == strategy::mitz_32 ? "32" : "64");
 }
 
 // Promise: a filter of Guava continues bit for bit, in every store (foreign-filters, Imported filters).
 TEST_P(AnyStore, ContinuesAFilterOfGuavaBitForBit) {
-  for (const auto& [how, funnel] : guava_kinds) {
-    const std::string name = name_of(how, funnel);
-    foreign::guava::filter theirs(foreign::guava::smallest(how, 1'000, 0.01));
+  for (const auto& [algorithm, funnel] : guava_kinds) {
+    const std::string name = name_of(algorithm, funnel);
+    foreign::guava::filter theirs(foreign::guava::smallest(algorithm, 1'000, 0.01));
     put_all(theirs, funnel, numbers(0, 400));
     import_guava(*store_, name, pipe_of(stream_of(theirs)), {funnel, 1'000});
     filter ours = opened(*store_, name);
@@ -93,14 +93,14 @@ TEST_P(AnyStore, ContinuesAFilterOfGuavaBitForBit) {
 }
 
 TEST_P(AnyStore, CreatesTheFilterThatGuavaWouldCreate) {
-  for (const auto& [how, funnel] : guava_kinds) {
-    const std::string name = name_of(how, funnel);
+  for (const auto& [algorithm, funnel] : guava_kinds) {
+    const std::string name = name_of(algorithm, funnel);
     const spec planned =
         store_->plan({.capacity = 5'000,
                       .error_rate = 0.001,
-                      .layout = how == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64,
+                      .layout = algorithm == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64,
                       .funnel = funnel});
-    foreign::guava::filter theirs(foreign::guava::smallest(how, 5'000, 0.001));
+    foreign::guava::filter theirs(foreign::guava::smallest(algorithm, 5'000, 0.001));
     filter ours(name, store_->create(name, planned));
     EXPECT_TRUE(exported_guava(ours) == stream_of(theirs));
     EXPECT_EQ(add_all(ours, numbers(0, 3'000)), put_all(theirs, funnel, numbers(0, 3'000)));

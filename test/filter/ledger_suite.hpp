@@ -17,9 +17,9 @@ class AnyLedger : public AnyStore {
     return spec_of({.capacity = capacity, .error_rate = 1e-12});
   }
 
-  claimed claim(ledger& by, std::span<const event> events, std::uint64_t settled = 0,
+  claimed claim(ledger& job, std::span<const event> events, std::uint64_t settled = 0,
                 std::string_view lane = "clicks/0") {
-    return claim_events(by, filter_->get_spec(), {lane, settled}, events);
+    return claim_events(job, filter_->get_spec(), {lane, settled}, events);
   }
 
   /// Like a new process: no state of the old one remains.
@@ -363,7 +363,7 @@ TEST_P(AnyLedger, IsExactThroughAnyCrash) {
     if (dice.word() % 8 == 0) {
       job = begin_again();
       const auto reached = job->checkpoints();
-      for (auto& [each, of] : lanes) of.next = reached.contains(each) ? reached.at(each).position : 0;
+      for (auto& [each, entry] : lanes) entry.next = reached.contains(each) ? reached.at(each).position : 0;
     }
     if (lane.next == lane.events.size()) continue;
     const std::size_t n = std::min<std::size_t>(1 + dice.word() % 60, lane.events.size() - lane.next);
@@ -371,10 +371,10 @@ TEST_P(AnyLedger, IsExactThroughAnyCrash) {
     const claimed got = claim(*job, some, lane.settled, name);
     ASSERT_TRUE(got.result) << got.result.error().message;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t at = lane.next + i;
-      if (at == lane.first.size())
+      const std::size_t position = lane.next + i;
+      if (position == lane.first.size())
         lane.first += exact_set.insert({some[i].key.low, some[i].key.high}).second ? '0' : '1';
-      ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, lane.first[at])) << name << ' ' << at;
+      ASSERT_EQ(text_of({got.verdicts[i]}), std::string(1, lane.first[position])) << name << ' ' << position;
     }
     lane.next += n;
     if (dice.word() % 4 == 0) {

@@ -60,11 +60,11 @@ TEST_P(AnyStoreLife, OldNameOfARenamedFilterIsFreeForAnother) {
 TEST_P(AnyStoreLife, FilterRenamedManyTimesGetsItsFirstNameBack) {
   create("a", {.capacity = 100}, {"x"});
   int times = 0;
-  for (const auto& [from, to] : {std::pair{"a", "b"}, {"b", "c"}, {"c", "a"}, {"a", "b"}}) {
-    store_->rename(from, to, refuse);
-    EXPECT_THAT(store_->list(), ElementsAre(to));
-    EXPECT_EQ(add_one(to, "x"), verdict::seen);
-    EXPECT_EQ(add_one(to, "new " + std::to_string(++times)), verdict::fresh);
+  for (const auto& [from, new_name] : {std::pair{"a", "b"}, {"b", "c"}, {"c", "a"}, {"a", "b"}}) {
+    store_->rename(from, new_name, refuse);
+    EXPECT_THAT(store_->list(), ElementsAre(new_name));
+    EXPECT_EQ(add_one(new_name, "x"), verdict::seen);
+    EXPECT_EQ(add_one(new_name, "new " + std::to_string(++times)), verdict::fresh);
   }
   store_->drop("b");
   EXPECT_THAT(store_->list(), IsEmpty());
@@ -99,9 +99,10 @@ TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
   create("new");
   create("other");
   store_->link("old", "new", {});
-  for (const auto& [from, to] : {std::pair{"old", "b"}, {"new", "b"}, {"other", "old"}, {"other", "new"}})
-    EXPECT_THAT(refusal([&] { store_->rename(from, to, replace); }), HasSubstr("link --off new"))
-        << from << to;
+  for (const auto& [from, new_name] :
+       {std::pair{"old", "b"}, {"new", "b"}, {"other", "old"}, {"other", "new"}})
+    EXPECT_THAT(refusal([&] { store_->rename(from, new_name, replace); }), HasSubstr("link --off new"))
+        << from << new_name;
   EXPECT_THAT(store_->list(), ElementsAre("new", "old", "other"));
   store_->unlink("new");
   EXPECT_NO_THROW(store_->rename("old", "b", replace));
@@ -110,10 +111,10 @@ TEST_P(AnyStoreLife, LinkedFilterKeepsItsName) {
 // Promise: EXPIRE and its kin end filters at their time, in every store (operations, Bloom commands).
 TEST_P(AnyStoreLife, FilterEndsAtItsTimeAndNotBefore) {
   using std::chrono::floor;
-  const auto now = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
+  const auto clock = [] { return floor<std::chrono::milliseconds>(std::chrono::system_clock::now()); };
   create("a", {.capacity = 100}, {"x"});
   EXPECT_EQ(store_->facts("a").expires_at, std::nullopt);
-  const event_time later = now() + 1h;
+  const event_time later = clock() + 1h;
   expire_at("a", later);
   EXPECT_EQ(store_->facts("a").expires_at, later);
   expire_at("a", later - 10min);
@@ -124,11 +125,11 @@ TEST_P(AnyStoreLife, FilterEndsAtItsTimeAndNotBefore) {
   EXPECT_EQ(store_->facts("a").expires_at, std::nullopt);
   EXPECT_EQ(add_one("a", "x"), verdict::seen);
 
-  const event_time soon = now() + 1'500ms;
+  const event_time soon = clock() + 1'500ms;
   expire_at("a", soon);
   EXPECT_EQ(add_one("a", "y"), verdict::fresh);
   const auto open = store_->open("a", access::write);
-  while (now() <= soon + 50ms) std::this_thread::sleep_for(10ms);
+  while (clock() <= soon + 50ms) std::this_thread::sleep_for(10ms);
   EXPECT_FALSE(add_keys(*open, random_digests(1).take(3)).result) << "clients that have it open get an error";
   EXPECT_FALSE(check_keys(*open, random_digests(1).take(3)).result);
   EXPECT_FALSE(store_->exists("a"));

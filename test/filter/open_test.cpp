@@ -14,8 +14,8 @@ TEST(Open, NamesTheNearestFilterAndCreatesNone) {
   const auto place = open_store("mem:");
   (void)open_or_create(*place, "clicks");
   (void)open_or_create(*place, "visits");
-  for (const access how : {access::read, access::write})
-    EXPECT_EQ(test::message_of<no_filter>([&] { (void)open(*place, "clikcs", how); }),
+  for (const access mode : {access::read, access::write})
+    EXPECT_EQ(test::message_of<no_filter>([&] { (void)open(*place, "clikcs", mode); }),
               "there is no filter named 'clikcs'; did you mean 'clicks'?");
   EXPECT_EQ(test::message_of<no_filter>([&] { (void)open(*place, "orders"); }),
             "there is no filter named 'orders'; everseen list shows those that there are, everseen create "

@@ -99,8 +99,8 @@ TEST(Threads, RotateAWindowConcurrently) {
       threads.emplace_back([&] {
         std::vector<verdict> out(all.size());
         for (int ms = 0; ms < 3000; ms += 50) {
-          const event_time now{std::chrono::milliseconds(ms)};
-          const batch_result result = f.add_digests(all, out, {&now, 1});
+          const event_time time{std::chrono::milliseconds(ms)};
+          const batch_result result = f.add_digests(all, out, {&time, 1});
           ASSERT_TRUE(result);
           fresh += result->fresh;
           static_cast<void>(f.info());

@@ -30,15 +30,15 @@ std::string answers(const guava::filter& asked, const std::string& prefix, std::
   return text;
 }
 
-guava::filter filter_for(guava::strategy how, const nlohmann::json& row) {
-  return guava::filter(guava::smallest(how, row["expectedInsertions"], row["fpp"]));
+guava::filter filter_for(guava::strategy algorithm, const nlohmann::json& row) {
+  return guava::filter(guava::smallest(algorithm, row["expectedInsertions"], row["fpp"]));
 }
 
 /// Adds the strings of the recorded run. Returns the result of each put().
-std::string add_strings(guava::filter& to) {
+std::string add_strings(guava::filter& target) {
   const auto keys = vectors("guava")["keys"];
   std::string returned;
-  for (const auto& row : keys) returned += to.add(row["key"].get<std::string>()) ? '1' : '0';
+  for (const auto& row : keys) returned += target.add(row["key"].get<std::string>()) ? '1' : '0';
   return returned;
 }
 

@@ -38,15 +38,15 @@ void add_to_both(filter& ours, Theirs& theirs, const std::vector<std::string>& k
 }
 
 RC_GTEST_PROP(ForeignProperty, AFilterOfGuavaIsTheSameWhereverItsKeysAreAdded, ()) {
-  const auto how = *rc::gen::element(strategy::mitz_32, strategy::mitz_64);
+  const auto algorithm = *rc::gen::element(strategy::mitz_32, strategy::mitz_64);
   const auto capacity = *rc::gen::inRange<std::uint64_t>(1, 500);
   const double rate = *rc::gen::element(0.4, 0.1, 0.03, 1e-3, 1e-9);
-  const auto put = [](foreign::guava::filter& to, const std::string& key) {
-    return to.add(key) ? verdict::fresh : verdict::seen;
+  const auto put = [](foreign::guava::filter& target, const std::string& key) {
+    return target.add(key) ? verdict::fresh : verdict::seen;
   };
   const auto store = open_store("mem:");
-  foreign::guava::filter theirs(foreign::guava::smallest(how, capacity, rate));
-  const layout_kind layout = how == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
+  foreign::guava::filter theirs(foreign::guava::smallest(algorithm, capacity, rate));
+  const layout_kind layout = algorithm == strategy::mitz_32 ? layout_kind::guava32 : layout_kind::guava64;
   filter first("a",
                store->create("a", store->plan({.capacity = capacity, .error_rate = rate, .layout = layout})));
   add_to_both(first, theirs, some_keys(), put);
@@ -68,7 +68,7 @@ RC_GTEST_PROP(ForeignProperty, AChainOfRedisBloomIsTheSameWhereverItsKeysAreAdde
   if (asked.expansion == 1) asked.capacity += 20;
   const auto store = open_store("mem:");
   auto theirs = redisbloom::chain::reserve(asked);
-  const auto add = [](redisbloom::chain& to, const std::string& key) { return to.add(key); };
+  const auto add = [](redisbloom::chain& target, const std::string& key) { return target.add(key); };
   filter first("a", store->create("a", store->plan({.capacity = asked.capacity,
                                                     .error_rate = asked.error_rate,
                                                     .layout = layout_kind::redisbloom,

@@ -25,9 +25,9 @@ class DeferredLedger : public testing::Test {
               if (before != description) throw parameter_error("begun with " + before);
             }};
   }
-  std::string verdicts_of(ledger& by, std::uint64_t from, std::size_t count) {
+  std::string verdicts_of(ledger& job, std::uint64_t from, std::size_t count) {
     const auto events = test::new_events(keys, from, count);
-    return test::text_of(test::claim_events(by, seen->get_spec(), {"lane", 0}, events).verdicts);
+    return test::text_of(test::claim_events(job, seen->get_spec(), {"lane", 0}, events).verdicts);
   }
 
   std::shared_ptr<store> place = open_store("mem:");

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 class EventClock : public testing::Test {
  protected:
   EventClock() {
-    options_.clock = [this] { return now_; };
+    options_.clock = [this] { return time_; };
   }
   static spec windowed() {
     spec s = make_spec({.capacity = 100, .seed = hash_seed{}, .partitions = 1});
@@ -25,14 +25,14 @@ class EventClock : public testing::Test {
     return s;
   }
   /// Reads one event and claims it.
-  verdict judge(event_reader& by, ledger& book) {
+  verdict judge(event_reader& reader, ledger& book) {
     std::string line = std::to_string(next_);
     line.append(block_reader::padding, ' ');
     source_batch records;
     records.lane = "lane";
     records.records.push_back({std::string_view(line).substr(0, std::to_string(next_).size()), next_});
     records.next = ++next_;
-    const event_batch read = by.read(std::move(records));
+    const event_batch read = reader.read(std::move(records));
     verdict told = verdict::unknown;
     std::uint8_t before = 0;
     const claim_batch batch{{0, read.digests, read.times, {&told, 1}}, read.positions, {}, {&before, 1}};
@@ -40,7 +40,7 @@ class EventClock : public testing::Test {
     return told;
   }
 
-  event_time now_{1'700'000'000s};
+  event_time time_{1'700'000'000s};
   event_reader::options options_{};
   memory_store place_{};
   filter seen_{"f", place_.create("f", windowed())};
@@ -53,7 +53,7 @@ class EventClock : public testing::Test {
 TEST_F(EventClock, SetBackMakesNoEventLate) {
   event_reader reader(event_shape{}, seen_, options_);
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
-    now_ += jump;
+    time_ += jump;
     EXPECT_EQ(judge(reader, *book_), verdict::fresh) << jump.count();
   }
 }
@@ -62,7 +62,7 @@ TEST_F(EventClock, SetBackMakesNoEventLate) {
 // times).
 TEST_F(EventClock, SetBackBetweenTwoRunsMakesNoEventLate) {
   for (const auto jump : {0h, 9h, -9h, -30h, 2h}) {
-    now_ += jump;
+    time_ += jump;
     event_reader reader(event_shape{}, seen_, options_);
     EXPECT_EQ(judge(reader, *book_), verdict::fresh) << jump.count();
   }

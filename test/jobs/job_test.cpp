@@ -171,7 +171,7 @@ class Job : public testing::Test {
     return run(from, std::move(o));
   }
   job_result run(source& from, job_options o = options()) {
-    job work({seen, *book, from, &to}, std::move(o));
+    job work({seen, *book, from, &target}, std::move(o));
     work.run();
     return work.result();
   }
@@ -179,12 +179,12 @@ class Job : public testing::Test {
   std::shared_ptr<store> place = open_store("mem:");
   filter seen{"f", place->create("f", place->plan({.capacity = 1000, .error_rate = 1e-12}))};
   std::unique_ptr<ledger> book = seen.stored().open_ledger("job", "what it does");
-  list_sink to;
+  list_sink target;
 };
 
 TEST_F(Job, WritesEachFreshEventOnceAndInOrder) {
   const job_result result = run({"a", "b", "a", "c", "c"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c"));
   EXPECT_EQ(result.verdicts, (tally{.fresh = 3, .seen = 2}));
   EXPECT_EQ(result.events, 5U);
 }
@@ -199,14 +199,14 @@ TEST_F(Job, ReportsSettlementsToTheSourceAndTheSinksNote) {
   EXPECT_EQ(again.begun_with.at("list").position, 30U);
   EXPECT_EQ(again.begun_with.at("list").note, "note");
   EXPECT_EQ(again.begun_with.count("> list"), 0U);
-  EXPECT_EQ(to.begun_with, "3");
+  EXPECT_EQ(target.begun_with, "3");
 }
 
 TEST_F(Job, SkipsSettledEventsThatTheSourceReturnsAgain) {
   run({"a", "b", "c"});
   const job_result result = run({"a", "b", "c", "a", "d"});
   EXPECT_EQ(result.events, 2U);
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d"));
 }
 
 // Promise: fail ends the job, and the next run loses and doubles nothing (streams, Outages).
@@ -214,11 +214,11 @@ TEST_F(Job, EndsAtAnOutageAndLosesAndDoublesNothing) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
   list_source from({"a", "b", "c", "d", "e"});
-  job work({seen, away, from, &to}, options());
+  job work({seen, away, from, &target}, options());
   EXPECT_THROW(work.run(), backend_error);
-  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b"));
   run({"a", "b", "c", "d", "e"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e"));
 }
 
 // Promise: pass loses no event (streams, Outages).
@@ -228,9 +228,9 @@ TEST_F(Job, ContinuesThroughAnOutageWithoutLosingAnything) {
   list_source from({"a", "b", "c", "d", "e", "f", "a"});
   job_options o = options();
   o.on_outage = job_options::outage::pass;
-  job work({seen, away, from, &to}, std::move(o));
+  job work({seen, away, from, &target}, std::move(o));
   work.run();
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_GE(work.result().verdicts.unknown, 2U);
   EXPECT_EQ(work.result().passed->message, "the server is away");
   EXPECT_EQ(from.account, 70U);
@@ -242,12 +242,12 @@ TEST_F(Job, RecordsHowToIdentifyABatchBeforeClaimingIt) {
       5};  // 1: the sink's first note, 2 and 3: the first two, 4: how to identify the last, 5: its claim
   list_source from({"a", "b", "c"});
   from.how_to_tell_the_last = "how";
-  job work({seen, away, from, &to}, options());
+  job work({seen, away, from, &target}, options());
   EXPECT_THROW(work.run(), backend_error);
   EXPECT_EQ(book->checkpoints().at("list").position, 20U);
   EXPECT_EQ(book->checkpoints().at("list").note, "how");
   run({"a", "b", "c"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c"));
 }
 
 /// A ledger in which another worker settles a lane, once, just before this worker settles.
@@ -285,22 +285,25 @@ class contested_ledger final : public ledger {
 /// A ledger whose server is replaced by one with less data, after it has settled something in a lane.
 class replaced_ledger final : public ledger {
  public:
-  replaced_ledger(ledger& first, ledger& then) : now_(&first), then_(then) {}
+  replaced_ledger(ledger& first, ledger& then) : current_(&first), then_(then) {}
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
-    return now_->claim(from, batches);
+    return current_->claim(from, batches);
   }
   bool settle(std::span<const checkpoint> reached) override {
-    const bool done = now_->settle(reached);
-    if (std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; })) now_ = &then_;
+    const bool done = current_->settle(reached);
+    if (std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; }))
+      current_ = &then_;
     return done;
   }
-  std::map<std::string, checkpoint, std::less<>> checkpoints() const override { return now_->checkpoints(); }
-  const std::string& description() const noexcept override { return now_->description(); }
-  job_size size() const override { return now_->size(); }
-  void visit_counters(const counter_visitor& visit) const override { now_->visit_counters(visit); }
+  std::map<std::string, checkpoint, std::less<>> checkpoints() const override {
+    return current_->checkpoints();
+  }
+  const std::string& description() const noexcept override { return current_->description(); }
+  job_size size() const override { return current_->size(); }
+  void visit_counters(const counter_visitor& visit) const override { current_->visit_counters(visit); }
 
  private:
-  ledger* now_;
+  ledger* current_;
   ledger& then_;
 };
 
@@ -316,8 +319,8 @@ std::string put_into_a_file(store& place, job_options o, std::optional<std::uint
   contested.other_settles = other_settles;
   contested.loses_an_answer = loses_an_answer;
   list_source from({"a", "b", "c", "d", "e", "f"});
-  file_sink to(path, [] { return std::string("job"); });
-  job work({fresh, contested, from, &to}, std::move(o));
+  file_sink target(path, [] { return std::string("job"); });
+  job work({fresh, contested, from, &target}, std::move(o));
   work.run();
   EXPECT_EQ(from.account, 60U);
   EXPECT_EQ(real->checkpoints().at("list").position, std::max<std::uint64_t>(60, other_settles.value_or(0)));
@@ -353,7 +356,7 @@ TEST_F(Job, EndsWhereTheLedgerLostAcknowledgedData) {
     if (left > 0) then->settle(std::vector<checkpoint>{{"list", left, "old"}});
     replaced_ledger replaced(*first, *then);
     list_source from({"a", "b", "c", "d"});
-    job work({seen, replaced, from, &to}, options());
+    job work({seen, replaced, from, &target}, options());
     EXPECT_THROW(work.run(), format_error);
     EXPECT_EQ(from.account, 20U);
     EXPECT_EQ(then->checkpoints().count("> list"), 0U);
@@ -378,13 +381,13 @@ TEST_F(Job, SettlesAllEventsBeforeAnInvalidRecord) {
   job_options o = options();
   o.events.key = {{field_rule::kind::delimited, 2, ',', {}}};
   list_source from({"1,a", "2,b", "3,c", "bad", "5,d"});
-  job work({seen, *book, from, &to}, o);
+  job work({seen, *book, from, &target}, o);
   EXPECT_THROW(work.run(), format_error);
-  EXPECT_THAT(to.lines, ElementsAre("1,a", "2,b", "3,c"));
+  EXPECT_THAT(target.lines, ElementsAre("1,a", "2,b", "3,c"));
   EXPECT_EQ(from.account, 30U);
   o.reading.on_bad = bad_events::skip;
   EXPECT_EQ(run({"1,a", "2,b", "3,c", "bad", "5,d"}, o).bad, 1U);
-  EXPECT_THAT(to.lines, ElementsAre("1,a", "2,b", "3,c", "5,d"));
+  EXPECT_THAT(target.lines, ElementsAre("1,a", "2,b", "3,c", "5,d"));
 }
 
 TEST_F(Job, EndsInOrderWhenItIsStopped) {
@@ -392,10 +395,10 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
   from.never_ends = true;
   job* running = nullptr;
   job_options o = options();
-  o.progress = [&](const job_result& now) {
-    if (now.events == 3) running->stop();
+  o.progress = [&](const job_result& result) {
+    if (result.events == 3) running->stop();
   };
-  job work({seen, *book, from, &to}, std::move(o));
+  job work({seen, *book, from, &target}, std::move(o));
   running = &work;
   work.run();
   EXPECT_EQ(from.account, 30U);
@@ -405,13 +408,13 @@ TEST_F(Job, EndsInOrderWhenItIsStopped) {
 // Otherwise a group would give its lanes to others, and refuse its last settlement.
 TEST_F(Job, KeepsASourceAliveThatHasEndedUntilAllIsSettled) {
   list_source from({"a", "b"});
-  to.when_committing = [&] {
+  target.when_committing = [&] {
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (!from.kept_alive && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
   };
   run(from);
   EXPECT_TRUE(from.kept_alive);
-  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b"));
 }
 
 // Promise: nothing is claimed after abandoned events (streams, The life of a job).
@@ -419,14 +422,14 @@ TEST_F(Job, StoppedInAnOutageClaimsNothingAfterAbandonedEvents) {
   distant_ledger away(*book);
   away.away_at = {4};  // 1: the sink's first note, 2: a claim, 3: its settlement
   list_source from({"a", "b", "c", "d", "e", "f", "g", "h"});
-  job work({seen, away, from, &to}, options());
+  job work({seen, away, from, &target}, options());
   away.when_away = [&] { work.stop(); };
   work.run();
-  EXPECT_THAT(to.lines, ElementsAre("a", "b"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b"));
   EXPECT_EQ(from.account, 20U);
   EXPECT_TRUE(from.finished);
   run({"a", "b", "c", "d", "e", "f", "g", "h"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
 }
 
 TEST_F(Job, SettlesSoonerWhereManyEventsAreUnsettled) {
@@ -434,7 +437,7 @@ TEST_F(Job, SettlesSoonerWhereManyEventsAreUnsettled) {
   o.settle_every = std::chrono::hours(1);
   o.most_unsettled = 4;
   run({"a", "b", "c", "d", "e", "f", "g", "h", "i"}, o);
-  EXPECT_EQ(to.commits, 4);  // where it begins, four, four more, and the rest
+  EXPECT_EQ(target.commits, 4);  // where it begins, four, four more, and the rest
 }
 
 TEST_F(Job, SettlesTheEndOfALaneImmediately) {
@@ -447,11 +450,11 @@ TEST_F(Job, SettlesTheEndOfALaneImmediately) {
   o.progress = [&](const job_result&) {
     if (from.account == 37) running->stop();
   };
-  job work({seen, *book, from, &to}, std::move(o));
+  job work({seen, *book, from, &target}, std::move(o));
   running = &work;
   work.run();
-  EXPECT_EQ(to.commits, 2) << "at the beginning and at the end";
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(target.commits, 2) << "at the beginning and at the end";
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c"));
 }
 
 /// Such as the marks of transactions in a topic.
@@ -472,22 +475,22 @@ TEST_F(Job, SettlesALaneThatMovesWithoutRecords) {
   run(from);
   EXPECT_EQ(from.account, 20U);
   EXPECT_EQ(book->checkpoints().at("list").position, 20U);
-  EXPECT_THAT(to.lines, IsEmpty());
+  EXPECT_THAT(target.lines, IsEmpty());
 }
 
 // Promise: nothing is settled with a sink that failed halfway (streams, The life of a job).
 TEST_F(Job, SettlesNothingWithASinkThatFailedHalfway) {
   job_options o = options();
   o.settle_every = std::chrono::hours(1);
-  to.breaks_at = "d";
+  target.breaks_at = "d";
   list_source from({"a", "b", "c", "d", "e"});
-  job work({seen, *book, from, &to}, o);
+  job work({seen, *book, from, &target}, o);
   EXPECT_THROW(work.run(), storage_error);
   EXPECT_EQ(from.account, 0U);
-  to.breaks_at = "\n";
-  to.take_back();
+  target.breaks_at = "\n";
+  target.take_back();
   run({"a", "b", "c", "d", "e"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e"));
 }
 
 TEST_F(Job, EndsWhereItCannotWriteSeenEvents) {
@@ -498,14 +501,14 @@ TEST_F(Job, EndsWhereItCannotWriteSeenEvents) {
   o.settle_every = std::chrono::hours(1);
   o.seen_to = &aside;
   list_source from({"a", "b", "c", "a", "e"});
-  job work({seen, *book, from, &to}, o);
+  job work({seen, *book, from, &target}, o);
   EXPECT_THROW(work.run(), storage_error);
   ::close(full);
-  EXPECT_EQ(to.settled, 2U);
+  EXPECT_EQ(target.settled, 2U);
   EXPECT_EQ(from.account, 20U);
-  to.take_back();
+  target.take_back();
   run({"a", "b", "c", "a", "e"});
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "e"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "e"));
 }
 
 // Promise: a lane that returns to a worker is put once (streams, Several workers).
@@ -515,7 +518,7 @@ TEST_F(Job, LaneThatReturnsIsPutOnce) {
   list_source from({"a", "b", "c", "d", "e", "f"});
   from.again_at = 4;
   EXPECT_EQ(run(from, o).verdicts, (tally{.fresh = 6}));
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_EQ(from.account, 60U);
 }
 
@@ -527,9 +530,9 @@ TEST_F(Job, LaneThatReturnsDuringAnOutageIsPutOnce) {
   o.on_outage = job_options::outage::pass;
   list_source from({"a", "b", "c", "d", "e", "f"});
   from.again_at = 4;
-  job work({seen, away, from, &to}, o);
+  job work({seen, away, from, &target}, o);
   work.run();
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_EQ(from.account, 60U);
 }
 
@@ -539,9 +542,9 @@ TEST_F(Job, FullFilterEndsItAfterTheLastEventWithRoom) {
   filter small{"small", place->create("small", s)};
   const auto its_book = small.stored().open_ledger("job", "what it does");
   list_source from({"a", "b", "a", "c", "d", "e"}, 6);
-  job work({small, *its_book, from, &to}, options());
+  job work({small, *its_book, from, &target}, options());
   EXPECT_THROW(work.run(), full_error);
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c"));
   EXPECT_EQ(from.account, 40U);
 }
 
@@ -551,9 +554,9 @@ TEST_F(Job, PassesEventsWhenTheStoreCannotReturnCheckpoints) {
   job_options o = options();
   o.on_outage = job_options::outage::pass;
   list_source from({"a", "b", "c", "d", "a"});
-  job work({seen, away, from, &to}, std::move(o));
+  job work({seen, away, from, &target}, std::move(o));
   work.run();
-  EXPECT_THAT(to.lines, ElementsAre("a", "b", "c", "d", "a"));  // nothing was claimed of the first two
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "a"));  // nothing was claimed of the first two
   EXPECT_EQ(work.result().verdicts.unknown, 2U);
   EXPECT_EQ(from.account, 50U);
 }
@@ -562,9 +565,9 @@ TEST_F(Job, DoesNotPassEventsWhenTheSinkFails) {
   run({"a"});
   job_options o = options();
   o.on_outage = job_options::outage::pass;
-  to.commit_fails = true;
+  target.commit_fails = true;
   list_source from({"a", "b", "c"});
-  job work({seen, *book, from, &to}, o);
+  job work({seen, *book, from, &target}, o);
   EXPECT_THROW(work.run(), backend_error);
   EXPECT_EQ(from.account, 0U);
 }
@@ -583,7 +586,7 @@ TEST_F(Job, AbandonsALaneOfAnotherWorker) {
   } from;
   EXPECT_EQ(run(from).events, 0U);
   EXPECT_EQ(from.given_up, 3U);
-  EXPECT_THAT(to.lines, IsEmpty());
+  EXPECT_THAT(target.lines, IsEmpty());
 }
 
 }  // namespace

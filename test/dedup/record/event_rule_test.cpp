@@ -106,8 +106,8 @@ TEST(EventRule, NamesTheFaultyField) {
     const std::size_t size = record.size();
     record.append(block_reader::padding, '"');
     EXPECT_FALSE(rule.read(std::string_view(record).substr(0, size)));
-    const auto at = rule.at_fault();
-    return at.field + (at.value.data() == nullptr ? "" : "=" + std::string(at.value));
+    const auto fault = rule.at_fault();
+    return fault.field + (fault.value.data() == nullptr ? "" : "=" + std::string(fault.value));
   };
   EXPECT_EQ(refuse(R"({"id":1,"time":"noon"})"), "/time=noon");
   EXPECT_EQ(refuse(R"({"time":1})"), "/id");

@@ -40,10 +40,10 @@ TEST(RecordEnds, FindsASeparatorAtEveryPlaceOfEveryLength) {
   for (std::size_t length = 0; length <= 300; ++length) {
     std::vector<char> text(length, 'x');
     ASSERT_THAT(find({text.data(), length}, '\n'), ElementsAre()) << length;
-    for (std::size_t at = 0; at < length; ++at) {
-      text[at] = '\n';
-      ASSERT_THAT(find({text.data(), length}, '\n'), ElementsAre(at)) << length;
-      text[at] = 'x';
+    for (std::size_t position = 0; position < length; ++position) {
+      text[position] = '\n';
+      ASSERT_THAT(find({text.data(), length}, '\n'), ElementsAre(position)) << length;
+      text[position] = 'x';
     }
   }
 }

@@ -46,8 +46,8 @@ TEST(GuavaStream, HasBitPWhereRedisHasBitPXor63) {
 }
 
 TEST(GuavaStream, IsReadAndWrittenBack) {
-  for (const strategy how : {strategy::mitz_32, strategy::mitz_64}) {
-    filter f(smallest(how, 1'000, 0.01));
+  for (const strategy algorithm : {strategy::mitz_32, strategy::mitz_64}) {
+    filter f(smallest(algorithm, 1'000, 0.01));
     for (int i = 0; i < 1'000; ++i) f.add(std::to_string(i));
     const bytes stream = encode(f);
     EXPECT_EQ(encode(decode(stream)), stream);

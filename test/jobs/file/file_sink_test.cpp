@@ -31,16 +31,16 @@ class FileSink : public testing::Test {
   static std::string of_another() { return "of another"; }
   /// Leaves the state of a job that is killed when `b` is settled in the ledger and not in the file.
   /// @return the note in the ledger
-  [[nodiscard]] std::string killed_before_it_shows_b(const file_sink::mark& of,
+  [[nodiscard]] std::string killed_before_it_shows_b(const file_sink::mark& owner,
                                                      const std::string& b = "b") const {
-    file_sink to(path(), of);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
-    settle(to);
-    put(to, {{b, verdict::fresh}});
-    return to.commit({});
+    file_sink output(path(), owner);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
+    settle(output);
+    put(output, {{b, verdict::fresh}});
+    return output.commit({});
   }
-  static void put(sink& to, const std::vector<std::pair<std::string, verdict>>& events,
+  static void put(sink& output, const std::vector<std::pair<std::string, verdict>>& events,
                   std::uint64_t position = 0, const std::string& lane = "a") {
     source_batch batch;
     batch.lane = lane;
@@ -49,12 +49,12 @@ class FileSink : public testing::Test {
       batch.records.push_back({bytes, position++});
       verdicts.push_back(v);
     }
-    to.put({batch, verdicts, {}});
+    output.put({batch, verdicts, {}});
   }
   /// As a job does.
-  static std::string settle(sink& to) {
-    std::string note = to.commit({});
-    to.settled();
+  static std::string settle(sink& output) {
+    std::string note = output.commit({});
+    output.settled();
     return note;
   }
   [[nodiscard]] std::size_t files() const {
@@ -67,23 +67,23 @@ class FileSink : public testing::Test {
 };
 
 TEST_F(FileSink, WritesFreshAndUnknownRecords) {
-  file_sink to(path(), mine);
-  to.begin("");
-  put(to, {{"a", verdict::fresh}, {"b", verdict::seen}, {"c", verdict::unknown}, {"d", verdict::late}});
-  settle(to);
+  file_sink output(path(), mine);
+  output.begin("");
+  put(output, {{"a", verdict::fresh}, {"b", verdict::seen}, {"c", verdict::unknown}, {"d", verdict::late}});
+  settle(output);
   EXPECT_EQ(text(), "a\nc\n");
 }
 
 // Promise: the file contains settled lines and nothing else (streams, Files).
 TEST_F(FileSink, ShowsSettledLinesAndNothingElse) {
   {
-    file_sink to(path(), mine);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
+    file_sink output(path(), mine);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
     EXPECT_EQ(text(), "");
-    static_cast<void>(to.commit({}));
+    static_cast<void>(output.commit({}));
     EXPECT_EQ(text(), "");
-    to.settled();
+    output.settled();
     EXPECT_EQ(text(), "a\n");
   }
   EXPECT_EQ(files(), 1U);
@@ -93,12 +93,12 @@ TEST_F(FileSink, DiscardsUnsettledLinesAndKeepsEarlierContent) {
   std::ofstream(path()) << "before\n";
   std::string note;
   {
-    file_sink to(path(), mine);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
-    note = settle(to);
-    put(to, {{"lost in a crash", verdict::fresh}});
-    static_cast<void>(to.commit({}));
+    file_sink output(path(), mine);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
+    note = settle(output);
+    put(output, {{"lost in a crash", verdict::fresh}});
+    static_cast<void>(output.commit({}));
   }
   file_sink again(path(), mine);
   again.begin(note);
@@ -111,13 +111,13 @@ TEST_F(FileSink, DiscardsUnsettledLinesAndKeepsEarlierContent) {
 TEST_F(FileSink, ShowsLinesThatWereSettledBeforeACrash) {
   std::string note;
   {
-    file_sink to(path(), mine);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
-    settle(to);
-    put(to, {{"b", verdict::fresh}});
-    note = to.commit({});  // the answer to its settlement is lost, and more is put
-    put(to, {{"c", verdict::fresh}});
+    file_sink output(path(), mine);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
+    settle(output);
+    put(output, {{"b", verdict::fresh}});
+    note = output.commit({});  // the answer to its settlement is lost, and more is put
+    put(output, {{"c", verdict::fresh}});
   }
   EXPECT_EQ(text(), "a\n");
   std::ofstream(path(), std::ios::app) << 'b';  // the crash occurred while it was shown
@@ -131,10 +131,10 @@ TEST_F(FileSink, ShowsLinesThatWereSettledBeforeACrash) {
 TEST_F(FileSink, KeepsDataThatOthersHaveAppendedSince) {
   std::string note;
   {
-    file_sink to(path(), mine);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
-    note = settle(to);
+    file_sink output(path(), mine);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
+    note = settle(output);
   }
   std::ofstream(path(), std::ios::app) << "of another job\n";
   {
@@ -151,34 +151,34 @@ TEST_F(FileSink, KeepsDataThatOthersHaveAppendedSince) {
 
 // Promise: a worker takes back what another worker has settled, and keeps the rest (streams, Files).
 TEST_F(FileSink, LeavesLinesThatAnotherWorkerHasSettled) {
-  file_sink to(path(), mine);
-  to.begin("");
-  put(to, {{"a", verdict::fresh}});
-  const std::string note = settle(to);
-  put(to, {{"b", verdict::fresh}, {"c", verdict::fresh}, {"d", verdict::fresh}}, 10);
-  put(to, {{"e", verdict::fresh}}, 10, "another lane");
-  put(to, {{"f", verdict::fresh}, {"g", verdict::fresh}}, 20);
-  static_cast<void>(to.commit({}));
-  to.leave_settled(note, {{"a", {"a", 12}}});
+  file_sink output(path(), mine);
+  output.begin("");
+  put(output, {{"a", verdict::fresh}});
+  const std::string note = settle(output);
+  put(output, {{"b", verdict::fresh}, {"c", verdict::fresh}, {"d", verdict::fresh}}, 10);
+  put(output, {{"e", verdict::fresh}}, 10, "another lane");
+  put(output, {{"f", verdict::fresh}, {"g", verdict::fresh}}, 20);
+  static_cast<void>(output.commit({}));
+  output.leave_settled(note, {{"a", {"a", 12}}});
   EXPECT_EQ(text(), "a\n");
-  static_cast<void>(to.commit({}));
-  to.leave_settled(note, {{"a", {"a", 21}}, {"another lane", {"another lane", 9}}});
-  put(to, {{"h", verdict::fresh}}, 30);
-  const std::string last = settle(to);
+  static_cast<void>(output.commit({}));
+  output.leave_settled(note, {{"a", {"a", 21}}, {"another lane", {"another lane", 9}}});
+  put(output, {{"h", verdict::fresh}}, 30);
+  const std::string last = settle(output);
   EXPECT_EQ(text(), "a\ne\ng\nh\n");
   EXPECT_TRUE(last.starts_with("8 "));
 }
 
 TEST_F(FileSink, ShowsSettledLinesAfterALostAnswer) {
-  file_sink to(path(), mine);
-  to.begin("");
-  put(to, {{"a", verdict::fresh}, {"b", verdict::fresh}}, 10);
-  const std::string unheard = to.commit({});
-  put(to, {{"c", verdict::fresh}, {"d", verdict::fresh}}, 12);
-  static_cast<void>(to.commit({}));
-  to.leave_settled(unheard, {{"a", {"a", 13}}});
+  file_sink output(path(), mine);
+  output.begin("");
+  put(output, {{"a", verdict::fresh}, {"b", verdict::fresh}}, 10);
+  const std::string unheard = output.commit({});
+  put(output, {{"c", verdict::fresh}, {"d", verdict::fresh}}, 12);
+  static_cast<void>(output.commit({}));
+  output.leave_settled(unheard, {{"a", {"a", 13}}});
   EXPECT_EQ(text(), "a\nb\n");
-  settle(to);
+  settle(output);
   EXPECT_EQ(text(), "a\nb\nd\n");
 }
 
@@ -192,8 +192,8 @@ TEST_F(FileSink, RefusesAFileThatLostSettledLines) {
 }
 
 TEST_F(FileSink, CreatesNoFileInPlaceOfAMissingOne) {
-  file_sink to(path(), mine);
-  EXPECT_THROW(to.begin("10 10:0"), parameter_error);
+  file_sink output(path(), mine);
+  EXPECT_THROW(output.begin("10 10:0"), parameter_error);
   EXPECT_FALSE(std::filesystem::exists(path()));
   EXPECT_THROW(file_sink nowhere(path() + "/in/no/directory", mine), storage_error);
 }
@@ -202,10 +202,10 @@ TEST_F(FileSink, CreatesNoFileInPlaceOfAMissingOne) {
 TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
   std::string note;
   {
-    file_sink to(path(), mine);
-    to.begin("");
-    put(to, {{std::string(5'000, 'a'), verdict::fresh}});
-    note = settle(to);
+    file_sink output(path(), mine);
+    output.begin("");
+    put(output, {{std::string(5'000, 'a'), verdict::fresh}});
+    note = settle(output);
   }
   const std::string others = std::string(5'000, 'b') + "\nmore of another worker\n";
   std::ofstream(path()) << others;
@@ -219,12 +219,12 @@ TEST_F(FileSink, NeverCutsAFileThatItHasNotWritten) {
 TEST_F(FileSink, RecognizesItsFileAfterMoreRunsAndACrash) {
   std::string note;
   for (int run = 0; run < 20; ++run) {
-    file_sink to(path(), mine);
-    to.begin(note);
+    file_sink output(path(), mine);
+    output.begin(note);
     for (int i = 0; i <= run; ++i)
-      put(to, {{std::string(static_cast<std::size_t>(run * 97), 'x'), verdict::fresh}});
-    note = settle(to);
-    put(to, {{"lost in a crash", verdict::fresh}});
+      put(output, {{std::string(static_cast<std::size_t>(run * 97), 'x'), verdict::fresh}});
+    note = settle(output);
+    put(output, {{"lost in a crash", verdict::fresh}});
   }
   file_sink last(path(), mine);
   last.begin(note);
@@ -235,14 +235,14 @@ TEST_F(FileSink, RecognizesItsFileAfterMoreRunsAndACrash) {
 TEST_F(FileSink, KeepsSettledLinesOfAnotherJobThatAreNotShownYet) {
   std::string note_of_another;
   {
-    file_sink to(path(), of_another);
-    to.begin("");
-    note_of_another = to.commit({});
+    file_sink output(path(), of_another);
+    output.begin("");
+    note_of_another = output.commit({});
   }
   const std::string note = killed_before_it_shows_b(mine);
   for (const std::string& begins_with : {std::string(), note_of_another}) {
-    file_sink to(path(), of_another);
-    EXPECT_THROW(to.begin(begins_with), parameter_error);
+    file_sink output(path(), of_another);
+    EXPECT_THROW(output.begin(begins_with), parameter_error);
   }
   EXPECT_EQ(text(), "a\n");
   file_sink again(path(), mine);
@@ -255,8 +255,8 @@ TEST_F(FileSink, KeepsSettledLinesThoughItStartsWithoutANote) {
   const std::string moved = path() + ".1";
   std::filesystem::rename(path(), moved);
   {
-    file_sink to(path(), mine);
-    EXPECT_THROW(to.begin(""), parameter_error);
+    file_sink output(path(), mine);
+    EXPECT_THROW(output.begin(""), parameter_error);
   }
   std::filesystem::rename(moved, path());
   file_sink again(path(), mine);
@@ -273,8 +273,8 @@ TEST_F(FileSink, LosesNothingWhereOthersAppendedToAPartlyShownFile) {
     std::ofstream(path(), std::ios::app) << appended;
     const std::string before = text(), left = text_of(hidden());
     {
-      file_sink to(path(), mine);
-      EXPECT_THROW(to.begin(note), parameter_error);
+      file_sink output(path(), mine);
+      EXPECT_THROW(output.begin(note), parameter_error);
     }
     EXPECT_EQ(text(), before);
     EXPECT_EQ(text_of(hidden()), left);
@@ -303,23 +303,23 @@ TEST_F(FileSink, KeepsTheOtherCopyUntilTheFileIsOnTheDisk) {
   std::string note;
   {
     on.fails = false;
-    file_sink to(path(), mine, on);
-    to.begin("");
-    put(to, {{"a", verdict::fresh}});
-    note = to.commit({});
+    file_sink output(path(), mine, on);
+    output.begin("");
+    put(output, {{"a", verdict::fresh}});
+    note = output.commit({});
     on.fails = true;
-    EXPECT_THROW(to.settled(), storage_error);
+    EXPECT_THROW(output.settled(), storage_error);
   }
   EXPECT_TRUE(text_of(hidden()).ends_with("\na\n"));
   {
-    file_sink to(path(), mine, on);
-    EXPECT_THROW(to.begin(note), storage_error);
+    file_sink output(path(), mine, on);
+    EXPECT_THROW(output.begin(note), storage_error);
   }
   EXPECT_TRUE(text_of(hidden()).ends_with("\na\n"));
   {
     on.fails = false;
-    file_sink to(path(), mine, on);
-    to.begin(note);
+    file_sink output(path(), mine, on);
+    output.begin(note);
   }
   EXPECT_EQ(text(), "a\n");
   EXPECT_EQ(files(), 1U);
@@ -340,14 +340,14 @@ TEST_F(FileSink, RefusesASecondJobThoughTheFileOfTheFirstWasMoved) {
 }
 
 TEST_F(FileSink, ShowsNothingThatOthersHaveOverwritten) {
-  file_sink to(path(), mine);
-  to.begin("");
-  put(to, {{"a", verdict::fresh}});
-  static_cast<void>(to.commit({}));
+  file_sink output(path(), mine);
+  output.begin("");
+  put(output, {{"a", verdict::fresh}});
+  static_cast<void>(output.commit({}));
   std::string other = text_of(hidden());
   other.front() = '1';
   std::ofstream(hidden()) << other;
-  EXPECT_THROW(to.settled(), storage_error);
+  EXPECT_THROW(output.settled(), storage_error);
   EXPECT_EQ(text(), "");
 }
 
@@ -356,14 +356,14 @@ TEST_F(FileSink, HidesUnsettledLinesFromUsersWithoutAccessToTheFile) {
   std::ofstream(hidden()) << "";
   std::filesystem::permissions(path(), std::filesystem::perms(0640));
   std::filesystem::permissions(hidden(), std::filesystem::perms(0666));
-  file_sink to(path(), mine);
-  to.begin("");
+  file_sink output(path(), mine);
+  output.begin("");
   EXPECT_EQ(std::filesystem::status(hidden()).permissions(), std::filesystem::perms(0640));
 }
 
 TEST_F(FileSink, RefusesANameThatIsTooLongForTheHiddenFileBeforeAnythingIsPut) {
-  file_sink to(path() + std::string(240, 'x'), mine);
-  EXPECT_THROW(to.begin(""), storage_error);
+  file_sink output(path() + std::string(240, 'x'), mine);
+  EXPECT_THROW(output.begin(""), storage_error);
 }
 
 TEST_F(FileSink, ReportsThatAPipeIsNotAFile) {
@@ -384,12 +384,12 @@ TEST_F(FileSink, RefusesASecondJobAndOtherTypesOfFiles) {
 TEST_F(FileSink, StartsANewFileWithALine) {
   std::string note;
   {
-    file_sink to(path(), mine);
-    to.begin_new_with("id,name");
-    to.begin("");
+    file_sink output(path(), mine);
+    output.begin_new_with("id,name");
+    output.begin("");
     EXPECT_EQ(text(), "id,name\n");
-    put(to, {{"1,a", verdict::fresh}});
-    note = settle(to);
+    put(output, {{"1,a", verdict::fresh}});
+    note = settle(output);
   }
   file_sink again(path(), mine);
   again.begin_new_with("id,name");
@@ -402,15 +402,15 @@ TEST_F(FileSink, StartsANewFileWithALine) {
 TEST_F(FileSink, CompletesThePartialLineOfARunAndAddsNoneToOtherContent) {
   for (const std::string there : {"", "id", "id,name\n"}) {
     std::ofstream(path(), std::ios::trunc) << there;
-    file_sink to(path(), mine);
-    to.begin_new_with("id,name");
-    to.begin("");
+    file_sink output(path(), mine);
+    output.begin_new_with("id,name");
+    output.begin("");
     EXPECT_EQ(text(), "id,name\n") << there;
   }
   std::ofstream(path(), std::ios::trunc) << "of others\n";
-  file_sink to(path(), mine);
-  to.begin_new_with("id,name");
-  to.begin("");
+  file_sink output(path(), mine);
+  output.begin_new_with("id,name");
+  output.begin("");
   EXPECT_EQ(text(), "of others\n");
 }
 

@@ -33,8 +33,8 @@ class FileSource : public testing::Test {
   void append(const std::string& text) const { std::ofstream(path(), std::ios::app) << text; }
 
   /// Continues after the last call, and settles everything.
-  std::vector<std::string> read_on(const file_source::options& how = {}) {
-    file_source from(path(), how);
+  std::vector<std::string> read_on(const file_source::options& settings = {}) {
+    file_source from(path(), settings);
     from.begin(reached_);
     std::vector<std::string> records;
     int idle = 0;
@@ -45,8 +45,8 @@ class FileSource : public testing::Test {
       if (got != source::state::records) continue;
       for (const source_record& r : batch.records)
         records.push_back(std::to_string(r.position) + " " + std::string(r.bytes));
-      const checkpoint at = from.reached(batch);
-      reached_.insert_or_assign(at.source, at);
+      const checkpoint reached = from.reached(batch);
+      reached_.insert_or_assign(reached.source, reached);
     }
     return records;
   }

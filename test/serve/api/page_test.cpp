@@ -33,8 +33,9 @@ TEST_F(Page, ReferencesOnlyExistingFiles) {
   const std::string html(find_asset("/")->bytes);
   std::size_t named = 0;
   for (const std::string attribute : {"href=\"", "src=\""})
-    for (std::size_t at = html.find(attribute); at != std::string::npos; at = html.find(attribute, at + 1)) {
-      const std::size_t begin = at + attribute.size();
+    for (std::size_t position = html.find(attribute); position != std::string::npos;
+         position = html.find(attribute, position + 1)) {
+      const std::size_t begin = position + attribute.size();
       const std::string path = html.substr(begin, html.find('"', begin) - begin);
       EXPECT_NE(find_asset(path), nullptr) << path;
       ++named;

@@ -18,8 +18,8 @@ std::string replies_of(std::vector<verdict> verdicts, std::string_view fault, re
   batch.verdicts = std::move(verdicts);
   batch.fault = fault;
   std::string bytes;
-  wire::reply_writer to(bytes);
-  write_verdicts(any, batch, 0, batch.keys.size(), question::add, shape, to);
+  wire::reply_writer writer(bytes);
+  write_verdicts(any, batch, 0, batch.keys.size(), question::add, shape, writer);
   return bytes;
 }
 

@@ -19,7 +19,7 @@ using testing::StartsWith;
 class BatchSessions : public testing::Test {
  protected:
   std::string run(std::uint64_t number, const std::string& answer, bool ends = false) {
-    return sessions_.run("s", number, now_, [&] {
+    return sessions_.run("s", number, time_, [&] {
       ++judged_;
       return batch_sessions::answer{answer, ends};
     });
@@ -33,12 +33,12 @@ class BatchSessions : public testing::Test {
   }
 
   batch_sessions sessions_{};
-  batch_sessions::clock::time_point now_{};
+  batch_sessions::clock::time_point time_{};
   int judged_ = 0;
 };
 
 TEST_F(BatchSessions, ResentBatchIsNotJudgedAgain) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   EXPECT_EQ(run(1, "one"), "one");
   EXPECT_EQ(run(2, "two"), "two");
   EXPECT_EQ(run(1, "other"), "one");
@@ -47,14 +47,14 @@ TEST_F(BatchSessions, ResentBatchIsNotJudgedAgain) {
 }
 
 TEST_F(BatchSessions, BatchBeforeItsTurnIsRefused) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   EXPECT_THAT(refusal(2), StartsWith("EARLY"));
   run(1, "one");
   EXPECT_EQ(run(2, "two"), "two");
 }
 
 TEST_F(BatchSessions, NothingIsJudgedAfterAFailure) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   EXPECT_EQ(run(1, "failed", true), "failed");
   EXPECT_THAT(refusal(2), StartsWith("ENDED"));
   EXPECT_THAT(refusal(3), StartsWith("ENDED"));
@@ -68,7 +68,7 @@ TEST_F(BatchSessions, UnknownSessionIsRefused) {
 }
 
 TEST_F(BatchSessions, ForgottenAnswerIsRefusedAndNotJudgedAgain) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   for (std::uint64_t i = 1; i <= wire::batches_in_flight + 1; ++i) run(i, std::to_string(i));
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
   EXPECT_THAT(refusal(0), StartsWith("NOSESSION"));
@@ -76,15 +76,15 @@ TEST_F(BatchSessions, ForgottenAnswerIsRefusedAndNotJudgedAgain) {
 }
 
 TEST_F(BatchSessions, IdIsTakenOnce) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   run(1, "one");
-  EXPECT_THROW(sessions_.begin("s", now_), serve::refusal) << "two clients would share the numbers";
+  EXPECT_THROW(sessions_.begin("s", time_), serve::refusal) << "two clients would share the numbers";
   EXPECT_EQ(run(1, "other"), "one");
 }
 
 TEST_F(BatchSessions, BatchThatFailedWithAnExceptionIsNotJudgedAgain) {
-  sessions_.begin("s", now_);
-  EXPECT_THROW((void)sessions_.run("s", 1, now_, []() -> batch_sessions::answer { throw std::bad_alloc(); }),
+  sessions_.begin("s", time_);
+  EXPECT_THROW((void)sessions_.run("s", 1, time_, []() -> batch_sessions::answer { throw std::bad_alloc(); }),
                std::bad_alloc);
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
   EXPECT_THAT(refusal(2), StartsWith("ENDED"));
@@ -92,10 +92,10 @@ TEST_F(BatchSessions, BatchThatFailedWithAnExceptionIsNotJudgedAgain) {
 }
 
 TEST_F(BatchSessions, BatchThatCouldNotBeginIsJudgedWhenItComesAgain) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   run(1, "one");
   const auto not_yet = []() -> batch_sessions::answer { throw batch_sessions::not_begun{{"BUSY"}}; };
-  EXPECT_THROW((void)sessions_.run("s", 2, now_, not_yet), batch_sessions::not_begun);
+  EXPECT_THROW((void)sessions_.run("s", 2, time_, not_yet), batch_sessions::not_begun);
   EXPECT_THAT(refusal(3), StartsWith("EARLY"));
   EXPECT_EQ(run(1, "other"), "one");
   EXPECT_EQ(run(2, "two"), "two");
@@ -103,64 +103,64 @@ TEST_F(BatchSessions, BatchThatCouldNotBeginIsJudgedWhenItComesAgain) {
 }
 
 TEST_F(BatchSessions, IdleSessionEndsWhenAnotherBegins) {
-  sessions_.begin("s", now_);
-  now_ += wire::batch_session_idle - std::chrono::minutes(1);
+  sessions_.begin("s", time_);
+  time_ += wire::batch_session_idle - std::chrono::minutes(1);
   run(1, "one");
-  now_ += wire::batch_session_idle - std::chrono::minutes(1);
-  sessions_.begin("t", now_);
+  time_ += wire::batch_session_idle - std::chrono::minutes(1);
+  sessions_.begin("t", time_);
   EXPECT_EQ(run(1, "other"), "one");
-  now_ += wire::batch_session_idle + std::chrono::minutes(1);
-  sessions_.begin("u", now_);
+  time_ += wire::batch_session_idle + std::chrono::minutes(1);
+  sessions_.begin("u", time_);
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION"));
 }
 
 TEST_F(BatchSessions, AnswersOfAllSessionsTakeBoundedMemory) {
   const std::string long_answer(1 << 20, 'x');
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   run(1, "one");
   for (int i = 0; i < 70; ++i) {
     const std::string id = "other" + std::to_string(i);
-    sessions_.begin(id, now_);
-    (void)sessions_.run(id, 1, now_, [&] { return batch_sessions::answer{long_answer, false}; });
+    sessions_.begin(id, time_);
+    (void)sessions_.run(id, 1, time_, [&] { return batch_sessions::answer{long_answer, false}; });
   }
   EXPECT_THAT(refusal(2), StartsWith("NOSESSION")) << "the longest unused one is forgotten";
 }
 
 TEST_F(BatchSessions, SessionsWithoutAnswersTakeBoundedMemoryToo) {
-  sessions_.begin("s", now_);
-  for (int i = 0; i < 70'000; ++i) sessions_.begin("other" + std::to_string(i), now_);
+  sessions_.begin("s", time_);
+  for (int i = 0; i < 70'000; ++i) sessions_.begin("other" + std::to_string(i), time_);
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
 }
 
 TEST_F(BatchSessions, AnswerOfAReplacedSessionIsNotCounted) {
-  sessions_.begin("s", now_);
-  (void)sessions_.run("s", 1, now_, [&] {
-    now_ += wire::batch_session_idle + std::chrono::minutes(1);
-    sessions_.begin("other", now_);
-    sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
+  (void)sessions_.run("s", 1, time_, [&] {
+    time_ += wire::batch_session_idle + std::chrono::minutes(1);
+    sessions_.begin("other", time_);
+    sessions_.begin("s", time_);
     return batch_sessions::answer{std::string(40 << 20, 'x'), false};
   });
-  sessions_.begin("last", now_);
+  sessions_.begin("last", time_);
   const std::string answer(30 << 20, 'x');
-  EXPECT_EQ(sessions_.run("other", 1, now_, [&] { return batch_sessions::answer{answer, false}; }), answer);
+  EXPECT_EQ(sessions_.run("other", 1, time_, [&] { return batch_sessions::answer{answer, false}; }), answer);
   EXPECT_EQ(run(1, "one"), "one") << "nothing had to give way";
 }
 
 TEST_F(BatchSessions, RefusesInvalidIds) {
-  EXPECT_THROW(sessions_.begin("", now_), serve::refusal);
-  EXPECT_THROW(sessions_.begin(std::string(65, 'x'), now_), serve::refusal);
+  EXPECT_THROW(sessions_.begin("", time_), serve::refusal);
+  EXPECT_THROW(sessions_.begin(std::string(65, 'x'), time_), serve::refusal);
 }
 
 // Promise: a batch of a session is judged once, on whatever connection it comes (operations, Batches that are
 // added once).
 TEST_F(BatchSessions, OfManyConnectionsThatSendABatchOneIsJudged) {
-  sessions_.begin("s", now_);
+  sessions_.begin("s", time_);
   std::vector<std::thread> all;
   std::vector<std::string> answers(4);
   for (std::size_t i = 0; i < answers.size(); ++i)
     all.emplace_back([&, i] {
       while (answers[i].empty()) try {
-          answers[i] = sessions_.run("s", 1, now_, [&] {
+          answers[i] = sessions_.run("s", 1, time_, [&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
             return batch_sessions::answer{std::to_string(++judged_), false};
           });
@@ -174,13 +174,13 @@ TEST_F(BatchSessions, OfManyConnectionsThatSendABatchOneIsJudged) {
 }
 
 TEST_F(BatchSessions, RepeatOfABatchThatIsBeingJudgedOccupiesNoThread) {
-  sessions_.begin("s", now_);
-  std::string said;
-  (void)sessions_.run("s", 1, now_, [&] {
-    std::thread([&] { said = refusal(1); }).join();
+  sessions_.begin("s", time_);
+  std::string reason;
+  (void)sessions_.run("s", 1, time_, [&] {
+    std::thread([&] { reason = refusal(1); }).join();
     return batch_sessions::answer{"one", false};
   });
-  EXPECT_THAT(said, StartsWith("BUSY"));
+  EXPECT_THAT(reason, StartsWith("BUSY"));
 }
 
 }  // namespace

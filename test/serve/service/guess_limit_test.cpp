@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 constexpr guess_limit::clock::time_point start{};
 
 /// How many wrong passwords of a source are checked.
-int guesses(guess_limit& limit, const std::string& source, guess_limit::clock::time_point now,
+int guesses(guess_limit& limit, const std::string& source, guess_limit::clock::time_point time,
             int most = 100'000) {
   int looked_at = 0;
-  for (int i = 0; i < most && limit.may_try(source, now); ++i, ++looked_at) limit.was_wrong(source, now);
+  for (int i = 0; i < most && limit.may_try(source, time); ++i, ++looked_at) limit.was_wrong(source, time);
   return looked_at;
 }
 
@@ -47,9 +47,9 @@ TEST(GuessLimit, NeverDelaysASourceThatIsNotWrong) {
 TEST(GuessLimit, LetsManySourcesTogetherGuessAHundredTimesASecond) {
   guess_limit limit;
   constexpr int sources = 500;
-  const auto all = [&](guess_limit::clock::time_point now) {
+  const auto all = [&](guess_limit::clock::time_point time) {
     int looked_at = 0;
-    for (int i = 0; i < sources; ++i) looked_at += guesses(limit, std::to_string(i), now);
+    for (int i = 0; i < sources; ++i) looked_at += guesses(limit, std::to_string(i), time);
     return looked_at;
   };
   const int first = all(start);
@@ -89,9 +89,9 @@ std::string network(int site, int n) {
 
 TEST(GuessLimit, CountsTheNetworksOfASiteTogether) {
   guess_limit limit;
-  const auto looked_at = [&](guess_limit::clock::time_point now) {
+  const auto looked_at = [&](guess_limit::clock::time_point time) {
     int all = 0;
-    for (int i = 0; i < 5'000; ++i) all += guesses(limit, network(1, i), now, 1);
+    for (int i = 0; i < 5'000; ++i) all += guesses(limit, network(1, i), time, 1);
     return all;
   };
   EXPECT_EQ(looked_at(start), 200);
