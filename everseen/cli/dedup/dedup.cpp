@@ -14,7 +14,6 @@
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 #include "everseen/cli/dedup/dedup_filter.hpp"
 #include "everseen/cli/dedup/dedup_output.hpp"
-#include "everseen/cli/dedup/dedup_stats.hpp"
 #include "everseen/cli/dedup/run_mark.hpp"
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"

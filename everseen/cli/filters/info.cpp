@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "everseen/cli/filters/info_json.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/attached_text.hpp"
 #include "everseen/cli/verb/options.hpp"
@@ -14,15 +17,154 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
+#include "everseen/core/partition/partition_state.hpp"
 #include "everseen/core/spec/time_text.hpp"
 #include "everseen/core/spec/window.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/filter/rates.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/store/port/store.hpp"
 #include "everseen/store/port/time_source.hpp"
+#include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
+
+// What `everseen info` shows of a filter's segments.
+
+/// A sum over segments.
+struct slice_sum {
+  std::uint64_t keys = 0;
+  std::uint64_t room = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 0;
+
+  void add(const layer_state& layer) noexcept {
+    keys += layer.keys;
+    room += layer.capacity;
+    bytes += layer.shape.bytes;
+    ++segments;
+  }
+  [[nodiscard]] double fill() const noexcept {
+    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
+  }
+};
+
+/// The sums of time slices over all partitions.
+using slices = std::map<window::slice_index, slice_sum>;
+
+slices slices_of(const filter_info& info) {
+  slices all;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) all[s.index].add(layer);
+  return all;
+}
+
+slice_sum total_of(const filter_info& info) {
+  slice_sum total;
+  for (const partition_state& p : info.partitions)
+    for (const slice_state& s : p.slices)
+      for (const layer_state& layer : s.layers) total.add(layer);
+  return total;
+}
+
+/// One partition over all its slices.
+struct part {
+  slice_sum sum;
+  std::size_t layers = 0;     // in the slice with the most growth
+  double rate_when_full = 0;  // once all existing segments hold as many keys as they were created for
+  double rate_now = 0;
+};
+
+/// @pre number < info.partitions.size()
+part part_of(const filter_info& info, std::uint32_t number) {
+  part p;
+  partition_state state = info.partitions[number];
+  p.rate_now = info.partition_rates[number];
+  for (slice_state& slice : state.slices) {
+    p.layers = std::max(p.layers, slice.layers.size());
+    for (layer_state& layer : slice.layers) {
+      p.sum.add(layer);
+      // The rate when full is that of now, as if each layer had all keys that it has room for.
+      layer.keys = std::max(layer.keys, layer.capacity);
+    }
+  }
+  p.rate_when_full = error_rate_now(info.spec, state);
+  return p;
+}
+
+nlohmann::ordered_json spec_json(const spec& s) {
+  nlohmann::ordered_json json = {{"capacity", s.capacity},        {"error_rate", s.error_rate},
+                                 {"layout", to_string(s.layout)}, {"probes", s.probes},
+                                 {"hash", to_string(s.hash)},     {"growth", to_string(s.growth)},
+                                 {"partitions", s.partitions}};
+  if (s.window) {
+    json["window_ms"] = s.window->width.count();
+    json["slices"] = s.window->slices;
+  }
+  if (is_foreign(s.layout)) {
+    if (s.layout == layout_kind::redisbloom)
+      json["expansion"] = s.foreign.expansion;
+    else
+      json["funnel"] = to_string(s.foreign.funnel);
+  }
+  return json;
+}
+
+nlohmann::ordered_json parts_json(const filter_info& info) {
+  auto parts = nlohmann::ordered_json::array();
+  for (std::uint32_t number = 0; number < info.partitions.size(); ++number) {
+    const part p = part_of(info, number);
+    parts.push_back({{"partition", number},
+                     {"layers", p.layers},
+                     {"keys", p.sum.keys},
+                     {"fill", p.sum.fill()},
+                     {"error_rate_when_full", p.rate_when_full},
+                     {"error_rate_now", p.rate_now},
+                     {"bytes", p.sum.bytes}});
+    if (!info.places[number].empty()) parts.back()["server"] = info.places[number];
+  }
+  return parts;
+}
+
+/// Prints what `everseen info --json` shows.
+/// @param store  its URL, as shown to people
+/// @param older  the filter that is asked first, if there is one
+void print_info_json(const filter_info& info, const std::string& store, const filter_facts& known,
+                     const std::optional<predecessor>& older, const std::vector<std::string>& warnings,
+                     printer& out) {
+  nlohmann::ordered_json json = {{"name", shown_name(info.name)},
+                                 {"store", store},
+                                 {"spec", spec_json(info.spec)},
+                                 {"keys", info.keys},
+                                 {"fill", total_of(info).fill()},
+                                 {"bytes", info.bytes},
+                                 {"segments", info.segments},
+                                 {"layers", info.max_layers},
+                                 {"error_rate_now", info.error_rate_now},
+                                 {"expected_false_seen", info.expected_false_seen}};
+  if (info.spec.window) {
+    json["slices"] = nlohmann::ordered_json::array();
+    for (const auto& [index, sum] : slices_of(info))
+      json["slices"].push_back({{"begins", format_event_time(window::start_of(*info.spec.window, index))},
+                                {"keys", sum.keys},
+                                {"bytes", sum.bytes},
+                                {"segments", sum.segments}});
+  }
+  if (older) {
+    json["linked"] = {{"older", shown_name(older->name)}};
+    json["being_rebuilt"] = older->name == info.name;
+    if (older->until) json["linked"]["until"] = format_event_time(*older->until);
+  }
+  if (known.expires_at) json["expires_at"] = format_event_time(*known.expires_at);
+  json["parts"] = parts_json(info);
+  json["warnings"] = warnings;
+  // A server's own text need not be UTF-8.
+  out.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
 
 struct info_arguments {
   std::string name;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/filters/create_options.hpp"
+#include "everseen/cli/filters/create.hpp"
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"

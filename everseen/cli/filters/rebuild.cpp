@@ -1,15 +1,21 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "everseen/cli/keys/key_preview.hpp"
 #include "everseen/cli/keys/keys.hpp"
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
@@ -21,6 +27,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
 #include "everseen/core/layout/sizing.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/port/known_filter.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
@@ -28,6 +35,94 @@
 namespace everseen::cli {
 
 namespace {
+
+/// The keys of a command, of which some are counted before the first is used.
+///
+/// A file is read twice. The input from a pipe is kept in a temporary file without a name, since it may be
+/// larger than memory.
+class key_preview {
+ public:
+  /// @param arguments  as for key_source    @param separator  of lines, each of which is a key
+  key_preview(const std::vector<std::string>& arguments, char separator);
+
+  /// Reads until there are `enough` keys, or no more.    @pre called at most once, before next()
+  /// @return the count; if it is less than `enough`, it is the count of all keys
+  /// @throws storage_error  also without a temporary file
+  [[nodiscard]] std::uint64_t count(std::uint64_t enough);
+
+  /// As key_source::next, from the first key on.
+  [[nodiscard]] bool next(std::vector<std::string_view>& keys);
+  /// As key_source::place_of.
+  [[nodiscard]] std::string place_of(std::size_t index) const { return source_.place_at(before_ + index); }
+
+ private:
+  [[nodiscard]] bool next_of_both(std::vector<std::string_view>& keys);
+  [[nodiscard]] std::uint64_t keep(std::uint64_t enough);
+
+  key_source source_;
+  char separator_;
+  bool ended_ = false;
+  std::uint64_t before_ = 0;  // keys before those that next() returned last
+  std::uint64_t last_ = 0;    // how many these are
+  descriptor kept_{};
+  std::optional<key_source> again_{};  // what is kept
+};
+
+descriptor temporary_file() {
+  std::error_code none;
+  std::filesystem::path directory = std::filesystem::temp_directory_path(none);
+  if (none) directory = "/tmp";
+  std::string path = directory / "everseen.XXXXXX";
+  descriptor made(::mkostemp(path.data(), O_CLOEXEC));
+  if (!made) throw disk_error("create", path, errno);
+  check_disk(::unlink(path.c_str()) == 0 ? 0 : errno, "remove", path);
+  return made;
+}
+
+key_preview::key_preview(const std::vector<std::string>& arguments, char separator)
+    : source_(arguments, {.zero = separator == '\0'}), separator_(separator) {}
+
+std::uint64_t key_preview::count(std::uint64_t enough) {
+  if (enough == 0) return 0;
+  if (!source_.can_rewind()) return keep(enough);
+  std::uint64_t counted = 0;
+  std::vector<std::string_view> keys;
+  while (counted < enough && source_.next(keys)) counted += keys.size();
+  source_.rewind();
+  return counted;
+}
+
+std::uint64_t key_preview::keep(std::uint64_t enough) {
+  kept_ = temporary_file();
+  printer copy(kept_.get(), "a temporary file");
+  std::uint64_t counted = 0;
+  std::vector<std::string_view> keys;
+  while (counted < enough && !ended_) {
+    ended_ = !source_.next(keys);
+    counted += keys.size();
+    for (const std::string_view key : keys) {
+      copy.write(key);
+      copy.write({&separator_, 1});
+    }
+  }
+  copy.flush();
+  again_.emplace("/proc/self/fd/" + std::to_string(kept_.get()), record_options{.zero = separator_ == '\0'});
+  return counted;
+}
+
+bool key_preview::next(std::vector<std::string_view>& keys) {
+  before_ += std::exchange(last_, 0);
+  const bool any = next_of_both(keys);
+  last_ = any ? keys.size() : 0;
+  return any;
+}
+
+bool key_preview::next_of_both(std::vector<std::string_view>& keys) {
+  if (again_ && again_->next(keys)) return true;
+  again_.reset();
+  // At a terminal, a call after the end would read more input.
+  return !ended_ && source_.next(keys);
+}
 
 struct rebuild_arguments {
   key_options keys;

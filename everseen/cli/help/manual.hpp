@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/cli/verb/option_set.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 
 namespace everseen::cli {

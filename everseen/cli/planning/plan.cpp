@@ -1,24 +1,198 @@
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "everseen/cli/planning/store_plan.hpp"
+#include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/verb/options.hpp"
+#include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/report/fleet.hpp"
 #include "everseen/report/planning.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
+
+/// The part of `everseen plan` about stores: what the verbs would make there, and the servers for a stream.
+struct store_options {
+  std::optional<std::string> store{};  ///< redis, or a URL
+  std::optional<std::chrono::milliseconds> timeout{};
+  std::optional<std::string> constants{};  ///< a file
+  fleet_request asked{};                   ///< the verb fills in keys and error rate
+};
+
+using rows = nlohmann::ordered_json;
+
+rows json_of(const fleet_load& load) {
+  return {{"bytes", load.bytes},
+          {"cores", load.cores},
+          {"in_bytes", load.in_bytes},
+          {"out_bytes", load.out_bytes}};
+}
+
+void print_json(const fleet_plan& plan, const std::string& command, const fleet_constants& constants,
+                printer& out) {
+  rows all = {{"picked", nullptr}, {"clients", plan.clients}, {"constants", constants}};
+  if (plan.picked) all["picked"] = plan.designs[*plan.picked].name;
+  if (plan.picked) all["command"] = command;
+  for (const fleet_design& d : plan.designs)
+    all["designs"].push_back({{"design", d.name},
+                              {"possible", d.why_not.empty()},
+                              {"why_not", d.why_not},
+                              {"filter_bytes", d.filter_bytes},
+                              {"partitions", d.partitions},
+                              {"servers", d.servers},
+                              {"decided_by", d.decided_by},
+                              {"server", json_of(d.server)},
+                              {"client", json_of(d.client)}});
+  out.print("{}\n", all.dump(2));
+}
+
+void print_table(const fleet_plan& plan, const std::string& command, printer& out) {
+  constexpr auto row = "{:<9}{:>8}{:>12}{:>7}{:>17}{:>17}{:>14}{:>14}{}\n";
+  const auto network = [](double bytes) { return fmt::format("{:.4g} Mbit/s", bytes * 8 / 1e6); };
+  const auto shown = [](bool is, const std::string& text) { return is ? text : "-"; };
+  out.print("{:.0f} client{}; of the machines, at peak:\n\n", plan.clients, plan.clients == 1 ? "" : "s");
+  out.print(row, "design", "servers", "memory each", "CPU", "in each", "out each", "client memory",
+            "client cores", "");
+  for (std::size_t i = 0; i < plan.designs.size(); ++i) {
+    const fleet_design& d = plan.designs[i];
+    const bool is = d.servers > 0;
+    out.print(row, d.name, shown(is, fmt::format("{:.0f}", d.servers)),
+              shown(is, format_bytes(d.server.bytes)),
+              shown(is, fmt::format("{:.0f} %", 100 * d.server.cores)), shown(is, network(d.server.in_bytes)),
+              shown(is, network(d.server.out_bytes)), shown(d.client.bytes > 0, format_bytes(d.client.bytes)),
+              shown(d.client.cores > 0, fmt::format("{:.2g}", d.client.cores)),
+              plan.picked == i ? "  <- picked" : "");
+  }
+  out.write("\n");
+  for (const fleet_design& d : plan.designs)
+    if (!d.why_not.empty()) out.print("{} is not possible: {}.\n", d.name, d.why_not);
+  if (!plan.picked) return;
+  const fleet_design& best = plan.designs[*plan.picked];
+  if (best.servers > 0) out.print("The number of servers is decided by {}.\n", best.decided_by);
+  out.print("\n{}\n", command);
+  // Each client has all bits of the filter, and an option of its URL limits the memory for them.
+  if (best.name == "client")
+    out.print("The clients' URL must have the option mirror={}Mi, or more where the filter may grow.\n",
+              (best.filter_bytes >> 20) + 1);
+}
+
+fleet_constants constants_of(const store_options& given) {
+  if (!given.constants) return usual_constants();
+  std::ifstream file(*given.constants);
+  if (!file) throw disk_error("read", *given.constants, errno);
+  return read_constants(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+exit_code plan_for_stream(const store_options& given, bool as_json, printer& out) {
+  const fleet_constants constants = constants_of(given);
+  const fleet_plan plan = plan_fleet(given.asked, constants);
+  std::string command;
+  if (plan.picked) {
+    const fleet_design& d = plan.designs[*plan.picked];
+    command = fmt::format("everseen create NAME --capacity {} --error-rate {}", given.asked.keys,
+                          typed_rate(given.asked.error_rate.value_or(default_error_rate)));
+    if (d.servers > 0)
+      command +=
+          fmt::format(" --judge {} --partitions {}", d.name == "client" ? "client" : "server", d.partitions);
+  }
+  as_json ? print_json(plan, command, constants, out) : print_table(plan, command, out);
+  return plan.picked ? exit_code::done : exit_code::negative;
+}
+
+void print_made(const std::vector<made_filter>& all, bool as_json, printer& out) {
+  rows made = rows::array();
+  for (const made_filter& each : all)
+    made.push_back({{"made_by", each.made_by},
+                    {"judge", to_string(each.properties.judge)},
+                    {"layout", to_string(each.properties.layout)},
+                    {"probes", each.properties.probes},
+                    {"partitions", each.properties.partitions},
+                    {"keys", each.properties.capacity},
+                    {"bytes", each.bytes()},
+                    {"bits_per_key", each.bits_per_key()},
+                    {"error_rate", each.properties.error_rate}});
+  if (as_json) return out.print("{}\n", rows{{"filters", made}}.dump(2));
+  const spec& any = all.front().properties;
+  out.print("{} keys at an error rate of {}; a filter that grows begins with:\n\n",
+            format_count(any.capacity), format_rate(any.error_rate));
+  constexpr auto row = "{:<16}{:>12}{:>12}{:>8}{:>12}  {}\n";
+  out.print(row, "layout", "memory", "bits a key", "probes", "partitions", "made by");
+  for (const made_filter& each : all)
+    out.print(row, to_string(each.properties.layout), format_bytes(static_cast<double>(each.bytes())),
+              fmt::format("{:.1f}", each.bits_per_key()), each.properties.probes, each.properties.partitions,
+              each.made_by);
+}
+
+/// @param o  must outlive the parsing of the command line
+void declare_store_options(option_set& known, store_options& o) {
+  constexpr count_bounds memory{std::uint64_t{1} << 20, std::uint64_t{1} << 50};
+  fleet_request& r = o.asked;
+  add_text(known, "--store", o.store,
+           {"STORE",
+            "what a filter costs in a store: redis for any Redis, or a URL; with redis and --per-second, the "
+            "servers for a stream of events"});
+  add_count(known, "--per-second", r.per_second, {1, 1'000'000'000'000},
+            {"COUNT", "with --store: events a second, at peak"});
+  add_rate(known, "--fresh-share", r.fresh_share, {0, 1},
+           {"SHARE", "share of the events that are fresh", "1"});
+  add_count(known, "--clients", r.clients, {1, 1'000'000},
+            {"COUNT", "processes that add keys", "8, or one for each 2M events a second"});
+  add_count(known, "--server-memory", r.server_bytes, memory,
+            {"BYTES", "memory that a server may use", "64Gi"});
+  add_count(known, "--client-memory", r.client_bytes, memory,
+            {"BYTES", "memory that a client has for the filter", "16Gi"});
+  add_choice(known, "--judge", r.judge,
+             {"server|client", "only designs where the servers judge keys, or the clients", "all designs"},
+             parse_judge_kind);
+  add_switch(known, "--module", r.module, "servers may load the module");
+  add_duration(known, "--timeout", o.timeout,
+               {"TIME", "how long to wait for servers of a URL that do not answer", "retry_for of the URL"});
+  add_text(known, "--constants", o.constants, {"FILE", "what everseen bench --store URL --json printed"});
+}
+
+/// @throws parameter_error  an option needs another one that is not given
+void must_agree(const store_options& given) {
+  const fleet_request& r = given.asked;
+  if (given.store && given.store != "redis" && given.store->find(':') == std::string::npos)
+    throw parameter_error(
+        fmt::format("--store {} is not known; use redis, or a URL such as redis://HOST:PORT", *given.store));
+  if (r.per_second && given.store != "redis")
+    throw parameter_error("--per-second plans servers that may not exist yet; give --store redis");
+  if (!given.store && (r.judge || r.module || given.timeout))
+    throw parameter_error("--judge, --module and --timeout are about a store; give --store as well");
+  if (!r.per_second && (r.fresh_share || r.clients || r.server_bytes || r.client_bytes || given.constants))
+    throw parameter_error(
+        "--fresh-share, --clients, --server-memory, --client-memory and --constants are about a stream; give "
+        "--store redis and --per-second as well");
+}
+
+/// @pre  given.store    @throws parameter_error  the numbers fit no filter    @throws  as store::plan
+exit_code plan_on_store(const store_options& given, bool as_json, printer& out) {
+  const fleet_request& r = given.asked;
+  if (r.per_second) return plan_for_stream(given, as_json, out);
+  const spec_request wanted{.capacity = r.keys, .error_rate = r.error_rate, .judge = r.judge};
+  print_made(given.store == "redis"
+                 ? filters_made_on_redis(wanted, r.module)
+                 : filters_made_on(*open_chosen({.url = *given.store, .timeout = given.timeout}), wanted),
+             as_json, out);
+  return exit_code::done;
+}
 
 constexpr std::uint64_t max_planned_bits = std::uint64_t{1} << 62;
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/verb/store_wait.hpp"
+#include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/command.hpp"

@@ -3,24 +3,131 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "everseen/cli/planning/bench_filter.hpp"
+#include "everseen/cli/planning/samples.hpp"
 #include "everseen/cli/planning/server_watch.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
 namespace {
+
+/// A filter that is dropped at the end of its scope, or, if that fails, expires an hour after its last use.
+class bench_filter {
+ public:
+  bench_filter(store& place, const spec_request& request);
+  ~bench_filter();
+  bench_filter(const bench_filter&) = delete;
+  bench_filter& operator=(const bench_filter&) = delete;
+
+  /// Extends its life to an hour from now, by the clock of its store, which may differ from this machine's.
+  void stay();
+
+  [[nodiscard]] filter& operator*() const noexcept { return *filter_; }
+  [[nodiscard]] filter* operator->() const noexcept { return filter_.get(); }
+
+ private:
+  store& place_;
+  const std::string name_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::unique_ptr<filter> filter_;
+};
+
+/// Keys by their numbers.
+struct key_range {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// Keys of one call: a block of `dedup`.
+inline constexpr std::size_t bench_batch_keys = 50'000;
+
+/// Judges a range of keys, a batch at a time.
+template <typename Call>
+tally judge(key_range keys, std::size_t at_once, Call call) {
+  std::vector<digest> digests(at_once);
+  std::vector<verdict> out(at_once);
+  tally sum;
+  for (std::uint64_t done = 0; done < keys.count; done += at_once) {
+    const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, keys.count - done));
+    for (std::size_t i = 0; i < some; ++i) {
+      const std::uint64_t number = keys.first + done + i;
+      digests[i] = {sample_random::mix(2 * number + 1), sample_random::mix(~number)};
+    }
+    const batch_result judged = call(std::span(digests).first(some), std::span(out).first(some));
+    if (!judged) judged.error().raise();
+    sum += *judged;
+  }
+  return sum;
+}
+
+void must_be(bool right, const std::string& subject, const tally& got) {
+  if (!right)
+    throw format_error(
+        fmt::format("{}, but {} were called fresh, {} seen and {} neither: the store answers "
+                    "wrongly",
+                    subject, got.fresh, got.seen, got.late + got.unknown));
+}
+
+bench_filter::bench_filter(store& place, const spec_request& request)
+    : place_(place), name_("everseen-bench-" + redis::random_name()) {
+  filter_ =
+      std::make_unique<filter>(name_, place_.create(name_, place_.plan(request), std::chrono::hours(1)));
+}
+
+bench_filter::~bench_filter() {
+  filter_.reset();  // a file that is open for writing cannot be dropped
+  try {
+    place_.drop(name_);
+  } catch (const error&) {  // it expires
+  }
+}
+
+void bench_filter::stay() {
+  const auto current = std::chrono::steady_clock::now();
+  if (const std::optional<event_time> end = place_.facts(name_).expires_at)
+    place_.expire_at(name_, *end + std::chrono::duration_cast<std::chrono::milliseconds>(current - since_));
+  since_ = current;
+}
+
+tally add(filter& target, key_range keys, std::size_t at_once = bench_batch_keys) {
+  return judge(keys, at_once,
+               [&](std::span<const digest> d, std::span<verdict> out) { return target.add_digests(d, out); });
+}
+
+tally look_up(const filter& in, key_range keys) {
+  return judge(keys, bench_batch_keys, [&](std::span<const digest> d, std::span<verdict> out) {
+    return in.may_contain_digests(d, out);
+  });
+}
+
+/// Fresh keys may be called seen at the filter's rate; five standard deviations are allowed.
+/// @throws format_error  more of them were
+void must_be_fresh(const tally& got, std::uint64_t keys, double rate) {
+  const double wrong = rate * static_cast<double>(keys);
+  must_be(got.fresh + got.seen == keys && static_cast<double>(got.seen) <= wrong + 5 * std::sqrt(wrong) + 5,
+          fmt::format("{} new keys were added at an error rate of {:g}", keys, rate), got);
+}
+
+/// @throws format_error  not all of them were seen
+void must_be_seen(const tally& got, std::uint64_t keys) {
+  must_be(got.seen == keys, fmt::format("{} keys were asked about that had been added", keys), got);
+}
 
 // For costs that are almost one call a key.
 constexpr std::uint64_t few_keys = 12'800;

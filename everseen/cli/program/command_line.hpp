@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "everseen/cli/verb/option_set.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 
 /// The only interface to the library that parses command lines.

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "everseen/cli/terminal/printer.hpp"
-#include "everseen/cli/verb/option_set.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 
 namespace everseen::cli {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/cli/stream/job_description.hpp"
+#include "everseen/cli/stream/jobs.hpp"
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/core/base/error.hpp"

@@ -10,8 +10,8 @@
 
 #include "everseen/cli/long_run/filter_options.hpp"
 #include "everseen/cli/long_run/outage_watch.hpp"
-#include "everseen/cli/stream/count_table.hpp"
-#include "everseen/cli/stream/job_description.hpp"
+#include "everseen/cli/stream/counts.hpp"
+#include "everseen/cli/stream/jobs.hpp"
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"

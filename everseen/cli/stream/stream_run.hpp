@@ -6,10 +6,10 @@
 #include <string>
 
 #include "everseen/cli/long_run/outage_watch.hpp"
-#include "everseen/cli/long_run/stats_file.hpp"
 #include "everseen/cli/stream/stream_arguments.hpp"
 #include "everseen/cli/stream/stream_ends.hpp"
 #include "everseen/cli/stream/stream_metrics.hpp"
+#include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/progress.hpp"
 #include "everseen/jobs/job.hpp"

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "everseen/cli/terminal/signals.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/fault_point.hpp"
+#include "everseen/dedup/output.hpp"
 #include "everseen/store/disk/disk.hpp"
 
 namespace everseen::cli {
@@ -290,6 +292,21 @@ std::size_t input_file::read(std::span<std::byte> into) const {
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno != EINTR) cannot("read", name_);
   }
+}
+
+stats_file::stats_file(const std::string& where) {
+  if (where == "-") return;
+  name_ = where;
+  if (auto same = open_already(where)) {
+    file_ = *std::move(same);
+    return;
+  }
+  file_ = descriptor(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file_) throw storage_error("cannot write " + where + ": " + std::strerror(errno), errno, where);
+}
+
+void stats_file::write(std::string_view text) const {
+  output(file_ ? file_.get() : STDERR_FILENO, name_).write(text);
 }
 
 }  // namespace everseen::cli

@@ -1,3 +1,5 @@
+/// Files that verbs read and write whole.
+
 #pragma once
 
 #include <cstddef>
@@ -12,7 +14,6 @@
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 
-/// Files that verbs read and write whole.
 namespace everseen::cli {
 
 /// The open file of this process that a path names, as /dev/stdout and /dev/fd/3 do. Others may write before
@@ -147,5 +148,20 @@ void parse_file(const input_file& file, Work work) {
     throw format_error(file.name() + ": " + fault.what());
   }
 }
+
+/// The file for a run's counts. It is opened at the beginning, so that a wrong path fails before any work is
+/// done.
+class stats_file {
+ public:
+  /// @param where  a path, or "-": standard error    @throws storage_error
+  explicit stats_file(const std::string& where);
+
+  /// @throws storage_error
+  void write(std::string_view text) const;
+
+ private:
+  std::string name_ = "standard error";
+  descriptor file_;  // empty: standard error
+};
 
 }  // namespace everseen::cli

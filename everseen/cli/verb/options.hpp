@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/cli/verb/option_set.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/spec/spec.hpp"

@@ -1,20 +1,24 @@
+/// The store of a verb, and the named filter in it.
+
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "everseen/cli/terminal/progress.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/open_store.hpp"
 #include "everseen/redis/keyspace/server_fleet.hpp"
+#include "everseen/store/port/retry_policy.hpp"
 #include "everseen/store/port/store.hpp"
 
-/// The store of a verb, and the named filter in it.
 namespace everseen::cli {
 
 /// Where filters live: --store, else $EVERSEEN_STORE, else a directory of the user,
@@ -60,5 +64,32 @@ void warn_of(const store& place, store::concern about = store::concern::keys);
 
 /// A filter of the chosen store.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access mode);
+
+/// What a verb does while it waits for its store, for a server that does not answer or for a process that has
+/// the filter open: it says so on standard error after a second. A terminal shows it until the wait has
+/// ended; elsewhere it is one line.
+class store_wait final : public retry_policy {
+ public:
+  /// Shown as no limit at all.
+  static constexpr std::chrono::hours for_ever{24 * 36'500};
+
+  /// @param limit  nothing: as long as the store itself would
+  explicit store_wait(std::optional<std::chrono::milliseconds> limit) : limit_(limit) {}
+
+  /// A signal ends the wait.
+  bool tries_again(const outage& trouble) override;
+  void on_silence(const std::string& why) override;
+  void on_recovered() override;
+  /// A server is waited for as long as the store itself would.
+  [[nodiscard]] bool may_take_hours() const noexcept override { return false; }
+
+ private:
+  void show(const std::string& why, std::chrono::milliseconds limit);
+
+  const std::optional<std::chrono::milliseconds> limit_;
+  std::mutex lock_;  // guards the members below
+  bool has_said_ = false;
+  std::optional<progress_line> line_{};
+};
 
 }  // namespace everseen::cli

@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/cli/verb/option_set.hpp"
-
 namespace everseen::cli {
 namespace {
 
