@@ -91,7 +91,7 @@ ROOMS = {
     "cli/filters": {"cli/terminal", "cli/verb", "cli/keys"},
     "cli/planning": {"cli/terminal", "cli/verb"},
     "cli/serve": {"cli/terminal", "cli/verb"},
-    "cli/long_run": {"cli/terminal"},
+    "cli/long_run": {"cli/terminal", "cli/verb"},
     "cli/dedup": {"cli/terminal", "cli/verb", "cli/long_run"},
     "cli/stream": {"cli/terminal", "cli/verb", "cli/long_run"},
     "cli/program": {"cli/terminal", "cli/verb", "cli/help", "cli/stream"},

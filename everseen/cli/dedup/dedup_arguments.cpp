@@ -13,7 +13,6 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
 
 namespace everseen::cli {
@@ -43,16 +42,11 @@ void declare_records(option_set& known, dedup_arguments& given) {
 }
 
 void declare_filter(option_set& known, dedup_arguments& given) {
-  add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
-           {"RATE", "the share of new lines that may be dropped by mistake", "1e-6"});
-  add_count(known, "--capacity", given.capacity, {1, max_capacity},
-            {"COUNT", "how many different keys to make room for; the filter grows beyond",
-             "estimated from the size of the input; at least 1M with --filter"});
-  add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash",
-              "xxh3, through everseen:// siphash"},
-             parse_own_hash);
-  add_judge(known, given.judge);
+  add_filter_options(known, given,
+                     {.error_rate = "the share of new lines that may be dropped by mistake",
+                      .capacity = "how many different keys to make room for; the filter grows beyond",
+                      .usual_capacity = "estimated from the size of the input; at least 1M with --filter",
+                      .usual_hash = "xxh3, through everseen:// siphash"});
   add_name(known, "--filter", given.filter_name,
            {"NAME", "remember the keys in this filter, across runs; created if there is none"});
   add_switch(known, "--existing", given.existing, "the filter must exist; if it does not, exit with 4");
@@ -70,10 +64,7 @@ void declare_filter(option_set& known, dedup_arguments& given) {
 }
 
 void declare_window(option_set& known, dedup_arguments& given) {
-  add_duration(known, "--window", given.window,
-               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
-  add_count(known, "--slices", given.slices, {1, max_slices},
-            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
+  add_window_options(known, given);
   declare_time(known, given.records);
   add_choice(known, "--late", given.late,
              {"pass|drop|fail", "what to do with a line that is older than the window", "drop"}, parse_fate);

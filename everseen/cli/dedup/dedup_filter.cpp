@@ -26,9 +26,8 @@ constexpr std::uint64_t least_capacity = 65'536;
 /// later key another look-up.
 constexpr std::uint64_t least_capacity_of_a_kept_filter = 1'000'000;
 
-spec_request request_of(const dedup_arguments& given, const block_reader& input) {
-  spec_request request;
-  request.error_rate = given.error_rate;
+spec_request request_for(const dedup_arguments& given, const block_reader& input) {
+  spec_request request = request_of(given);
   const std::uint64_t estimate = input.estimate_records().value_or(capacity_of_a_stream);
   const std::uint64_t least = given.filter_name ? least_capacity_of_a_kept_filter : least_capacity;
   std::uint64_t capacity = given.capacity.value_or(std::max(estimate, least));
@@ -36,11 +35,6 @@ spec_request request_of(const dedup_arguments& given, const block_reader& input)
   if (const auto bytes = input.total_bytes(); bytes && !given.filter_name)
     capacity = std::min(capacity, *bytes + least_capacity);
   request.capacity = capacity;
-  request.hash = given.hash;
-  request.judge = given.judge;
-  if (given.window)
-    request.window =
-        window_spec{*given.window, static_cast<std::uint32_t>(given.slices.value_or(default_slices))};
   return request;
 }
 
@@ -96,7 +90,7 @@ void dedup_filter::make_or_open(const dedup_arguments& given, const block_reader
   if (kept_ && open(name)) return;
   must_have_window(given, given.window.has_value());
   try {
-    const spec planned = home_->plan(request_of(given, input));
+    const spec planned = home_->plan(request_for(given, input));
     must_have_room(*home_, planned);
     seen_.emplace(name, home_->create(name, planned));
     made_ = true;

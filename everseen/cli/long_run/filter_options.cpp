@@ -8,12 +8,45 @@
 #include <fmt/format.h>
 
 #include "everseen/cli/terminal/signals.hpp"
+#include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 namespace everseen::cli {
+
+void add_filter_options(option_set& known, filter_options& target, const filter_option_texts& texts) {
+  add_rate(known, "--error-rate", target.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
+           {"RATE", texts.error_rate, "1e-6"});
+  add_count(known, "--capacity", target.capacity, {1, max_capacity},
+            {"COUNT", texts.capacity, texts.usual_capacity});
+  add_choice(known, "--hash", target.hash,
+             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash",
+              texts.usual_hash},
+             parse_own_hash);
+  add_judge(known, target.judge);
+}
+
+void add_window_options(option_set& known, filter_options& target) {
+  add_duration(known, "--window", target.window,
+               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
+  add_count(known, "--slices", target.slices, {1, max_slices},
+            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
+}
+
+spec_request request_of(const filter_options& given) {
+  spec_request request;
+  request.error_rate = given.error_rate;
+  request.capacity = given.capacity;
+  request.hash = given.hash;
+  request.judge = given.judge;
+  if (given.window)
+    request.window =
+        window_spec{*given.window, static_cast<std::uint32_t>(given.slices.value_or(default_slices))};
+  return request;
+}
 
 namespace {
 

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "everseen/cli/terminal/progress.hpp"
+#include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/digest.hpp"
+#include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -23,6 +25,21 @@ struct filter_options {
   std::optional<std::uint64_t> slices;
   bool existing = false;  ///< do not create one
 };
+
+/// What the help says where verbs differ.
+struct filter_option_texts {
+  std::string error_rate;
+  std::string capacity;
+  std::string usual_capacity;
+  std::string usual_hash;
+};
+/// Declares --error-rate, --capacity, --hash and --judge.    @param target  must outlive the parsing
+void add_filter_options(option_set& known, filter_options& target, const filter_option_texts& texts);
+/// Declares --window and --slices.    @param target  must outlive the parsing
+void add_window_options(option_set& known, filter_options& target);
+
+/// The filter that these options ask for.
+[[nodiscard]] spec_request request_of(const filter_options& given);
 
 /// Checks the options against the existing filter.    @throws parameter_error  it was created with other
 /// options

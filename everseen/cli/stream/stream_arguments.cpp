@@ -10,7 +10,6 @@
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
 #include "everseen/jobs/kafka/kafka_url.hpp"
 #include "everseen/jobs/redis/redis_stream_url.hpp"
@@ -51,18 +50,13 @@ void declare_filter(option_set& known, stream_arguments& given) {
   add_name(known, "--filter", given.filter_name,
            {"NAME", "the filter that remembers the keys; created if there is none"});
   add_store_options(known, given.store, access::write);
-  add_rate(known, "--error-rate", given.error_rate, {sizing::min_error_rate, sizing::max_error_rate},
-           {"RATE", "the share of new events that may be taken for repeats by mistake", "1e-6"});
-  add_count(known, "--capacity", given.capacity, {1, max_capacity},
-            {"COUNT", "how many different keys to make room for; the filter grows if there are more", "1M"});
-  add_choice(known, "--hash", given.hash,
-             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", "xxh3"},
-             parse_own_hash);
-  add_judge(known, given.judge);
-  add_duration(known, "--window", given.window,
-               {"TIME", "forget keys after this time, as in 10m, 1h30m or 4w"});
-  add_count(known, "--slices", given.slices, {1, max_slices},
-            {"COUNT", "parts of the window; a key is forgotten up to one part later", "10"});
+  add_filter_options(
+      known, given,
+      {.error_rate = "the share of new events that may be taken for repeats by mistake",
+       .capacity = "how many different keys to make room for; the filter grows if there are more",
+       .usual_capacity = "1M",
+       .usual_hash = "xxh3"});
+  add_window_options(known, given);
   add_switch(known, "--existing", given.existing,
              "filter and job must exist; if one does not, exit with 4 and create nothing");
 }

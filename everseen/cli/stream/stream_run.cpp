@@ -27,18 +27,6 @@ namespace everseen::cli {
 
 namespace {
 
-spec_request request_of(const stream_arguments& given) {
-  spec_request request;
-  request.error_rate = given.error_rate;
-  request.capacity = given.capacity;
-  request.hash = given.hash;
-  request.judge = given.judge;
-  if (given.window)
-    request.window =
-        window_spec{*given.window, static_cast<std::uint32_t>(given.slices.value_or(default_slices))};
-  return request;
-}
-
 void say(const std::string& text) {
   fmt::print(stderr, "everseen: {}\n", text);
 }
