@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -11,6 +13,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "everseen/cli/terminal/printer.hpp"
 #include "everseen/cli/terminal/signals.hpp"
@@ -21,7 +26,6 @@
 #include "everseen/serve/base/options.hpp"
 #include "everseen/serve/server.hpp"
 #include "everseen/telemetry/event_log.hpp"
-#include "everseen/telemetry/supervisor.hpp"
 
 namespace everseen::cli {
 
@@ -223,6 +227,27 @@ serve::options settings_of(const serve_options& o) {
 
 using telemetry::log_level;
 
+/// Reports the state of this process to its supervisor: systemd's Type=notify.
+///
+///     tell_supervisor("READY=1");
+///
+/// Sends one datagram to the socket in $NOTIFY_SOCKET. Does nothing if it is unset or nobody listens.
+void tell_supervisor(std::string_view state) noexcept {
+  const char* const path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = path == nullptr ? 0 : std::strlen(path);
+  if (length < 2 || length >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, path, length);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return;
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+  [[maybe_unused]] const ssize_t sent = ::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL,
+                                                 reinterpret_cast<const sockaddr*>(&address), size);
+  ::close(socket);
+}
+
 void tell_addresses(const serve::filter_server& server, const serve_options& o, telemetry::event_log& log,
                     printer& out) {
   for (const serve::listen_address& each : server.addresses()) {
@@ -249,8 +274,8 @@ exit_code run_serve(const serve_options& o, printer& out) {
              {"users", static_cast<std::int64_t>(settings.users.size())},
              {"max_connections", static_cast<std::int64_t>(settings.max_connections)}});
   tell_addresses(server, o, log, out);
-  telemetry::tell_supervisor("READY=1");
-  server.run_until(is_signalled, [] { telemetry::tell_supervisor("STOPPING=1"); });
+  tell_supervisor("READY=1");
+  server.run_until(is_signalled, [] { tell_supervisor("STOPPING=1"); });
   log.write(log_level::info, "stopped");
   return exit_code::done;
 }
