@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/url_text.hpp"
 #include "everseen/core/spec/window.hpp"
+#include "everseen/serve/service/service.hpp"
 #include "everseen/text/json.hpp"
 
 // These functions write the schemas of openapi.json. What is unknown or does not apply is null and not
@@ -134,6 +138,33 @@ json info_json(const shared_filter& f) {
   for (std::size_t p = 0; p < info.partitions.size(); ++p) partitions.push_back(partition_json(info, p));
   all["partition_list"] = std::move(partitions);
   return all;
+}
+
+namespace {
+
+/// The nearest name of the filters that were opened; empty: none is close. Listing all filters of the store
+/// would take longer than the answer is worth.
+std::string meant_filter(service& all, std::string_view name) {
+  constexpr std::size_t most = 10'000;
+  const std::vector<std::string> opened = all.filters().recorded_names(most);
+  const std::vector<std::string_view> names(opened.begin(), opened.end());
+  return std::string(nearest(name, names));
+}
+
+}  // namespace
+
+http_problem unknown_filter(service& all, std::string_view name) {
+  const std::string meant = meant_filter(all, name);
+  return {404, "no_filter",
+          fmt::format("there is no filter named {}; {}", quoted_name(name),
+                      meant.empty() ? "GET /api/v1/filters lists all, POST /api/v1/filters makes one"
+                                    : fmt::format("did you mean {}?", quoted_name(meant)))};
+}
+
+std::shared_ptr<shared_filter> need_filter(http_call& c) {
+  auto found = c.all.filters().open(c.name);
+  if (!found) throw unknown_filter(c.all, c.name);
+  return found;
 }
 
 }  // namespace everseen::serve

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 
 #include "everseen/serve/base/counters.hpp"
 #include "everseen/serve/http/http_message.hpp"
+#include "everseen/serve/http/http_routes.hpp"
 #include "everseen/serve/registry/filter_figures.hpp"
 #include "everseen/serve/registry/shared_filter.hpp"
 
@@ -32,5 +34,10 @@ using json = nlohmann::ordered_json;
 [[nodiscard]] json summary_json(const shared_filter& f, const filter_info& info);
 /// Schema `filter_info`.
 [[nodiscard]] json info_json(const shared_filter& f);
+
+/// The problem for a name that no filter has, with the nearest name that one has.
+[[nodiscard]] http_problem unknown_filter(service& all, std::string_view name);
+/// The filter in the path.    @throws http_problem  there is none    @throws error  as store::open
+[[nodiscard]] std::shared_ptr<shared_filter> need_filter(http_call& c);
 
 }  // namespace everseen::serve

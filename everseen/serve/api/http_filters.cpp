@@ -9,10 +9,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/sizing.hpp"
-#include "everseen/report/explanation.hpp"
 #include "everseen/serve/api/filter_json.hpp"
-#include "everseen/serve/api/http_keys.hpp"
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 #include "everseen/serve/http/http_query.hpp"
 #include "everseen/serve/http/http_routes.hpp"
 #include "everseen/serve/http/json_body.hpp"
@@ -237,22 +235,6 @@ http_response expire(http_call& c) {
   return json_response(info_json(*f));
 }
 
-/// For administrators only: the digest of a short key reveals the filter's secret seed, and positions let a
-/// client make keys `seen` that were never added.
-http_response explain_key(http_call& c) {
-  json_body body(c.from.body);
-  const auto written = body.text("key");
-  const key_encoding encoding = encoding_of(body.text("encoding").value_or("utf8"));
-  const auto when = body.integer("time_ms", {INT64_MIN, INT64_MAX});
-  body.must_be_all_taken();
-  if (!written) throw http_problem{400, "bad_parameter", "key is missing: the key to explain"};
-  const std::string key = decoded_key(*written, encoding);
-  const auto f = need_filter(c);
-  if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
-  if (const auto foreign = f->handle.stored().foreign_bits_of(key)) return json_response(json_of(*foreign));
-  return json_response(json_of(explain(f->handle, key, time_of(*f, when))));
-}
-
 }  // namespace
 
 std::span<const http_route> filter_routes() {
@@ -261,18 +243,10 @@ std::span<const http_route> filter_routes() {
       {http_method::post, "/api/v1/filters", right::write, runs::on_worker, create, "http|create"},
       {http_method::get, "/api/v1/filters/{name}", right::read, runs::on_worker, describe, "http|info"},
       {http_method::del, "/api/v1/filters/{name}", right::write, runs::on_worker, drop, "http|drop"},
-      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add",
-       add_keys, true},
-      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
-       check_keys, true},
-      {http_method::get, "/api/v1/filters/{name}/keys/{key}", right::read, runs::on_worker, nullptr,
-       "http|check", check_key},
       {http_method::post, "/api/v1/filters/{name}/rename", right::write, runs::on_worker, rename,
        "http|rename"},
       {http_method::post, "/api/v1/filters/{name}/expire", right::write, runs::on_worker, expire,
        "http|expire"},
-      {http_method::post, "/api/v1/filters/{name}/explain", right::admin, runs::on_worker, explain_key,
-       "http|explain"},
   };
   return routes;
 }

@@ -1,9 +1,13 @@
-#include "everseen/serve/api/http_keys.hpp"
-
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,16 +16,50 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/nearest.hpp"
+#include "everseen/report/explanation.hpp"
 #include "everseen/serve/api/filter_json.hpp"
-#include "everseen/serve/http/http_guard.hpp"
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 #include "everseen/serve/http/http_query.hpp"
+#include "everseen/serve/http/http_routes.hpp"
 #include "everseen/serve/http/json_body.hpp"
+#include "everseen/serve/registry/shared_filter.hpp"
 #include "everseen/text/json.hpp"
 
+/// Operations of the HTTP interface on keys: their encodings and the answers.
 namespace everseen::serve {
 
 namespace {
+
+/// How keys, which may be any bytes, are written in JSON and paths.
+enum class key_encoding : std::uint8_t { utf8, base64 };
+
+key_encoding encoding_of(std::string_view word) {
+  if (word == "utf8") return key_encoding::utf8;
+  if (word == "base64") return key_encoding::base64;
+  throw http_problem{400, "bad_parameter",
+                     fmt::format("encoding is '{}'; it must be utf8 or base64", word.substr(0, 64))};
+}
+
+std::string decoded_key(std::string_view written, key_encoding encoding) {
+  if (encoding == key_encoding::utf8) return std::string(written);
+  std::string bytes(written.size() / 4 * 3 + 3, '\0');
+  std::size_t size = 0;
+  const int failed =
+      ::sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), written.data(),
+                          written.size(), nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL);
+  if (failed != 0)
+    throw http_problem{400, "bad_parameter", "a key is not in base64 (RFC 4648, with padding)"};
+  bytes.resize(size);
+  return bytes;
+}
+
+/// The time of the keys: the client's, else now; nothing without a window.
+std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int64_t> ms) {
+  if (!f.has_window() && ms)
+    throw http_problem{400, "bad_parameter", "time_ms is for a filter with a window; leave it out"};
+  if (!f.has_window()) return std::nullopt;
+  return ms ? event_time(std::chrono::milliseconds(*ms)) : service::now();
+}
 
 /// The keys of a request, the owner of their bytes, and the receiver of the answer.
 struct keys_call {
@@ -141,57 +179,7 @@ void ask_many(http_call& c, question q, const answer_taker& answer) {
   ask(c, a);
 }
 
-/// The nearest name of the filters that were opened; empty: none is close. Listing all filters of the store
-/// would take longer than the answer is worth.
-std::string meant_filter(service& all, std::string_view name) {
-  constexpr std::size_t most = 10'000;
-  const std::vector<std::string> opened = all.filters().recorded_names(most);
-  const std::vector<std::string_view> names(opened.begin(), opened.end());
-  return std::string(nearest(name, names));
-}
-
-}  // namespace
-
-key_encoding encoding_of(std::string_view word) {
-  if (word == "utf8") return key_encoding::utf8;
-  if (word == "base64") return key_encoding::base64;
-  throw http_problem{400, "bad_parameter",
-                     fmt::format("encoding is '{}'; it must be utf8 or base64", word.substr(0, 64))};
-}
-
-std::string decoded_key(std::string_view written, key_encoding encoding) {
-  if (encoding == key_encoding::utf8) return std::string(written);
-  std::string bytes(written.size() / 4 * 3 + 3, '\0');
-  std::size_t size = 0;
-  const int failed =
-      ::sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), written.data(),
-                          written.size(), nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL);
-  if (failed != 0)
-    throw http_problem{400, "bad_parameter", "a key is not in base64 (RFC 4648, with padding)"};
-  bytes.resize(size);
-  return bytes;
-}
-
-http_problem unknown_filter(service& all, std::string_view name) {
-  const std::string meant = meant_filter(all, name);
-  return {404, "no_filter",
-          fmt::format("there is no filter named {}; {}", quoted_name(name),
-                      meant.empty() ? "GET /api/v1/filters lists all, POST /api/v1/filters makes one"
-                                    : fmt::format("did you mean {}?", quoted_name(meant)))};
-}
-
-std::shared_ptr<shared_filter> need_filter(http_call& c) {
-  auto found = c.all.filters().open(c.name);
-  if (!found) throw unknown_filter(c.all, c.name);
-  return found;
-}
-
-std::optional<event_time> time_of(const shared_filter& f, std::optional<std::int64_t> ms) {
-  if (!f.has_window() && ms)
-    throw http_problem{400, "bad_parameter", "time_ms is for a filter with a window; leave it out"};
-  if (!f.has_window()) return std::nullopt;
-  return ms ? event_time(std::chrono::milliseconds(*ms)) : service::now();
-}
+// Schemas `keys` and `verdicts`. If batches wait for the store, keys of many clients share them.
 
 void add_keys(http_call& c, const answer_taker& answer) {
   ask_many(c, question::add, answer);
@@ -201,12 +189,45 @@ void check_keys(http_call& c, const answer_taker& answer) {
   ask_many(c, question::check, answer);
 }
 
+/// The key in the path. Schema `key_verdict`.
 void check_key(http_call& c, const answer_taker& answer) {
   const auto a = std::make_shared<keys_call>(c.all, question::check, answer);
   a->is_one = true;
   take_time(c, *a);
   a->batch.keys = {a->decoded.emplace_back(c.key)};
   ask(c, a);
+}
+
+/// For administrators only: the digest of a short key reveals the filter's secret seed, and positions let a
+/// client make keys `seen` that were never added.
+http_response explain_key(http_call& c) {
+  json_body body(c.from.body);
+  const auto written = body.text("key");
+  const key_encoding encoding = encoding_of(body.text("encoding").value_or("utf8"));
+  const auto when = body.integer("time_ms", {INT64_MIN, INT64_MAX});
+  body.must_be_all_taken();
+  if (!written) throw http_problem{400, "bad_parameter", "key is missing: the key to explain"};
+  const std::string key = decoded_key(*written, encoding);
+  const auto f = need_filter(c);
+  if (const auto why = f->handle.refusal_of(key)) throw http_problem{422, "key_refused", *why};
+  if (const auto foreign = f->handle.stored().foreign_bits_of(key)) return json_response(json_of(*foreign));
+  return json_response(json_of(explain(f->handle, key, time_of(*f, when))));
+}
+
+}  // namespace
+
+std::span<const http_route> key_routes() {
+  static constexpr http_route routes[] = {
+      {http_method::post, "/api/v1/filters/{name}/add", right::write, runs::on_worker, nullptr, "http|add",
+       add_keys, true},
+      {http_method::post, "/api/v1/filters/{name}/check", right::read, runs::on_worker, nullptr, "http|check",
+       check_keys, true},
+      {http_method::get, "/api/v1/filters/{name}/keys/{key}", right::read, runs::on_worker, nullptr,
+       "http|check", check_key},
+      {http_method::post, "/api/v1/filters/{name}/explain", right::admin, runs::on_worker, explain_key,
+       "http|explain"},
+  };
+  return routes;
 }
 
 }  // namespace everseen::serve

@@ -1,6 +1,5 @@
-#include "everseen/serve/api/http_plan.hpp"
-
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "everseen/report/planning.hpp"
 #include "everseen/serve/api/filter_json.hpp"
 #include "everseen/serve/http/http_query.hpp"
+#include "everseen/serve/http/http_routes.hpp"
 #include "everseen/text/json.hpp"
 
 namespace everseen::serve {
@@ -71,8 +71,7 @@ json row_json(const plan_row& row) {
           {"error_rate", row.error_rate},       {"curve", std::move(curve)}};
 }
 
-}  // namespace
-
+/// Schema `plan`: the size of each structure for a number of keys. Asks no store.
 http_response answer_plan(http_call& c) {
   const plan_request request = parse(c.from.query());
   const plan_result plan = make_plan(request);
@@ -84,6 +83,15 @@ http_response answer_plan(http_call& c) {
               {"command", command_of(request, plan)}};
   if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
   return json_response(all);
+}
+
+}  // namespace
+
+std::span<const http_route> plan_routes() {
+  static constexpr http_route routes[] = {
+      {http_method::get, "/api/v1/plan", right::read, runs::aside, answer_plan, "http|plan"},
+  };
+  return routes;
 }
 
 }  // namespace everseen::serve

@@ -23,6 +23,9 @@ struct asset {
 /// The file at a path (without query), or null.
 [[nodiscard]] const asset* find_asset(std::string_view path) noexcept;
 
+/// openapi.json, as embedded when the program was built.
+[[nodiscard]] std::string_view openapi_document() noexcept;
+
 /// Restricts the page to communication with its own server.
 inline constexpr std::string_view content_security_policy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";

@@ -111,21 +111,16 @@ inline constexpr command::key_positions every_word{1, -1, 1};
 /// Redis's reply to a word that the command does not have.
 [[nodiscard]] refusal syntax_error();
 
-// The commands by family; each file defines the family of its name.
+// The commands by family; each file defines the family of its name, command_table.cpp that of COMMAND.
 [[nodiscard]] std::span<const command> bloom_commands();
-[[nodiscard]] std::span<const command> bloom_info_commands();
 [[nodiscard]] std::span<const command> everseen_commands();
 [[nodiscard]] std::span<const command> store_commands();
 [[nodiscard]] std::span<const command> key_commands();
-[[nodiscard]] std::span<const command> listing_commands();
-[[nodiscard]] std::span<const command> memory_commands();
 [[nodiscard]] std::span<const command> expiry_commands();
 [[nodiscard]] std::span<const command> connection_commands();
-[[nodiscard]] std::span<const command> client_commands();
 [[nodiscard]] std::span<const command> transaction_commands();
 [[nodiscard]] std::span<const command> server_commands();
 [[nodiscard]] std::span<const command> command_commands();
-[[nodiscard]] std::span<const command> config_commands();
 
 /// A whole number, all of the word. Other numbers: everseen/core/base/digits.hpp.
 [[nodiscard]] inline std::optional<std::int64_t> read_integer(std::string_view word) noexcept {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "everseen/serve/base/command.hpp"
+#include "everseen/serve/resp/session.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::serve {
@@ -20,9 +22,8 @@ constexpr char capital(char c) noexcept {
 std::vector<command> gather() {
   std::vector<command> all;
   for (const auto family :
-       {bloom_commands(), bloom_info_commands(), everseen_commands(), store_commands(), key_commands(),
-        listing_commands(), memory_commands(), expiry_commands(), connection_commands(), client_commands(),
-        transaction_commands(), server_commands(), command_commands(), config_commands()})
+       {bloom_commands(), everseen_commands(), store_commands(), key_commands(), expiry_commands(),
+        connection_commands(), transaction_commands(), server_commands(), command_commands()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const command& a, const command& b) { return a.name < b.name; });
   return all;
@@ -107,6 +108,76 @@ refusal wrong_arity(std::string_view name) {
 
 refusal syntax_error() {
   return {"ERR syntax error"};
+}
+
+// COMMAND: the table for programs. Clients ask it where the keys of a request are.
+
+namespace {
+
+/// A name of six bytes may ask for kilobytes.
+constexpr std::size_t most_names = 512;
+
+std::vector<std::string_view> flags_of(const command& c) {
+  std::vector<std::string_view> flags;
+  if (c.keys.first != 0) flags.push_back(c.needs == right::write ? "write" : "readonly");
+  if (c.needs == right::admin) flags.push_back("admin");
+  if (c.needs == right::nothing) flags.push_back("no_auth");
+  if (c.batched != nullptr || c.place == runs::at_once) flags.push_back("fast");
+  return flags;
+}
+
+void write_entry(wire::reply_writer& reply, const command& c) {
+  reply.array(10);
+  reply.bulk(lower(c.name));
+  reply.integer(c.arity);
+  const auto flags = flags_of(c);
+  reply.set(flags.size());
+  for (const std::string_view flag : flags) reply.status(flag);
+  reply.integer(c.keys.first);
+  reply.integer(c.keys.last);
+  reply.integer(c.keys.step);
+  reply.set(0);    // categories: rights are options of the server
+  reply.array(0);  // tips
+  reply.array(0);  // key specifications
+  reply.array(c.subcommands.size());
+  for (const command& part : c.subcommands) write_entry(reply, part);
+}
+
+void describe_all(call& c) {
+  c.reply.array(all_commands().size());
+  for (const command& each : all_commands()) write_entry(c.reply, each);
+}
+
+/// COMMAND INFO [name ...]
+void describe(call& c) {
+  const word_list names = c.words.subspan(2);
+  if (names.empty()) return describe_all(c);
+  if (names.size() > most_names)
+    throw refusal{fmt::format("ERR one request describes at most {} commands", most_names)};
+  c.reply.array(names.size());
+  for (const std::string_view name : names) {
+    if (const command* const found = find_command(name))
+      write_entry(c.reply, *found);
+    else
+      c.reply.null();
+  }
+}
+
+void count(call& c) {
+  c.reply.integer(static_cast<std::int64_t>(all_commands().size()));
+}
+
+}  // namespace
+
+std::span<const command> command_commands() {
+  static constexpr command subcommands[] = {
+      {"COMMAND|COUNT", 2, right::read, runs::at_once, no_keys, count},
+      {"COMMAND|INFO", -2, right::read, runs::at_once, no_keys, describe},
+  };
+  static constexpr command commands[] = {
+      {"COMMAND", -1, right::read, runs::at_once, no_keys, describe_all, nullptr, false, subcommands},
+  };
+  return commands;
 }
 
 }  // namespace everseen::serve

@@ -1,21 +1,104 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_dynamic_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/fields.hpp>
+#include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 
-#include "everseen/serve/http/asio_http_head.hpp"
+#include "everseen/serve/http/http_message.hpp"
 #include "everseen/serve/http/http_routes.hpp"
-#include "everseen/serve/net/asio_client_connection.hpp"
+#include "everseen/serve/net/asio_connection.hpp"
 
 namespace everseen::serve {
 
 namespace {
 
 namespace http = boost::beast::http;
+
+std::string_view plain(boost::beast::string_view text) noexcept {
+  return {text.data(), text.size()};
+}
+
+http_method method_of(http::verb verb) noexcept {
+  switch (verb) {
+    case http::verb::get:
+      return http_method::get;
+    case http::verb::head:
+      return http_method::head;
+    case http::verb::post:
+      return http_method::post;
+    case http::verb::delete_:
+      return http_method::del;
+    default:
+      return http_method::other;
+  }
+}
+
+/// Whether gzip is among the codings of Accept-Encoding, with a weight above 0.
+bool takes_gzip(std::string_view codings) {
+  constexpr std::string_view gzip = "gzip";
+  for (const auto& coding : http::ext_list({codings.data(), codings.size()})) {
+    if (!boost::beast::iequals(coding.first, {gzip.data(), gzip.size()})) continue;
+    return std::all_of(coding.second.begin(), coding.second.end(), [](const auto& parameter) {
+      return parameter.second.find_first_not_of("0.") != boost::beast::string_view::npos;
+    });
+  }
+  return false;
+}
+
+using parsed_head = http::request_header<http::fields>;
+
+http_request head_of(const parsed_head& parsed, const arrival& arrived) {
+  const auto field = [&](http::field name) { return std::string(plain(parsed[name])); };
+  http_request r;
+  r.method = method_of(parsed.method());
+  r.target = plain(parsed.target());
+  r.host = field(http::field::host);
+  r.origin = field(http::field::origin);
+  r.fetch_site = plain(parsed["Sec-Fetch-Site"]);
+  r.content_type = field(http::field::content_type);
+  r.authorization = field(http::field::authorization);
+  r.none_match = field(http::field::if_none_match);
+  r.takes_gzip = takes_gzip(plain(parsed[http::field::accept_encoding]));
+  r.is_old = parsed.version() < 11;
+  r.by_loopback = arrived.by_loopback;
+  return r;
+}
+
+/// Refuses requests that a proxy in front may split differently (request smuggling), or send to another host.
+/// @param chunked  whether the body was parsed as chunked
+/// @throws http_problem
+void must_be_unambiguous(const parsed_head& parsed, bool chunked) {
+  if (parsed.count(http::field::host) > 1)
+    throw http_problem{400, "bad_request", "the request names more than one Host"};
+  if (parsed.count(http::field::transfer_encoding) == 0) return;
+  if (!chunked || parsed.version() < 11 || parsed.count(http::field::content_length) > 0)
+    throw http_problem{400, "bad_request", "the only Transfer-Encoding is chunked, once, in HTTP/1.1"};
+}
+
+/// Whether the client waits for 100 Continue before it sends its body.
+bool expects_continue(const parsed_head& parsed) {
+  return boost::beast::iequals(parsed[http::field::expect], "100-continue");
+}
+
+/// The problem for bytes that are not a valid request.
+http_problem problem_of(const boost::system::error_code& fault) {
+  if (fault == http::error::body_limit)
+    return {413, "too_large",
+            "the request has more bytes than --max-request allows; send fewer keys at a time"};
+  if (fault == http::error::header_limit)
+    return {431, "header_too_large", "the head of the request has more than 16 KiB"};
+  return {400, "bad_request", "this is not a valid HTTP request: " + fault.message()};
+}
 
 /// A body grows as bytes arrive, never by an announced length.
 using growing_body = http::basic_dynamic_body<boost::beast::flat_buffer>;

@@ -1,15 +1,17 @@
 #include "everseen/serve/http/http_message.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <new>
 #include <string_view>
 
-#include <boost/beast/core/string.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
 
-#include "everseen/serve/http/asio_http_head.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/serve/registry/filter_registry.hpp"
+#include "everseen/text/json.hpp"
 
 namespace everseen::serve {
 
@@ -36,77 +38,104 @@ std::string encoded(const http_response& r, bool with_body, bool keep_alive) {
 
 namespace {
 
-namespace http = boost::beast::http;
-
-std::string_view plain(boost::beast::string_view text) noexcept {
-  return {text.data(), text.size()};
-}
-
-http_method method_of(http::verb verb) noexcept {
-  switch (verb) {
-    case http::verb::get:
-      return http_method::get;
-    case http::verb::head:
-      return http_method::head;
-    case http::verb::post:
-      return http_method::post;
-    case http::verb::delete_:
-      return http_method::del;
+std::string_view title_of(unsigned status) noexcept {
+  switch (status) {
+    case 401:
+      return "Authentication required";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not found";
+    case 405:
+      return "Method not allowed";
+    case 408:
+      return "Request timeout";
+    case 409:
+      return "Conflict";
+    case 413:
+    case 431:
+      return "Too large";
+    case 415:
+      return "Unsupported media type";
+    case 421:
+      return "Wrong host";
+    case 500:
+      return "Server error";
+    case 429:
+      return "Too many attempts";
+    case 503:
+      return "Unavailable";
+    case 507:
+      return "No space";
     default:
-      return http_method::other;
+      return "Invalid request";
   }
-}
-
-/// Whether gzip is among the codings of Accept-Encoding, with a weight above 0.
-bool takes_gzip(std::string_view codings) {
-  constexpr std::string_view gzip = "gzip";
-  for (const auto& coding : http::ext_list({codings.data(), codings.size()})) {
-    if (!boost::beast::iequals(coding.first, {gzip.data(), gzip.size()})) continue;
-    return std::all_of(coding.second.begin(), coding.second.end(), [](const auto& parameter) {
-      return parameter.second.find_first_not_of("0.") != boost::beast::string_view::npos;
-    });
-  }
-  return false;
 }
 
 }  // namespace
 
-http_request head_of(const parsed_head& parsed, const arrival& arrived) {
-  const auto field = [&](http::field name) { return std::string(plain(parsed[name])); };
-  http_request r;
-  r.method = method_of(parsed.method());
-  r.target = plain(parsed.target());
-  r.host = field(http::field::host);
-  r.origin = field(http::field::origin);
-  r.fetch_site = plain(parsed["Sec-Fetch-Site"]);
-  r.content_type = field(http::field::content_type);
-  r.authorization = field(http::field::authorization);
-  r.none_match = field(http::field::if_none_match);
-  r.takes_gzip = takes_gzip(plain(parsed[http::field::accept_encoding]));
-  r.is_old = parsed.version() < 11;
-  r.by_loopback = arrived.by_loopback;
+void refuse_parameter(const std::string& why) {
+  throw http_problem{400, "bad_parameter", why};
+}
+
+http_response response_of(const http_problem& p) {
+  http_response r;
+  r.status = p.status;
+  r.content_type = "application/problem+json";
+  r.headers = p.headers;
+  const nlohmann::ordered_json json = {{"type", "/docs#" + p.reason},
+                                       {"title", title_of(p.status)},
+                                       {"status", p.status},
+                                       {"detail", p.detail},
+                                       {"reason", p.reason}};
+  // The quoted input need not be UTF-8.
+  r.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   return r;
 }
 
-void must_be_unambiguous(const parsed_head& parsed, bool chunked) {
-  if (parsed.count(http::field::host) > 1)
-    throw http_problem{400, "bad_request", "the request names more than one Host"};
-  if (parsed.count(http::field::transfer_encoding) == 0) return;
-  if (!chunked || parsed.version() < 11 || parsed.count(http::field::content_length) > 0)
-    throw http_problem{400, "bad_request", "the only Transfer-Encoding is chunked, once, in HTTP/1.1"};
+http_problem problem_of(const batch_failure& failure) {
+  switch (failure.why) {
+    case batch_failure::cause::full:
+      if (failure.code == ENOMEM) return {507, "no_room", failure.message};
+      return {409, "full", failure.message};
+    case batch_failure::cause::key:
+      return {422, "key_refused", failure.message};
+    case batch_failure::cause::format:
+      return {500, "damaged", failure.message};
+    case batch_failure::cause::storage:
+    case batch_failure::cause::backend:
+      break;
+  }
+  return {503, "outage", failure.message, {{"Retry-After", "1"}}};
 }
 
-bool expects_continue(const parsed_head& parsed) {
-  return boost::beast::iequals(parsed[http::field::expect], "100-continue");
-}
-
-http_problem problem_of(const boost::system::error_code& fault) {
-  if (fault == http::error::body_limit)
-    return {413, "too_large",
-            "the request has more bytes than --max-request allows; send fewer keys at a time"};
-  if (fault == http::error::header_limit)
-    return {431, "header_too_large", "the head of the request has more than 16 KiB"};
-  return {400, "bad_request", "this is not a valid HTTP request: " + fault.message()};
+http_problem problem_of_current_exception() {
+  // The special before the general: three of these are kinds of parameter_error. What is left of everseen's
+  // own errors is a store that failed.
+  try {
+    throw;
+  } catch (const http_problem& p) {
+    return p;
+  } catch (const name_taken& e) {
+    return {409, "name_taken", e.what()};
+  } catch (const no_filter& e) {
+    return {404, "no_filter", e.what()};
+  } catch (const no_room& e) {
+    return {507, "no_room", e.what()};
+  } catch (const parameter_error& e) {
+    return {400, "bad_parameter", e.what()};
+  } catch (const format_error& e) {
+    return {500, "damaged", e.what()};
+  } catch (const full_error& e) {
+    if (e.code() == ENOMEM) return {507, "no_room", e.what()};
+    return {409, "full", e.what()};
+  } catch (const error& e) {
+    return {503, "outage", e.what(), {{"Retry-After", "1"}}};
+  } catch (const std::bad_alloc&) {
+    return {507, "no_room", "the server is out of memory"};
+  } catch (const std::exception& e) {
+    return {500, "bug", std::string("this is a bug: ") + e.what()};
+  }
 }
 
 }  // namespace everseen::serve

@@ -9,7 +9,7 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/base/url_text.hpp"
 #include "everseen/serve/base/command.hpp"
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 
 // A parameter is taken out of the query when it is read, so what is left in the end was meant to have an
 // effect and has none. Names that were asked for are remembered, for the hint.

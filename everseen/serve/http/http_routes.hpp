@@ -8,7 +8,6 @@
 
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/http/http_message.hpp"
-#include "everseen/serve/http/http_problem.hpp"
 #include "everseen/serve/service/service.hpp"
 
 namespace everseen::serve {
@@ -40,6 +39,8 @@ struct http_route {
 
 /// Every operation.
 [[nodiscard]] std::span<const http_route> filter_routes();
+[[nodiscard]] std::span<const http_route> key_routes();
+[[nodiscard]] std::span<const http_route> plan_routes();
 [[nodiscard]] std::span<const http_route> server_routes();
 /// The files of the page, which are not operations.
 [[nodiscard]] std::span<const http_route> page_routes();
@@ -62,6 +63,9 @@ struct admitted_request {
 /// refused request need not be read.
 /// @throws http_problem
 [[nodiscard]] admitted_request admit(service& all, const http_request& head);
+
+/// Whether the body of a request is declared as text/plain.
+[[nodiscard]] bool has_text(const http_request& r);
 
 /// Answers a request, also with errors.
 /// @pre  the request stays in place until `answer` is called    Threads: any number.

@@ -10,7 +10,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/quantity.hpp"
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 
 namespace everseen::serve {
 

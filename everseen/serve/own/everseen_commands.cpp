@@ -7,9 +7,9 @@
 #include <string>
 
 #include "everseen/serve/base/command.hpp"
-#include "everseen/serve/commands/bloom_requests.hpp"
+#include "everseen/serve/commands/bloom_commands.hpp"
 #include "everseen/serve/own/asked_keys.hpp"
-#include "everseen/serve/registry/refusals.hpp"
+#include "everseen/serve/registry/judge_batch.hpp"
 #include "everseen/serve/resp/gathered_batches.hpp"
 #include "everseen/serve/resp/session.hpp"
 #include "everseen/serve/service/service.hpp"

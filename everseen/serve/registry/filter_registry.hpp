@@ -19,7 +19,6 @@
 #include "everseen/serve/base/options.hpp"
 #include "everseen/serve/base/worker_pool.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
-#include "everseen/serve/registry/key_listing.hpp"
 #include "everseen/serve/registry/shared_filter.hpp"
 #include "everseen/serve/registry/single_flight.hpp"
 #include "everseen/store/port/store.hpp"

@@ -1,11 +1,14 @@
 #include "everseen/serve/registry/judge_batch.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "everseen/core/base/outage.hpp"
-#include "everseen/serve/registry/refusals.hpp"
+#include "everseen/serve/base/command.hpp"
+#include "everseen/serve/registry/filter_budget.hpp"
 
 namespace everseen::serve {
 
@@ -79,6 +82,52 @@ void judge(counted_filter asked, question q, key_batch& batch, std::span<const e
   batch.fault = text_of(result.error(), asked.handle.get_spec());
   batch.is_stale = result.error().ends_batch();
   batch.why.failure = std::move(result).error();
+}
+
+namespace {
+
+constexpr std::string_view out_of_memory = "OOM command not allowed when used memory > 'maxmemory'.";
+
+}  // namespace
+
+std::string text_of(const batch_failure& failure, const spec& properties) {
+  if (failure.why == batch_failure::cause::full && failure.code == ENOMEM)
+    return std::string(out_of_memory) + ' ' + failure.message;
+  if (failure.why == batch_failure::cause::full)
+    return properties.growth == growth_kind::refuse ? std::string(filter_is_full)
+                                                    : "ERR problem inserting into filter: " + failure.message;
+  if (failure.why == batch_failure::cause::key) return "ERR " + failure.message;
+  return "OUTAGE " + failure.message;
+}
+
+std::string text_of_unknown(const filter& judge, std::string_view key, const std::string& fault) {
+  const auto refusal = judge.refusal_of(key);
+  return refusal ? "ERR " + *refusal : fault;
+}
+
+std::string text_of_current_exception() {
+  try {
+    throw;
+  } catch (const refusal& why) {
+    return why.text;
+  } catch (const name_taken&) {
+    return "ERR item exists";
+  } catch (const no_room& why) {
+    return std::string(out_of_memory) + ' ' + why.what();
+  } catch (const parameter_error& why) {
+    return std::string("ERR ") + why.what();
+  } catch (const full_error& why) {
+    if (why.code() == ENOMEM) return std::string(out_of_memory) + ' ' + why.what();
+    return std::string("ERR problem inserting into filter: ") + why.what();
+  } catch (const format_error& why) {
+    return std::string("DAMAGED ") + why.what();
+  } catch (const error& why) {
+    return std::string("OUTAGE ") + why.what();
+  } catch (const std::bad_alloc&) {
+    return std::string(out_of_memory);
+  } catch (const std::exception& why) {
+    return std::string("ERR this is a bug: ") + why.what();
+  }
 }
 
 }  // namespace everseen::serve

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/serve/base/counters.hpp"
 #include "everseen/serve/base/key_batch.hpp"
@@ -79,5 +80,21 @@ struct counted_filter {
 void judge(counted_filter asked, question q, key_batch& batch, std::span<const event_time> times);
 /// The same with one time for all keys, or none.
 void judge(counted_filter asked, question q, key_batch& batch, std::optional<event_time> when);
+
+/// The error reply for keys whose verdict is unknown: RedisBloom's own text if it has the same meaning, else
+/// OUTAGE and the reason. A retry is safe.
+[[nodiscard]] std::string text_of(const batch_failure& failure, const spec& properties);
+
+/// What a filter that does not grow answers once it is full. RedisBloom ends an array of replies with it.
+inline constexpr std::string_view filter_is_full = "ERR non scaling filter is full";
+
+/// The error reply for a key whose verdict is unknown: a key that the filter can never take gets its own
+/// reply, whatever happened to the others.
+[[nodiscard]] std::string text_of_unknown(const filter& judge, std::string_view key,
+                                          const std::string& fault);
+
+/// The error reply for the exception that is being handled.
+/// @pre called in a catch block of something derived from std::exception, or of refusal
+[[nodiscard]] std::string text_of_current_exception();
 
 }  // namespace everseen::serve

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "everseen/serve/net/asio_client_connection.hpp"
+#include "everseen/serve/net/asio_connection.hpp"
 #include "everseen/serve/net/receive_buffer.hpp"
 #include "everseen/serve/resp/session.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "everseen/serve/registry/refusals.hpp"
+#include "everseen/serve/registry/judge_batch.hpp"
 
 namespace everseen::serve {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/serve/registry/refusals.hpp"
+#include "everseen/serve/registry/judge_batch.hpp"
 
 // clang-format off
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 
 namespace everseen::serve {
 namespace {

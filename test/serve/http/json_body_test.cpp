@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/serve/http/http_problem.hpp"
+#include "everseen/serve/http/http_message.hpp"
 
 namespace everseen::serve {
 namespace {

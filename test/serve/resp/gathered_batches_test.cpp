@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/open_store.hpp"
-#include "everseen/serve/registry/refusals.hpp"
+#include "everseen/serve/registry/judge_batch.hpp"
 
 namespace everseen::serve {
 namespace {
