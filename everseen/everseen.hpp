@@ -73,6 +73,7 @@
 /// - everseen/core/partition/partition_batch.hpp  the keys of one partition
 /// - everseen/core/partition/partition_state.hpp  the layers and slices of one partition
 /// - everseen/core/partition/segments.hpp         the name of a bit array
+/// - everseen/core/partition/sibling.hpp          partitions that are merged
 /// - everseen/core/format/file_records.hpp        the older filter that is asked first
 /// - everseen/core/format/byte_stream.hpp         streams of bytes as callbacks
 ///
