@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -220,39 +219,37 @@ class partition_copy {
   std::vector<sibling_segment> segments_;
 };
 
-/// Whether some layer could have too many keys together: only then is it worth reading the siblings twice.
-bool may_exceed(const stored_filter& into, std::span<const filter> siblings, std::uint32_t partition) {
-  std::map<std::pair<window::slice_index, std::size_t>, std::uint64_t> keys;
-  bool exceeds = false;
-  const auto count = [&](const partition_state& state) {
-    for (const slice_state& slice : state.slices)
-      for (std::size_t i = 0; i < slice.layers.size(); ++i)
-        exceeds = (keys[{slice.index, i}] += slice.layers[i].keys) > slice.layers[i].capacity || exceeds;
-  };
-  count(into.state(partition));
-  for (const filter& sibling : siblings) count(sibling.stored().state(partition));
-  return exceeds;
+/// @throws parameter_error
+void must_be_mergeable(const filter& into, const filter& sibling) {
+  must_be_siblings(into.get_spec(), sibling.sibling_spec());
+  if (const auto older = sibling.stored().path().asks_first)
+    throw parameter_error(quoted_name(sibling.name()) + " asks " + quoted_name(older->name) +
+                          " first, whose keys have other bits. Wait until it no longer does, or end that by "
+                          "everseen link --off");
 }
 
 }  // namespace
 
-void filter::merge(std::span<const filter> siblings) {
-  for (const filter& sibling : siblings) must_be_siblings(get_spec(), sibling.get_spec());
-  const auto for_each_partition = [&](stored_filter::merging step) {
+void filter::merge_all(std::span<const filter> siblings, stored_filter::merging step) {
+  try {
     for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
       stored_->merge(p, partition_copy(siblings, p).segments(), step);
-  };
-  bool may_be_full = false;
-  for (std::uint32_t p = 0; p < get_spec().partitions && !may_be_full; ++p)
-    may_be_full = may_exceed(*stored_, siblings, p);
-  try {
-    if (may_be_full) for_each_partition(stored_filter::merging::tried);
-    for_each_partition(stored_filter::merging::done);
   } catch (const full_error& e) {
+    if (e.code() != 0) throw;  // no room
     throw full_error("the filters do not fit into " + quoted_name(name_) + ": " + e.what() +
                      ", and more would be called seen by mistake than its error rate allows. Create siblings "
                      "for the keys of all");
   }
+}
+
+void filter::must_fit(std::span<const filter> siblings) {
+  for (const filter& sibling : siblings) must_be_mergeable(*this, sibling);
+  merge_all(siblings, stored_filter::merging::tried);
+}
+
+void filter::merge(std::span<const filter> siblings) {
+  must_fit(siblings);
+  merge_all(siblings, stored_filter::merging::done);
 }
 
 spec filter::sibling_spec() const {

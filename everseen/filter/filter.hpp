@@ -112,19 +112,21 @@ class filter {
                                                  std::span<const event_time> times = {}) const;
 
   /// Adds all keys of siblings, which are filters with the same properties and the same secret seed: made
-  /// from its export, or by `everseen create --like`. Afterwards every key of all is `seen` here. The
-  /// siblings do not change, and may be in other stores. Of one that asks an older filter first, only its own
-  /// keys are added.
+  /// from its export, or by `everseen create --like`. Afterwards every key of all is `seen` here, except
+  /// those that the window has left. The siblings do not change, and may be in other stores.
   ///
   /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
   /// interrupted call has left out, and what the siblings have got since.
-  /// @throws parameter_error  they are no siblings, or this filter cannot do it: it must be in memory, or in
-  ///   files and open for writing
+  /// @throws parameter_error  they are no siblings; one of them asks an older filter first; or this filter
+  ///   cannot do it: it must be in memory, or in files and open for writing. Nothing was added
   /// @throws full_error  together they have more keys than a layer may have within the error rate. Unless
-  ///   others add keys meanwhile, nothing was added
+  ///   others add keys meanwhile, nothing was added. With a code: there is no room for a layer; some keys may
+  ///   have been added
   /// @throws storage_error, backend_error  some keys may have been added; merge again
-  /// Cost: 1 ns per byte of the siblings; one partition of each is copied at a time.
+  /// Cost: 3 ns per byte of the siblings; one partition of each is copied at a time.
   void merge(std::span<const filter> siblings);
+  /// Throws as merge() would, and changes nothing.
+  void must_fit(std::span<const filter> siblings);
 
   /// The spec with which a store creates a sibling of this filter. It has the secret seed, so keep it as safe
   /// as the filter.
@@ -163,6 +165,7 @@ class filter {
 
  private:
   void must_not_want_keys() const;
+  void merge_all(std::span<const filter> siblings, stored_filter::merging step);
 
   std::string name_;
   std::shared_ptr<stored_filter> stored_;

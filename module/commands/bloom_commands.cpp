@@ -189,7 +189,9 @@ std::unique_ptr<filter_value> sibling_of(api::context* ctx, const filter_value& 
   return empty_chain(ctx, filter.get_spec());
 }
 
-/// All sources in one step, or none. A replica merges the same values again.
+/// All sources in one step, or none. A replica merges the same values again, and does not decide again
+/// whether they fit: its estimate might differ by a rounding. A source that has expired is not found; the
+/// master has deleted it on the replica before.
 int merge(api::context* ctx, api::string** words, int count) {
   if (count < 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&] {
@@ -198,14 +200,15 @@ int merge(api::context* ctx, api::string** words, int count) {
     for (int i = 2; i < count; ++i) {
       sources.push_back(std::make_unique<filter_key>(ctx, words[i], api::read_key));
       siblings.push_back(&sources.back()->filter_or_not_found());
+      must_be_plain(*siblings.back());
     }
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     std::unique_ptr<filter_value> made;
     if (key.get() == nullptr) made = sibling_of(ctx, *siblings.front());
     filter_value* filter = made ? made.get() : key.get();
     must_accept(*filter);
-    for (const filter_value* const each : siblings) must_be_plain(*each);
-    filter->must_take(siblings);  // before anything is replicated
+    must_be_plain(*filter);
+    if (!repeats_a_decision(ctx)) filter->must_take(siblings);
     const std::vector<std::uint64_t> layers = filter->layers_to_merge(siblings);
     if (!layers.empty()) must_fit(ctx, filter->bit_bytes(), layers);
     filter->prepare(layers);

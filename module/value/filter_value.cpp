@@ -330,11 +330,9 @@ void filter_value::must_take(std::span<const filter_value* const> siblings) cons
 }
 
 bool filter_value::merge(std::span<const filter_value* const> siblings) {
-  const std::vector<sibling_segment> segments = segments_of_all(siblings);
-  if (segments.empty()) return false;
-  judge_.merge(segments);
+  const bool has_changed = judge_.merge(segments_of_all(siblings));
   prepared_.clear();
-  return true;
+  return has_changed;
 }
 
 void filter_value::check(const slice_batch& keys) const {

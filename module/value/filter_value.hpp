@@ -104,13 +104,14 @@ class filter_value : private segments {
   /// @return whether anything changed
   bool add(const slice_batch& keys, no_room then = no_room::skips);
   void check(const slice_batch& keys) const;
-  /// Throws as merge(), and changes nothing.
+  /// Whether it keeps its error rate with all keys of these filters.
+  /// @throws full_error  it does not    @throws parameter_error  they are no siblings
   void must_take(std::span<const filter_value* const> siblings) const;
   /// The sizes of the layers that merge() would begin.
   [[nodiscard]] std::vector<std::uint64_t> layers_to_merge(
       std::span<const filter_value* const> siblings) const;
-  /// Adds all keys of filters of the same spec: partition::merge.    @pre prepare() got the layers_to_merge()
-  /// @throws full_error, parameter_error  as partition::merge; nothing has changed
+  /// Adds all keys of filters of the same spec: partition::merge.
+  /// @pre prepare() got the layers_to_merge(); must_take(), or the master has decided
   /// @return whether anything changed
   bool merge(std::span<const filter_value* const> siblings);
   /// Moves the window as keys of this slice would. A late slice moves nothing.    @pre as add()

@@ -116,6 +116,18 @@ TEST(Merge, OthersOfTheSameOptionsAreNoSiblings) {
               ThrowsMessage<parameter_error>(HasSubstr("differ in their secret seed")));
 }
 
+TEST(Merge, SiblingThatAsksAnOlderFilterFirstIsRefused) {
+  const test::scratch_directory scratch;
+  const auto place = open_store("file:" + scratch.path().string());
+  filter all = open_or_create(*place, "all");
+  (void)place->create("older", make_spec({}));
+  (void)place->create("newer", all.sibling_spec());
+  place->link("older", "newer", {});
+  const filter newer = open(*place, "newer", access::read);
+  EXPECT_THAT([&] { merge(all, newer); },
+              ThrowsMessage<parameter_error>(HasSubstr("'newer' asks 'older' first")));
+}
+
 TEST(Merge, FilterIntoItselfChangesNothing) {
   memory_store place;
   filter one = open_or_create(place, "one", {.capacity = 1000});

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "test/module/server_facts.hpp"
+#include "test/support/binomial.hpp"
 
 namespace everseen::redis_module {
 namespace {
@@ -82,6 +83,61 @@ TEST_P(BloomMerge, IsDoneWholeOrNotAtAll) {
   EXPECT_EQ(server.run({"EXISTS", "none"}), "0");
   EXPECT_EQ(server.run({"DEBUG", "DIGEST-VALUE", "a"}), before);
   EXPECT_EQ(server.run({"BF.MERGE", "a", "b"}), "OK");
+}
+
+TEST_P(BloomMerge, ManySmallSourcesCannotExceedTheErrorRate) {
+  const redis_server server(config());
+  for (const std::vector<std::string>& growth : {std::vector<std::string>{}, {"NONSCALING"}}) {
+    server.run({"FLUSHALL"});
+    (void)test::raw_command(server.unix_path(), joined({"BF.RESERVE", "empty", "0.01", "1000"}, growth));
+    server.run({"COPY", "empty", "all"});
+    add(server, "all", 0, 950);
+    int refused = 0;
+    for (int from = 1000; from < 6000; from += 50) {
+      server.run({"COPY", "empty", "small", "REPLACE"});
+      add(server, "small", from, from + 50);
+      refused += server.run({"BF.MERGE", "all", "small"}) == "OK" ? 0 : 1;
+    }
+    EXPECT_GT(refused, 90);
+    EXPECT_LE(found(server, "all", 100'000, 110'000), static_cast<int>(test::binomial_bound(10'000, 0.01)));
+    const std::string image = server.run({"DEBUG", "DIGEST-VALUE", "all"});
+    EXPECT_EQ(server.run({"DEBUG", "RELOAD"}), "OK");
+    EXPECT_EQ(server.run({"DEBUG", "DIGEST-VALUE", "all"}), image);
+  }
+}
+
+// What the master has decided, a replica does not refuse: its keys would be lost without a word.
+TEST_P(BloomMerge, ReplicaTakesWhatItsMasterHasMerged) {
+  const redis_server server(config());
+  const redis_server replica(config({"--replicaof", "127.0.0.1", std::to_string(server.port())}));
+  server.run({"BF.RESERVE", "a", "0.000001", "1000", "NONSCALING"});
+  server.run({"COPY", "a", "b"});
+  add(server, "a", 0, 500);
+  add(server, "b", 500, 990);
+  test::wait_until(
+      [&] {
+        return replica.run({"BF.CARD", "b"}) == server.run({"BF.CARD", "b"});
+      },
+      "it follows");
+  replica.run({"CONFIG", "SET", "replica-read-only", "no"});
+  add(replica, "a", 5000, 5200);
+  EXPECT_EQ(server.run({"BF.MERGE", "a", "b"}), "OK");
+  test::wait_until([&] { return found(replica, "a", 500, 990) == 490; }, "the replica has the keys");
+}
+
+TEST_P(BloomMerge, MergeWithoutEffectIsNotRepeatedElsewhere) {
+  const redis_server server(config({"--appendonly", "yes"}));
+  server.run({"BF.RESERVE", "a", "0.01", "1000"});
+  server.run({"COPY", "a", "b"});
+  add(server, "b", 0, 10);
+  const auto size = [&] { return server.run({"INFO", "persistence"}); };
+  EXPECT_EQ(server.run({"BF.MERGE", "a", "b"}), "OK");
+  const std::string changes = server.run({"INFO", "persistence"});
+  const auto changes_in = [](const std::string& info) {
+    return info.substr(info.find("rdb_changes_since_last_save"), 40);
+  };
+  EXPECT_EQ(server.run({"BF.MERGE", "a", "b"}), "OK");
+  EXPECT_EQ(changes_in(size()), changes_in(changes));
 }
 
 TEST_P(BloomMerge, RefusesWhatIsNoSibling) {

@@ -79,14 +79,14 @@ verb merge_verb() {
       "merge",
       "Add all keys of other filters to a filter",
       "Afterwards every key of the siblings is seen in INTO. Their bits are combined, so no keys are "
-      "needed, and a billion take seconds.\n\nSiblings have the same properties and the same secret seed: "
-      "everseen create --like makes one in the same store, and an export that is imported elsewhere is "
-      "one. So the workers of a job can each fill a sibling of their own, without a network, and one "
-      "program merges what they export.\n\nCreate siblings for the keys of all: if a layer would have "
-      "more keys than it may have within the error rate, nothing is merged. Keys of several siblings "
-      "count once, as far as the bits show.\n\nINTO is a filter in files. Merging again adds what an "
-      "interrupted run has left "
-      "out, and what the siblings have got since.",
+      "needed.\n\nSiblings have the same properties and the same secret seed: everseen create --like makes "
+      "one in the same store, and an export that is imported elsewhere is one. So the workers of a job can "
+      "each fill a sibling of their own, without a network, and one program merges what they export.\n\n"
+      "Create siblings for the keys of all: if a layer would have more keys than it may have within the "
+      "error rate, nothing is merged. Keys of several siblings count once, as far as the bits show. A "
+      "sibling that asks an older filter first is refused.\n\nINTO is a filter in files. Exports are read "
+      "into memory. Merging again adds what an interrupted run has left out, and what the siblings have got "
+      "since.",
       {{"A week out of its days", "everseen merge week monday tuesday", two},
        {"What a worker has exported", "everseen merge week --from-export part-7.everseen",
         "everseen create week; everseen export week -o empty.everseen; everseen import part --store file:./7 "

@@ -291,6 +291,13 @@ double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits) {
   return std::log1p(-static_cast<double>(set_bits) / bits) / (draws * std::log1p(-hit));
 }
 
+double deviation_of_keys(const geometry& shape, double keys) {
+  const auto bits = static_cast<double>(shape.bits());
+  const double draws = probes_of(shape.layout, shape.probes);
+  const double load = draws * keys / bits;
+  return std::sqrt(bits * std::max(0.0, std::expm1(load) - load)) / draws;
+}
+
 bool is_more_than_chance(double estimate, std::uint64_t count) noexcept {
   const auto expected = static_cast<double>(count);
   return estimate > expected + 3 * std::sqrt(expected);

@@ -53,6 +53,10 @@ inline constexpr double max_error_rate = 0.5;
 /// Keys in a segment, estimated from its set bits. Infinite if all are set.
 [[nodiscard]] double keys_from_set_bits(const geometry& shape, std::uint64_t set_bits);
 
+/// The standard deviation of that estimate, for a segment with this many keys (Swamidass and Baldi, 2007;
+/// that of lines is not larger).
+[[nodiscard]] double deviation_of_keys(const geometry& shape, double keys);
+
 /// Whether such an estimate is above a count by more than chance explains: three times the square root.
 [[nodiscard]] bool is_more_than_chance(double estimate, std::uint64_t count) noexcept;
 

@@ -19,7 +19,6 @@
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/kernel/first_touch.hpp"
 #include "everseen/core/kernel/kernels.hpp"
-#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/partition/pending_keys.hpp"
 #include "everseen/core/partition/slice_groups.hpp"
 #include "everseen/core/spec/growth.hpp"
@@ -331,13 +330,30 @@ const layer_state* partition::find_layer(const segment_id& id) const noexcept {
   return &slice->layers[id.layer];
 }
 
-std::uint64_t partition::keys_with(std::span<const sibling_segment> same) const {
+/// The segment that is to get the bits of others, and what all have together.
+struct partition::counterpart {
+  std::uint64_t capacity = 0;
+  segment_union all{};
+  bool has_all = false;  ///< no bit of the others is new
+};
+
+partition::counterpart partition::counterpart_of(std::span<const sibling_segment> same) const {
   const segment_id& id = same.front().id;
-  const layer_state* const mine = find_layer(id);
-  if (mine == nullptr) return keys_of_union(same);
+  const growth::layer_plan plan = growth::plan_layer(spec_, id.layer);
+  const layer_state* const existing = find_layer(id);
+  const layer_state mine = existing == nullptr ? layer_state{plan.shape, plan.capacity, 0} : *existing;
+  for (const sibling_segment& each : same)
+    if (each.layer.shape != mine.shape || each.layer.capacity != mine.capacity ||
+        each.bits.size() != mine.shape.bytes)
+      throw parameter_error("the filters differ in the size of layer " + std::to_string(id.layer) +
+                            "; they cannot be merged");
+  if (existing == nullptr) return {mine.capacity, union_of(same)};
+  const sibling_segment own = {id, mine, {place_.at(id), static_cast<std::size_t>(mine.shape.bytes)}};
   std::vector<sibling_segment> all(same.begin(), same.end());
-  all.push_back({id, *mine, {place_.at(id), static_cast<std::size_t>(mine->shape.bytes)}});
-  return keys_of_union(all);
+  all.push_back(own);
+  counterpart found = {mine.capacity, union_of(all)};
+  found.has_all = found.all.keys == union_of(std::span(&own, 1)).keys;
+  return found;
 }
 
 namespace {
@@ -353,43 +369,37 @@ void for_each_id(std::span<const sibling_segment> siblings, Visit visit) {
 
 }  // namespace
 
-void partition::must_fit_layer(std::span<const sibling_segment> same) const {
-  const segment_id& id = same.front().id;
-  const growth::layer_plan plan = growth::plan_layer(spec_, id.layer);
-  layer_state wanted{plan.shape, plan.capacity, 0};
-  if (const layer_state* const mine = find_layer(id)) wanted = *mine;
-  for (const sibling_segment& each : same)
-    if (each.layer.shape != wanted.shape || each.layer.capacity != wanted.capacity ||
-        each.bits.size() != wanted.shape.bytes)
-      throw parameter_error("the filters differ in the size of layer " + std::to_string(id.layer) +
-                            "; they cannot be merged");
-  if (spec_.growth == growth_kind::overfill) return;
-  const std::uint64_t keys = keys_with(same);
-  if (sizing::is_more_than_chance(static_cast<double>(keys), wanted.capacity))
-    throw full_error("together a layer would have " + std::to_string(keys) + " keys instead of at most " +
-                     std::to_string(wanted.capacity));
-}
-
 void partition::must_fit(std::span<const sibling_segment> siblings) const {
   if (siblings.empty()) return;
   const window::slice_index newest = newest_or(siblings.back().id.slice);
   for_each_id(siblings, [&](std::span<const sibling_segment> same) {
     if (spec_.window && same.front().id.slice < window::oldest_live(*spec_.window, newest)) return;
-    must_fit_layer(same);
+    const counterpart mine = counterpart_of(same);
+    if (spec_.growth == growth_kind::overfill || mine.has_all || mine.all.fits(mine.capacity)) return;
+    throw full_error("together a layer would have " + std::to_string(mine.all.count()) +
+                     " keys instead of at most " + std::to_string(mine.capacity));
   });
 }
 
-void partition::merge(std::span<const sibling_segment> siblings) {
-  must_fit(siblings);
+bool partition::merge(std::span<const sibling_segment> siblings) {
+  bool changes = false;
   // The newest slice first, so that no older one is filled only to be dropped.
-  if (!siblings.empty() && !is_late(siblings.back().id.slice)) open_slice(siblings.back().id.slice);
+  if (!siblings.empty() && !is_late(siblings.back().id.slice)) {
+    changes = find_layer(siblings.back().id) == nullptr;
+    open_slice(siblings.back().id.slice);
+  }
   for_each_id(siblings, [&](std::span<const sibling_segment> same) {
     const segment_id& id = same.front().id;
     if (is_late(id.slice)) return;
     slice_state& slice = open_slice(id.slice);
-    while (slice.layers.size() <= id.layer) grow(slice);
+    while (slice.layers.size() <= id.layer) {
+      grow(slice);
+      changes = true;
+    }
+    const counterpart mine = counterpart_of(same);
+    if (mine.has_all) return;
     layer_state& layer = slice.layers[id.layer];
-    std::uint64_t keys = keys_with(same);
+    std::uint64_t keys = mine.all.count();
     if (spec_.growth != growth_kind::overfill) keys = std::min(keys, layer.capacity);
     place_.expect_keys(id, keys);
     std::byte* const bits = place_.at(id);
@@ -397,7 +407,9 @@ void partition::merge(std::span<const sibling_segment> siblings) {
       std::transform(each.bits.begin(), each.bits.end(), bits, bits, std::bit_or<>());
     layer.keys = keys;
     place_.note_keys(id, keys);
+    changes = true;
   });
+  return changes;
 }
 
 }  // namespace everseen

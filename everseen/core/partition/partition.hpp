@@ -60,17 +60,17 @@ class partition {
 
   /// Adds all keys of this partition of siblings, by adding the bits of each segment to the one with the same
   /// id. The slices of the siblings move the window as their keys would; those that are late are left out.
-  ///
-  /// A segment then counts as many keys as its bits indicate: at least those of the fullest one, at most the
-  /// sum of all. Merging the same segments again changes nothing.
+  /// Segments count their keys as segment_union::count().
   /// @param siblings  all segments of the partition, of one sibling or several, ascending by id
-  /// @throws full_error       a segment would have more keys than its capacity, so that the error rate would
-  ///   not be kept: nothing has changed
-  /// @throws parameter_error  a segment and its counterpart differ in shape: nothing has changed
-  /// @throws storage_error    as segments::create; what is merged by then is complete
-  /// Cost: 0.3 ns per byte of the siblings.
-  void merge(std::span<const sibling_segment> siblings);
-  /// Throws as merge(), and changes nothing.
+  /// @pre must_fit(), or it was decided elsewhere, for the same segments
+  /// @return whether anything has changed; merging the same segments again changes nothing
+  /// @throws parameter_error  as must_fit()
+  /// @throws storage_error, full_error  as segments::create; what is merged by then is complete
+  /// Cost: 0.4 ns per byte of the siblings.
+  bool merge(std::span<const sibling_segment> siblings);
+  /// Whether the error rate is kept with all their keys. Changes nothing.
+  /// @throws full_error       a segment would have more keys than its capacity
+  /// @throws parameter_error  a segment and its counterpart differ in shape
   void must_fit(std::span<const sibling_segment> siblings) const;
 
   /// Judges the keys and changes nothing.
@@ -117,8 +117,8 @@ class partition {
   void fill_newest_layer(slice_state& slice, pending_keys& keys);
   void insert(slice_state& slice, std::span<const digest> keys);
   [[nodiscard]] const layer_state* find_layer(const segment_id& id) const noexcept;
-  [[nodiscard]] std::uint64_t keys_with(std::span<const sibling_segment> same) const;
-  void must_fit_layer(std::span<const sibling_segment> same) const;
+  struct counterpart;
+  [[nodiscard]] counterpart counterpart_of(std::span<const sibling_segment> same) const;
 };
 
 }  // namespace everseen

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,18 +30,37 @@ void must_be_siblings(const spec& one, const spec& other) {
   if (one.foreign != other.foreign) refuse("the rules of their system");
 }
 
-/// Keys of several must not count twice: a filter that is merged with a copy of itself has not grown.
-std::uint64_t keys_of_union(std::span<const sibling_segment> same) {
-  std::uint64_t least = 0, sum = 0;
+bool segment_union::fits(std::uint64_t capacity) const noexcept {
+  if (keys <= static_cast<double>(capacity)) return true;
+  const std::uint64_t counted = is_one_of_them ? least : sum;
+  return counted <= capacity && !sizing::is_more_than_chance(keys, counted);
+}
+
+std::uint64_t segment_union::count() const noexcept {
+  constexpr double most = 0x1p63;
+  const std::uint64_t counted = is_one_of_them ? least : sum;
+  const auto estimated = static_cast<std::uint64_t>(std::round(std::min(keys + deviation, most)));
+  // Bits of more keys than were counted: counts lag after a crash, or are forged.
+  if (sizing::is_more_than_chance(keys, counted)) return std::max(least, estimated);
+  return std::clamp(estimated, least, counted);
+}
+
+segment_union union_of(std::span<const sibling_segment> same) {
+  segment_union all;
+  std::uint64_t most_set = 0;
   std::vector<std::span<const std::byte>> bits;
   for (const sibling_segment& each : same) {
-    least = std::max(least, each.layer.keys);
-    sum += each.layer.keys;
+    all.least = std::max(all.least, each.layer.keys);
+    all.sum += std::min(each.layer.keys, std::numeric_limits<std::uint64_t>::max() - all.sum);
     bits.push_back(each.bits);
+    most_set = std::max(most_set, count_set_bits(each.bits));
   }
-  if (least == sum) return sum;
-  const double keys = std::round(sizing::keys_from_set_bits(same.front().layer.shape, count_set_bits(bits)));
-  return keys < static_cast<double>(sum) ? std::max(least, static_cast<std::uint64_t>(keys)) : sum;
+  const geometry& shape = same.front().layer.shape;
+  const std::uint64_t set = same.size() == 1 ? most_set : count_set_bits(bits);
+  all.is_one_of_them = set == most_set;
+  all.keys = sizing::keys_from_set_bits(shape, set);
+  all.deviation = sizing::deviation_of_keys(shape, all.keys);
+  return all;
 }
 
 }  // namespace everseen

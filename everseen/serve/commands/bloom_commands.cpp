@@ -15,6 +15,7 @@
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/resp/session.hpp"
 #include "everseen/serve/service/service.hpp"
+#include "everseen/store/memory/memory_store.hpp"
 
 /// The Bloom commands of RedisBloom, with the rules, replies and error texts that its clients know.
 namespace everseen::serve {
@@ -95,7 +96,13 @@ void bloom_check(call& c) {
   for (std::size_t i = 0; i < asked.keys.size(); ++i) c.reply.truth(false);
 }
 
-/// The destination is created like the first source if it does not exist, and only stays if all sources fit.
+/// Refuses what cannot be merged before a destination is made, as others could use it by then.
+void must_fit_together(const std::string& destination, std::span<const filter> siblings) {
+  filter(siblings.front()).must_fit({});  // a store that cannot merge says so
+  filter(destination, memory_store().create(destination, siblings.front().sibling_spec())).must_fit(siblings);
+}
+
+/// The destination is created like the first source if it does not exist.
 void merge(call& c) {
   std::vector<filter> siblings;
   std::vector<open_filter> held;
@@ -105,16 +112,17 @@ void merge(call& c) {
     held.emplace_back(std::move(found));
     siblings.push_back(held.back()->handle);
   }
-  const std::string_view destination = c.words[1];
-  if (auto there = c.all.filters().open(destination)) {
-    there->handle.merge(siblings);
-    return c.reply.ok();
-  }
   try {
-    c.all.filters().create(destination, siblings.front().sibling_spec(), {})->handle.merge(siblings);
-  } catch (const full_error&) {
-    c.all.filters().drop(destination);
-    throw;
+    const std::string destination(c.words[1]);
+    if (auto there = c.all.filters().open(destination)) {
+      there->handle.merge(siblings);
+    } else {
+      must_fit_together(destination, siblings);
+      c.all.filters().create(destination, siblings.front().sibling_spec(), {})->handle.merge(siblings);
+    }
+  } catch (const full_error& e) {
+    if (e.code() != 0) throw;  // no room
+    throw refusal{std::string("ERR ") + e.what()};
   }
   c.reply.ok();
 }

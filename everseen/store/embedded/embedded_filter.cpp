@@ -135,15 +135,14 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
     }
 }
 
-void embedded_filter::merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step) {
+void embedded_filter::merge(std::uint32_t partition, std::span<const sibling_segment> siblings,
+                            merging step) {
   EVERSEEN_ASSERT(partition < partitions_.size());
   if (life_.has_expired()) throw filter_expired(over);
   guarded& target = *partitions_[partition];
   const std::scoped_lock alone(target.lock);
-  if (step == merging::tried)
-    target.logic.must_fit(sibling);
-  else
-    target.logic.merge(sibling);
+  target.logic.must_fit(siblings);
+  if (step == merging::done) target.logic.merge(siblings);
 }
 
 std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job,

@@ -268,9 +268,9 @@ batch_result file_writer::synced(batch_result judged) {
   return judged;
 }
 
-void file_writer::merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step) {
+void file_writer::merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) {
   bits->check_usable();
-  embedded_filter::merge(partition, sibling, step);
+  embedded_filter::merge(partition, siblings, step);
   if (policy_ == sync_policy::always && step == merging::done) bits->sync();
 }
 

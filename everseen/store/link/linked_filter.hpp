@@ -47,8 +47,8 @@ class linked_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
     newer_->visit_segments(partition, visit);
   }
-  void merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step) override {
-    newer_->merge(partition, sibling, step);
+  void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) override {
+    newer_->merge(partition, siblings, step);
   }
   void sync() override { newer_->sync(); }
   void ask_for_room(segment_room* room) override { newer_->ask_for_room(room); }

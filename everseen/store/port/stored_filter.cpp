@@ -11,7 +11,7 @@ batch_result stored_filter::add_after(std::span<const partition_batch> /*batches
       "this filter may have other writers, so a key must be taken before anything is done for it");
 }
 
-void stored_filter::merge(std::uint32_t /*partition*/, std::span<const sibling_segment> /*sibling*/,
+void stored_filter::merge(std::uint32_t /*partition*/, std::span<const sibling_segment> /*siblings*/,
                           merging /*step*/) {
   throw parameter_error(
       "nothing can be merged into this filter: only filters in memory and in files that are open for writing "

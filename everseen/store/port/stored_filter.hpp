@@ -127,13 +127,13 @@ class stored_filter {
       std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
 
-  /// Whether merge() only finds out if it would succeed.
+  /// Whether merge() only finds out if the error rate would be kept.
   enum class merging : std::uint8_t { tried, done };
-  /// Adds all keys of a partition of a sibling, in one isolated step: see partition::merge.
-  /// @param sibling  all segments of the partition, ascending by id
+  /// Adds all keys of a partition of siblings, in one isolated step: partition::must_fit and merge.
+  /// @param siblings  all segments of the partition, of one sibling or several, ascending by id
   /// @throws parameter_error  the store cannot do this, or the filter was opened for reading; else as
-  ///   partition::merge    @throws filter_expired
-  virtual void merge(std::uint32_t partition, std::span<const sibling_segment> sibling, merging step);
+  ///   partition::must_fit    @throws filter_expired
+  virtual void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step);
 
   /// Returns once everything acknowledged so far survives a power loss. Does nothing on Redis, whose
   /// configuration decides.

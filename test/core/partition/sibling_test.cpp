@@ -13,6 +13,7 @@
 
 #include "everseen/core/partition/partition.hpp"
 
+#include "test/support/binomial.hpp"
 #include "test/support/model/exact_partition.hpp"
 #include "test/support/model/partition_doubles.hpp"
 #include "test/support/printing.hpp"
@@ -53,9 +54,11 @@ struct sibling {
       }
     return all;
   }
-  void merge(const sibling& other) {
-    logic.merge(other.segments());
+  bool merge(const sibling& other) {
+    logic.must_fit(other.segments());
+    const bool changes = logic.merge(other.segments());
     place.expect_described_by(logic.state(), rules.growth == growth_kind::overfill);
+    return changes;
   }
   [[nodiscard]] std::vector<std::uint64_t> layer_keys() const {
     std::vector<std::uint64_t> counts;
@@ -119,10 +122,54 @@ TEST(Sibling, MergingTheSameAgainChangesNothing) {
   sibling one(s), other(s);
   one.add(0, 5000);
   other.add(4000, 9000);
-  one.merge(other);
+  EXPECT_TRUE(one.merge(other));
   const partition_state once = one.logic.state();
-  one.merge(other);
+  EXPECT_FALSE(one.merge(other));
   EXPECT_EQ(one.logic.state(), once);
+}
+
+// Promise: a union keeps its error rate, however many siblings are merged into it (guarantees, Error rate).
+TEST(Sibling, ManySmallOnesCannotFillALayerBeyondItsRate) {
+  for (const growth_kind growth : {growth_kind::grow, growth_kind::refuse})
+    for (const layout_kind layout : all_layouts) {
+      constexpr double rate = 0.01;
+      spec_request r;
+      r.capacity = 1000;
+      r.error_rate = rate;
+      r.layout = layout;
+      if (layout == layout_kind::classic) r.probes = 7;
+      r.growth = growth;
+      r.partitions = 1;
+      const spec s = make_spec(r);
+      sibling one(s);
+      one.add(0, 900);
+      unsigned refused = 0;
+      for (unsigned from = 900; from < 9900; from += 90) {
+        sibling small(s);
+        small.add(from, from + 90);
+        try {
+          one.merge(small);
+        } catch (const full_error&) {
+          ++refused;
+        }
+      }
+      EXPECT_GT(refused, 90U);
+      constexpr unsigned strangers = 50'000;
+      const auto wrong = std::ranges::count(one.check(20'000, 20'000 + strangers), seen);
+      EXPECT_LE(static_cast<std::uint64_t>(wrong), test::binomial_bound(strangers, rate))
+          << to_string(layout);
+    }
+}
+
+TEST(Sibling, BitsBeyondItsCountAreFoundOut) {
+  const spec s = errorless(1000, growth_kind::refuse);
+  sibling one(s), forged(s);
+  one.add(0, 10);
+  forged.add(0, 5);
+  const layer_state& layer = forged.logic.state().slices.front().layers.front();
+  std::fill_n(forged.place.at({0, window::timeless, 0}), layer.shape.bytes, std::byte{0xff});
+  EXPECT_THROW(one.merge(forged), full_error);
+  EXPECT_THAT(one.check(100, 200), Each(fresh));
 }
 
 TEST(Sibling, EmptyOnesCanBeMergedBothWays) {
@@ -157,12 +204,28 @@ TEST(Sibling, MoreKeysThanALayerMayHaveAreRefusedBeforeAnythingChanges) {
     one.add(0, 700);
     other.add(700, 1400);
     const partition_state before = one.logic.state();
-    EXPECT_THAT([&] { one.logic.merge(other.segments()); },
+    EXPECT_THAT([&] { one.logic.must_fit(other.segments()); },
                 ThrowsMessage<full_error>(HasSubstr("instead of at most 1000")));
-    EXPECT_THAT([&] { one.logic.must_fit(other.segments()); }, testing::Throws<full_error>());
     EXPECT_EQ(one.logic.state(), before);
     EXPECT_THAT(one.check(700, 1400), Each(fresh));
   }
+}
+
+TEST(Sibling, FullOneIsTakenByAnEmptyOne) {
+  for (const double rate : {0.2, 0.01, 1e-6})
+    for (unsigned from = 0; from < 20'000; from += 1000) {
+      spec_request r;
+      r.capacity = 1000;
+      r.error_rate = rate;
+      r.growth = growth_kind::refuse;
+      r.partitions = 1;
+      const spec s = make_spec(r);
+      sibling empty(s), full(s);
+      full.add(from, from + 950);  // all fresh, or almost
+      const std::vector<std::uint64_t> keys = full.layer_keys();
+      EXPECT_TRUE(empty.merge(full)) << from;
+      EXPECT_EQ(empty.layer_keys(), keys);
+    }
 }
 
 TEST(Sibling, FullOnesWithTheSameKeysCanBeMerged) {
@@ -221,7 +284,7 @@ TEST(Sibling, SeveralAreMergedInOneStepOrNotAtAll) {
     std::ranges::stable_sort(segments, {}, &sibling_segment::id);
     return segments;
   };
-  EXPECT_THROW(one.logic.merge(segments_of({&a, &b, &c})), full_error);
+  EXPECT_THROW(one.logic.must_fit(segments_of({&a, &b, &c})), full_error);
   EXPECT_THAT(one.layer_keys(), ElementsAre(100));
   one.logic.merge(segments_of({&a, &b}));
   EXPECT_NEAR(static_cast<double>(one.layer_keys().front()), 600, 6);
@@ -243,7 +306,8 @@ TEST(Sibling, OutOfMemoryLeavesWhatIsMergedComplete) {
 TEST(Sibling, SegmentsOfAnotherSizeAreRefused) {
   sibling one(errorless(100)), other(errorless(200));
   other.add(0, 10);
-  EXPECT_THAT([&] { one.logic.merge(other.segments()); },
+  EXPECT_THROW(one.logic.merge(other.segments()), parameter_error);
+  EXPECT_THAT([&] { one.logic.must_fit(other.segments()); },
               ThrowsMessage<parameter_error>(HasSubstr("size of layer 0")));
 }
 

@@ -72,6 +72,8 @@ TEST_F(ServedMerge, IsDoneWholeOrNotAtAll) {
   EXPECT_EQ(ask("BF.MERGE a none").text, "ERR not found");
   ask("BF.RESERVE other 0.000001 1000 NONSCALING");
   EXPECT_THAT(ask("BF.MERGE a other").text, HasSubstr("secret seed"));
+  EXPECT_THAT(ask("BF.MERGE none a other").text, HasSubstr("secret seed"));
+  EXPECT_EQ(ask("EXISTS none").text, "0");
 }
 
 TEST_F(ServedMerge, FiltersOfRedisBloomsLayoutAreSiblingsByTheirParameters) {
@@ -88,7 +90,10 @@ TEST_F(ServedMerge, InFrontOfRedisItIsRefused) {
   const redis_server redis;
   start(redis.url());
   ask("BF.RESERVE a 0.01 1000");
-  EXPECT_THAT(ask("BF.MERGE a a").text, HasSubstr("only filters in memory and in files"));
+  for (const auto* destination : {"a", "b"})
+    EXPECT_THAT(ask("BF.MERGE " + std::string(destination) + " a").text,
+                HasSubstr("only filters in memory and in files"));
+  EXPECT_EQ(ask("EXISTS b").text, "0");
 }
 
 }  // namespace
