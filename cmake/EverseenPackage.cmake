@@ -32,7 +32,8 @@ install(CODE "
   string(REPLACE /usr/bin/ \"\${prefix}/${CMAKE_INSTALL_BINDIR}/\" text \"\${text}\")
   file(WRITE \"${unit}\" \"\${text}\")")
 install(FILES "${unit}" DESTINATION lib/systemd/system)
-install(FILES packaging/everseen.toml packaging/alerts.yaml packaging/compose.yaml packaging/Containerfile
+install(FILES packaging/everseen.toml packaging/alerts.yaml packaging/grafana.json packaging/compose.yaml
+  packaging/Containerfile
   DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 
 # The licences of linked or carried libraries must be included. Boost's need not.

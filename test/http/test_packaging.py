@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The files of packaging/: systemd accepts the unit, and Prometheus the metrics and alerts."""
+"""The files of packaging/: systemd accepts the unit, and Prometheus the metrics, alerts and queries of the dashboard."""
+import json
 import pathlib
 import re
 import shutil
@@ -8,6 +9,9 @@ import tempfile
 import unittest
 
 from serving import PROGRAM, ROOT, Server
+
+# A job ends with its input, so its metrics are read where they are made.
+STREAM_METRICS = (ROOT / "everseen/cli/stream/stream_metrics.cpp").read_text(encoding="utf-8")
 
 
 class Packaging(unittest.TestCase):
@@ -48,6 +52,28 @@ class Packaging(unittest.TestCase):
             metrics = s.ask("GET", "/metrics")[2].decode()
         for name in set(re.findall(r"everseen_[a-z_]+", rules)):
             self.assertIn(f"\n# TYPE {name.removesuffix('_bucket')} ", metrics)
+
+    def test_each_query_of_the_dashboard_asks_for_metrics_that_there_are(self):
+        board = json.loads((ROOT / "packaging/grafana.json").read_text(encoding="utf-8"))
+        panels = [p for p in board["panels"] if p["type"] != "row"]
+        self.assertEqual(len({p["id"] for p in board["panels"]}), len(board["panels"]))
+        queries = [t["expr"] for p in panels for t in p["targets"]]
+        with Server() as s:
+            s.ask("POST", "/api/v1/filters", {"name": "f"})
+            s.ask("POST", "/api/v1/filters/f/add", {"keys": ["a"]})
+            there = s.ask("GET", "/metrics")[2].decode()
+        variables = " ".join(v["query"] for v in board["templating"]["list"])
+        for name in set(re.findall(r"(?:everseen|process)_[a-z_]+", " ".join(queries) + variables)):
+            if name.startswith("everseen_stream_"):
+                self.assertIn(f'"{name.removesuffix("_bucket")}"', STREAM_METRICS)
+            else:
+                self.assertIn(f"\n# TYPE {name.removesuffix('_bucket')} ", "\n" + there)
+        rules = {"groups": [{"name": "board", "rules": [
+            {"record": f"query:{i}", "expr": query.replace("$__rate_interval", "5m")} for i, query in enumerate(queries)]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            json.dump(rules, file)
+            file.flush()
+            self.promtool("check", "rules", file.name)
 
 
 if __name__ == "__main__":
