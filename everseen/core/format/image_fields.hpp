@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared by the codecs of image.cpp, stream_image.cpp, file_records.cpp and others: magic numbers, versions and
-// checked fields. They must match doc/format.md.
+// Shared by the codecs of image.cpp, stream_image.cpp, file_records.cpp and others: magic numbers, versions
+// and checked fields. They must match doc/format.md.
 
 #include <array>
 #include <concepts>
