@@ -123,7 +123,7 @@ class filter {
   ///   others add keys meanwhile, nothing was added. With a code: there is no room for a layer; some keys may
   ///   have been added
   /// @throws storage_error, backend_error  some keys may have been added; merge again
-  /// Cost: 3 ns per byte of the siblings; one partition of each is copied at a time.
+  /// Cost: 2 to 5 ns per byte of the siblings; one partition of each is copied at a time.
   void merge(std::span<const filter> siblings);
   /// Throws as merge() would, and changes nothing.
   void must_fit(std::span<const filter> siblings);

@@ -66,7 +66,7 @@ class partition {
   /// @return whether anything has changed; merging the same segments again changes nothing
   /// @throws parameter_error  as must_fit()
   /// @throws storage_error, full_error  as segments::create; what is merged by then is complete
-  /// Cost: 0.4 ns per byte of the siblings.
+  /// Cost: three passes over the bits.
   bool merge(std::span<const sibling_segment> siblings);
   /// Whether the error rate is kept with all their keys. Changes nothing.
   /// @throws full_error       a segment would have more keys than its capacity

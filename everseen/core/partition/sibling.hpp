@@ -41,7 +41,7 @@ struct segment_union {
   [[nodiscard]] std::uint64_t count() const noexcept;
 };
 
-/// @param same  segments of one id and shape; at least one    Cost: 0.1 ns per byte of each.
+/// @param same  segments of one id and shape; at least one    Cost: their bits are counted twice.
 [[nodiscard]] segment_union union_of(std::span<const sibling_segment> same);
 
 }  // namespace everseen

@@ -105,6 +105,31 @@ std::string name_of(layout_kind layout) {
 
 class ErrorRate : public testing::TestWithParam<layout_kind> {};
 
+// How far an estimate from set bits may be off decides what a union of filters counts.
+TEST_P(ErrorRate, EstimatedKeysDeviateAsComputed) {
+  constexpr int segments = 1'000;
+  random_digests next(3);
+  for (const double rate : {0.2, 1e-2, 1e-4, 1e-9})
+    for (const std::uint64_t keys : {10U, 1'000U}) {
+      const geometry shape = sizing::smallest(GetParam(), 0, {keys, rate});
+      segment bits(shape);
+      double sum = 0, squares = 0;
+      for (int i = 0; i < segments; ++i) {
+        bits.clear();
+        bits.add_new(next, keys);
+        const double off = sizing::keys_from_set_bits(shape, bits.set_bits()) - static_cast<double>(keys);
+        sum += off;
+        squares += off * off;
+      }
+      const double mean = sum / segments,
+                   computed = sizing::deviation_of_keys(shape, static_cast<double>(keys));
+      const double measured = std::sqrt(squares / segments - mean * mean);
+      EXPECT_NEAR(mean, 0, sigmas * measured / std::sqrt(segments)) << rate << " with " << keys;
+      EXPECT_GT(measured, 0.85 * computed) << rate << " with " << keys;
+      EXPECT_LT(measured, 1.4 * computed) << rate << " with " << keys;
+    }
+}
+
 TEST_P(ErrorRate, OfSmallSegmentsMatchesTheComputedRate) {
   expect_the_computed_rate(GetParam(), 1e-2, {.keys = 500, .filters = 4'000, .probes = 400'000});
   expect_the_computed_rate(GetParam(), 1e-3, {.keys = 500, .filters = 4'000, .probes = 2'000'000});
