@@ -21,7 +21,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # For programs that are built with the library; and the server that can load the module. They decompress input.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "bzip2, xz-utils, zstd")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lz4, redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev, python3 (>= 3.11), python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lz4, redis-server, libxxhash-dev, libsodium-dev, libhiredis-dev, libexpected-dev, libssl-dev, python3 (>= 3.9), python3-numpy")
 
 # For users of everseen serve: a unit with the path of the program, and examples. CPack puts the archive into a folder
 # of its own, which is unpacked or linked to as /opt/everseen.

@@ -58,8 +58,9 @@ static PyObject* set_errors(PyObject* Py_UNUSED(module), PyObject* types) {
     PyErr_SetString(PyExc_TypeError, "set_errors() takes a tuple with an exception for each status");
     return NULL;
   }
+  Py_INCREF(types);
   Py_XDECREF(error_types);
-  error_types = Py_NewRef(types);
+  error_types = types;
   Py_RETURN_NONE;
 }
 

@@ -1,17 +1,39 @@
 #pragma once
 
-/* Shared by the parts of everseen._everseen: libeverseen.so for CPython 3.11 and later, by the limited API.
+/* Shared by the parts of everseen._everseen: libeverseen.so for CPython 3.9 and later, by the limited API.
  *
  * Batches run without the GIL. Keys are not copied: a tuple holds references to the objects while they are
  * judged, and buffers stay exported. */
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
+#define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "everseen.h"
+
+/* CPython 3.9 and 3.10 have these as later versions do, but only later versions promise them to the limited API, so its
+ * declarations for 3.9 leave them out: buffers before 3.11, the function before 3.10
+ * (https://docs.python.org/3/c-api/stable.html). */
+#ifndef PyBUF_SIMPLE
+typedef struct {
+  void* buf;
+  PyObject* obj;
+  Py_ssize_t len, itemsize;
+  int readonly, ndim;
+  char* format;
+  Py_ssize_t *shape, *strides, *suboffsets;
+  void* internal;
+} Py_buffer;
+
+enum { PyBUF_SIMPLE = 0 };
+
+int PyObject_GetBuffer(PyObject* exporter, Py_buffer* view, int flags);
+void PyBuffer_Release(Py_buffer* view);
+#endif
+
+const char* PyUnicode_AsUTF8AndSize(PyObject* text, Py_ssize_t* size);
 
 /* ---- filters ---- */
 

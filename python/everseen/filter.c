@@ -112,6 +112,12 @@ static void destroy(filter_object* self) {
   Py_DECREF(type);
 }
 
+/* Filters are opened: one that its type made would have none. (Py_TPFLAGS_DISALLOW_INSTANTIATION is of CPython 3.10.) */
+static PyObject* refuse_new(PyTypeObject* Py_UNUSED(type), PyObject* Py_UNUSED(arguments), PyObject* Py_UNUSED(named)) {
+  PyErr_SetString(PyExc_TypeError, "filters are made by everseen.open(), create() and open_or_create()");
+  return NULL;
+}
+
 static PyMethodDef filter_methods[] = {
     {"judge_list", (PyCFunction)judge_list, METH_VARARGS, NULL},
     {"judge_fixed", (PyCFunction)judge_fixed, METH_VARARGS, NULL},
@@ -132,13 +138,13 @@ static PyMethodDef filter_methods[] = {
 
 static PyType_Slot filter_slots[] = {
     {Py_tp_dealloc, destroy},
+    {Py_tp_new, refuse_new},
     {Py_tp_methods, filter_methods},
     {0, NULL},
 };
 
 static PyType_Spec filter_spec = {
-    "everseen._everseen.Filter", sizeof(filter_object), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, filter_slots};
+    "everseen._everseen.Filter", sizeof(filter_object), 0, Py_TPFLAGS_DEFAULT, filter_slots};
 
 bool make_filter_type(void) {
   filter_type = PyType_FromSpec(&filter_spec);

@@ -61,7 +61,8 @@ PyObject* claim(PyObject* Py_UNUSED(module), PyObject* arguments) {
     status = everseen_claim(job, source, keys.slices, positions.buf, (size_t)keys.count, when.buf,
                             (size_t)when.len / sizeof(int64_t), out, NULL);
     Py_END_ALLOW_THREADS;
-    result = status == EVERSEEN_OK ? Py_NewRef(verdicts) : raise_status(status, verdicts);
+    result = status == EVERSEEN_OK ? verdicts : raise_status(status, verdicts);
+    if (result) verdicts = NULL;
   }
   Py_XDECREF(verdicts);
   free_keys(&keys);

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$here/../../scripts/make_wheel.sh" "$build_tree" "$work"
 wheel=$(echo "$work"/everseen-*.whl)
-glibc=$(sed -n 's/.*-cp311-abi3-manylinux_2_\([0-9]*\)_x86_64\.whl$/\1/p' <<<"$wheel")
+glibc=$(sed -n 's/.*-cp39-abi3-manylinux_2_\([0-9]*\)_x86_64\.whl$/\1/p' <<<"$wheel")
 [[ -n $glibc ]] || { echo "the wheel is named $wheel"; exit 1; }
 /usr/bin/python3 -m zipfile -e "$wheel" "$work/unpacked"
 module=$work/unpacked/everseen/_everseen.abi3.so
