@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: with_redis.sh COMMAND...
-# # Runs a command with its own Redis server, which $EVERSEEN_STORE names and which ends with the command.
+# Runs a command with its own Redis server, which $EVERSEEN_STORE names and which ends with the command.
 set -euo pipefail
 
 place=$(mktemp -d)

@@ -18,7 +18,7 @@ export EVERSEEN_STORE=file:$place/filters LC_ALL=C
 "$everseen" gen ids --count "$numbers" --range 13000000000..13999999999 --seed 2 >questions
 shuf --random-source=registered -n "$(($(wc -l <registered) / 10))" registered >>questions
 
-# # Built once, then shared by all processes that ask; a new registration is `everseen add phones NUMBER`.
+# Built once, then shared by all processes that ask; a new registration is `everseen add phones NUMBER`.
 "$everseen" create phones --capacity "$numbers" --error-rate 1e-4 --quiet
 "$everseen" add phones <registered
 
