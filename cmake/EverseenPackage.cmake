@@ -33,7 +33,7 @@ install(CODE "
   file(WRITE \"${unit}\" \"\${text}\")")
 install(FILES "${unit}" DESTINATION lib/systemd/system)
 install(FILES packaging/everseen.toml packaging/alerts.yaml packaging/grafana.json packaging/compose.yaml
-  packaging/Containerfile
+  packaging/kubernetes.yaml packaging/Containerfile
   DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")
 
 # The licences of linked or carried libraries must be included. Boost's need not.

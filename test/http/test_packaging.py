@@ -53,6 +53,20 @@ class Packaging(unittest.TestCase):
         for name in set(re.findall(r"everseen_[a-z_]+", rules)):
             self.assertIn(f"\n# TYPE {name.removesuffix('_bucket')} ", metrics)
 
+    def test_the_probes_of_kubernetes_find_a_server_that_serves(self):
+        probed = re.findall(r"httpGet: \{path: ([/a-z]+), port: http\}", (ROOT / "packaging/kubernetes.yaml").read_text(encoding="utf-8"))
+        self.assertEqual(probed, ["/healthz", "/readyz"])
+        with Server() as s:
+            self.assertEqual([s.ask("GET", path)[0] for path in probed], [200, 200])
+
+    def test_containers_are_given_options_that_there_are(self):
+        text = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+        for file in ("kubernetes.yaml", "compose.yaml"):
+            given = re.findall(r"\bEVERSEEN_([A-Z_]+)\b", (ROOT / "packaging" / file).read_text(encoding="utf-8"))
+            self.assertGreaterEqual(len(given), 5)
+            for name in given:
+                self.assertIn(f" --{name.lower().replace('_', '-')} ", text)
+
     def test_each_query_of_the_dashboard_asks_for_metrics_that_there_are(self):
         board = json.loads((ROOT / "packaging/grafana.json").read_text(encoding="utf-8"))
         panels = [p for p in board["panels"] if p["type"] != "row"]
