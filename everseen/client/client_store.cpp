@@ -14,6 +14,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/server_check.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::client {
@@ -75,6 +76,13 @@ std::vector<std::string> client_store::list() const {
   for (std::size_t i = 0; i < all.size(); ++i) names.emplace_back(all[i].text());
   std::ranges::sort(names);
   return names;
+}
+
+std::vector<server_report> client_store::reports() const {
+  const redis::reply info = link_->ask({"INFO"}, {}, repeat::yes);
+  std::vector<server_report> all;
+  if (auto report = redis::report_of(link_->server(), info.text())) all.push_back(*std::move(report));
+  return all;
 }
 
 filter_facts client_store::facts(std::string_view name) const {

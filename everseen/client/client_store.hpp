@@ -49,6 +49,7 @@ class client_store final : public store {
             std::optional<std::chrono::milliseconds> life) override;
   void unlink(std::string_view newer) override;
   void end_job(std::string_view name, std::string_view job) override;
+  [[nodiscard]] std::vector<server_report> reports() const override;
   std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
     return link_->wait_with(std::move(p));
   }

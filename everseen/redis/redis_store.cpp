@@ -199,19 +199,20 @@ std::unique_ptr<store::restore> redis_store::begin_restore(std::string_view name
 
 namespace {
 
-using doubts = std::vector<std::string>;
+/// A server and its answers to INFO and CONFIG GET, as one text.
+struct server_info {
+  std::string who;
+  std::string text;
+};
 
-/// The doubts about all servers, from their own reports: sections of INFO, and one line per setting.
-doubts ask_servers(connection_pool& pool,
-                   doubts warnings_about(std::string_view who, std::string_view info)) {
+/// Asks all servers the same.    @param ask  INFO and CONFIG GET; what a server forbids is left out of its
+/// text
+/// @throws backend_error  a server does not answer
+std::vector<server_info> ask_servers(connection_pool& pool, const std::string& ask) {
   const connection_pool::lease connections = pool.take();
-  std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
-                    encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
-  for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
-    ask += encode({"CONFIG", "GET", setting});
   const auto answers = connections->exchange_with_all(ask);
   const redis_url& url = pool.url();
-  doubts all;
+  std::vector<server_info> all;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i]) throw backend_error(answers[i].error().message);
     std::string info;
@@ -222,11 +223,11 @@ doubts ask_servers(connection_pool& pool,
       else
         info += std::string(answer.text()) + "\r\n";
     }
-    const std::string who =
+    std::string who =
         url.shape == redis_url::topology::cluster
             ? "port " + std::string(info_field(info, "tcp_port").value_or("?")) + " of the cluster"
             : to_string(url.endpoints.at(i));
-    std::ranges::move(warnings_about(who, info), std::back_inserter(all));
+    all.push_back({std::move(who), std::move(info)});
   }
   return all;
 }
@@ -241,7 +242,25 @@ store_traits redis_store::traits() const {
 }
 
 std::vector<std::string> redis_store::warnings(concern about) const {
-  return ask_servers(*servers_.named(), about == concern::jobs ? warnings_about_jobs : warnings_about);
+  std::string ask = encode({"INFO", "server"}) + encode({"INFO", "memory"}) +
+                    encode({"INFO", "replication"}) + encode({"INFO", "persistence"});
+  for (const std::string_view setting : {"save", "appendonly", "appendfsync", "aof-load-truncated"})
+    ask += encode({"CONFIG", "GET", setting});
+  std::vector<std::string> all;
+  for (const server_info& each : ask_servers(*servers_.named(), ask))
+    std::ranges::move(about == concern::jobs ? warnings_about_jobs(each.who, each.text)
+                                             : warnings_about(each.who, each.text),
+                      std::back_inserter(all));
+  return all;
+}
+
+std::vector<server_report> redis_store::reports() const {
+  std::vector<server_report> all;
+  for (server_info& each :
+       ask_servers(*servers_.named(), encode({"INFO", "server"}) + encode({"INFO", "clients"}) +
+                                          encode({"INFO", "memory"}) + encode({"INFO", "stats"})))
+    if (auto report = report_of(std::move(each.who), each.text)) all.push_back(*std::move(report));
+  return all;
 }
 
 }  // namespace everseen::redis

@@ -41,6 +41,7 @@ class redis_store final : public store {
   /// Where clients judge, a segment is a Redis string, of at most 512 MiB.
   [[nodiscard]] store_traits traits() const override;
   [[nodiscard]] std::vector<std::string> warnings(concern about) const override;
+  [[nodiscard]] std::vector<server_report> reports() const override;
   std::shared_ptr<retry_policy> wait_with(std::shared_ptr<retry_policy> p) override {
     return servers_.named()->wait_with(std::move(p));
   }

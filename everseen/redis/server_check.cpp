@@ -1,6 +1,8 @@
 #include "everseen/redis/server_check.hpp"
 
 #include <charconv>
+#include <cstdint>
+#include <utility>
 
 namespace everseen::redis {
 
@@ -76,6 +78,22 @@ std::optional<std::string_view> info_field(std::string_view info, std::string_vi
     info = next == std::string_view::npos ? std::string_view{} : info.substr(next);
   }
   return {};
+}
+
+std::optional<server_report> report_of(std::string who, std::string_view info) {
+  const auto number_of = [info](std::string_view field) {
+    const std::string_view text = info_field(info, field).value_or("");
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  };
+  if (!info_field(info, "total_commands_processed")) return std::nullopt;
+  server_report report{std::move(who), number_of("connected_clients"), number_of("total_commands_processed")};
+  // Redis 6.2 and later count errors; everseen serve counts the outages of its store.
+  report.errors = number_of("total_error_replies") + number_of("store_outages");
+  report.bytes = number_of("used_memory");
+  report.max_bytes = number_of("maxmemory");
+  return report;
 }
 
 std::vector<std::string> warnings_about(std::string_view who, std::string_view info) {

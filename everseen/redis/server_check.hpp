@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "everseen/store/port/store.hpp"
+
 namespace everseen::redis {
 
 /// Warnings about settings of a server that could make a filter forget or refuse keys, one sentence each:
@@ -19,6 +21,11 @@ namespace everseen::redis {
 /// @param info  as above, with lines `appendonly:`, `appendfsync:` and `aof-load-truncated:` of CONFIG GET,
 ///   if there was a reply
 [[nodiscard]] std::vector<std::string> warnings_about_jobs(std::string_view who, std::string_view info);
+
+/// What a server of Redis, or everseen serve, says about its use; nothing if it says nothing.
+/// @param who   names the server
+/// @param info  the reply to INFO: the sections clients, memory and stats
+[[nodiscard]] std::optional<server_report> report_of(std::string who, std::string_view info);
 
 /// The value of a field of INFO.
 [[nodiscard]] std::optional<std::string_view> info_field(std::string_view info,

@@ -18,6 +18,7 @@ namespace {
 
 using test::program_result;
 using test::serving;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -52,6 +53,8 @@ TEST_F(VerbsOverAServer, FilterIsCreatedUsedRenamedAndDropped) {
   EXPECT_THAT(run({"explain", "clicks", "alice"}).out, StartsWith("seen: "));
   EXPECT_EQ(run({"rename", "clicks", "visits"}).exit_code, 0);
   EXPECT_THAT(run({"list"}).out, HasSubstr("visits"));
+  EXPECT_THAT(run({"top", "--count", "1", "--interval", "100ms"}).out,
+              AllOf(HasSubstr("visits"), HasSubstr("server"), HasSubstr(server_.path())));
   EXPECT_EQ(run({"reset", "visits"}).exit_code, 0);
   EXPECT_THAT(run({"check", "visits", "alice"}).out, StartsWith("fresh"));
   EXPECT_EQ(run({"drop", "visits"}).exit_code, 0);

@@ -77,5 +77,21 @@ TEST(ServerCheck, DoubtsAServerThatIsTooOld) {
   EXPECT_THAT(warnings_about("h:1", changed(healthy, "7.0.15", "10.1.0")), IsEmpty());
 }
 
+TEST(ServerCheck, ReportsWhatAServerUses) {
+  const auto redis =
+      report_of("h:1",
+                "connected_clients:7\r\nused_memory:4096\r\nused_memory_human:4K\r\nmaxmemory:1048576\r\n"
+                "total_commands_processed:12\r\ntotal_error_replies:3\r\n");
+  ASSERT_TRUE(redis);
+  EXPECT_EQ(redis->server, "h:1");
+  EXPECT_EQ(redis->clients, 7U);
+  EXPECT_EQ(redis->commands, 12U);
+  EXPECT_EQ(redis->errors, 3U);
+  EXPECT_EQ(redis->bytes, 4096U);
+  EXPECT_EQ(redis->max_bytes, 1048576U);
+  EXPECT_EQ(report_of("h:1", "total_commands_processed:12\r\nstore_outages:2\r\n")->errors, 2U);
+  EXPECT_FALSE(report_of("h:1", ""));  // INFO was refused
+}
+
 }  // namespace
 }  // namespace everseen::redis

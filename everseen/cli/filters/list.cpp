@@ -1,3 +1,5 @@
+#include "everseen/cli/filters/list.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -32,28 +34,24 @@ struct list_arguments {
   bool names = false;
 };
 
-struct entry {
-  std::string name;  // as text
-  filter_info info;
-  std::string fault;  // why there is no info
-};
+}  // namespace
 
-/// One damaged filter must not hide the others.
-std::vector<entry> entries_of(store& place) {
-  std::vector<entry> entries;
+std::vector<listed_filter> filters_of(store& place) {
+  std::vector<listed_filter> all;
   for (const std::string& name : place.list()) {
-    entry e{shown_name(name), {}, {}};
+    listed_filter each{shown_name(name), {}, {}};
     try {
-      e.info = filter(name, place.open(name, access::read)).info();
+      each.info = filter(name, place.open(name, access::read)).info();
+    } catch (const no_filter&) {
+      continue;  // dropped meanwhile
     } catch (const error& fault) {
-      e.fault = fault.what();
+      each.fault = fault.what();
     }
-    entries.push_back(std::move(e));
+    all.push_back(std::move(each));
   }
-  return entries;
+  return all;
 }
 
-/// What a reader of the table could not explain from the other columns: more keys than the capacity.
 std::string condition_of(const filter_info& info) {
   const bool is_full = info.keys >= info.spec.capacity;
   switch (info.spec.growth) {
@@ -69,9 +67,19 @@ std::string condition_of(const filter_info& info) {
   return "";
 }
 
-void print_json(const std::vector<entry>& entries, const std::string& store, printer& out) {
+std::size_t most_columns(std::string_view name) {
+  const auto columns_of = [](std::size_t sum, char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return sum + (byte < 0x80 ? 1 : byte >= 0xC0 ? 2 : 0);
+  };
+  return std::accumulate(name.begin(), name.end(), std::size_t{0}, columns_of);
+}
+
+namespace {
+
+void print_json(const std::vector<listed_filter>& entries, const std::string& store, printer& out) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const entry& e : entries)
+  for (const listed_filter& e : entries)
     if (e.fault.empty())
       all.push_back({{"name", e.name},
                      {"store", store},
@@ -86,22 +94,13 @@ void print_json(const std::vector<entry>& entries, const std::string& store, pri
   out.print("{}\n", all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-/// The columns of a terminal that a name takes, or more: twice as many for each character beyond ASCII.
-std::size_t most_columns(std::string_view name) {
-  const auto columns_of = [](std::size_t sum, char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return sum + (byte < 0x80 ? 1 : byte >= 0xC0 ? 2 : 0);
-  };
-  return std::accumulate(name.begin(), name.end(), std::size_t{0}, columns_of);
-}
-
-void print_table(const std::vector<entry>& entries, const std::string& store, printer& out) {
+void print_table(const std::vector<listed_filter>& entries, const std::string& store, printer& out) {
   std::size_t width = 4;
   out.print("filters in {}:\n\n", store);
-  for (const entry& e : entries) width = std::max(width, most_columns(e.name));
+  for (const listed_filter& e : entries) width = std::max(width, most_columns(e.name));
   out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}\n", "name", width, "keys", "capacity", "error rate",
             "memory");
-  for (const entry& e : entries) {
+  for (const listed_filter& e : entries) {
     const std::string condition = e.fault.empty() ? condition_of(e.info) : "";
     if (e.fault.empty())
       out.print("{:<{}}  {:>19}  {:>19}  {:>10}  {:>10}{}\n", e.name, width,
@@ -134,7 +133,7 @@ exit_code run_list(const list_arguments& o, printer& out) {
     for (const std::string& name : place->list()) out.print("{}\n", shown_name(name));
     return exit_code::done;
   }
-  const std::vector<entry> entries = entries_of(*place);
+  const std::vector<listed_filter> entries = filters_of(*place);
   if (o.json)
     print_json(entries, shown_store(o.store), out);
   else if (!entries.empty())
@@ -143,7 +142,7 @@ exit_code run_list(const list_arguments& o, printer& out) {
            0)  // a script reads nothing; a person may be looking into the wrong store
     fmt::print(stderr, "everseen: there are no filters in {}\n", shown_store(o.store));
   const bool damaged =
-      std::any_of(entries.begin(), entries.end(), [](const entry& e) { return !e.fault.empty(); });
+      std::any_of(entries.begin(), entries.end(), [](const listed_filter& e) { return !e.fault.empty(); });
   return damaged ? exit_code::damaged : exit_code::done;
 }
 

@@ -41,11 +41,11 @@ std::string manual_entry::name() const {
 
 const std::vector<verb>& all_verbs() {
   static const std::vector<verb> verbs = {
-      dedup_verb(),  stream_verb(),     counts_verb(), jobs_verb(),    create_verb(),  add_verb(),
-      check_verb(),  info_verb(),       list_verb(),   explain_verb(), rebuild_verb(), reset_verb(),
-      rename_verb(), drop_verb(),       export_verb(), import_verb(),  migrate_verb(), attach_verb(),
-      link_verb(),   merge_verb(),      serve_verb(),  plan_verb(),    hash_verb(),    gen_verb(),
-      bench_verb(),  completion_verb(), man_verb(),
+      dedup_verb(),  stream_verb(), counts_verb(),     jobs_verb(),   create_verb(),  add_verb(),
+      check_verb(),  info_verb(),   list_verb(),       top_verb(),    explain_verb(), rebuild_verb(),
+      reset_verb(),  rename_verb(), drop_verb(),       export_verb(), import_verb(),  migrate_verb(),
+      attach_verb(), link_verb(),   merge_verb(),      serve_verb(),  plan_verb(),    hash_verb(),
+      gen_verb(),    bench_verb(),  completion_verb(), man_verb(),
   };
   return verbs;
 }

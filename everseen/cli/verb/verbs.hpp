@@ -111,6 +111,7 @@ verb rename_verb();
 verb reset_verb();
 verb serve_verb();
 verb stream_verb();
+verb top_verb();
 
 /// All verbs, in the order of the help.
 [[nodiscard]] const std::vector<verb>& all_verbs();

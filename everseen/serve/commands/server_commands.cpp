@@ -51,9 +51,10 @@ std::vector<info_section> info_sections(service& all) {
        fmt::format("# Persistence\r\nloading:0\r\nrdb_last_save_time:{}\r\n", count.last_save_s.load())},
       {"STATS",
        fmt::format("# Stats\r\ntotal_connections_received:{}\r\nrejected_connections:{}\r\n"
-                   "total_commands_processed:{}\r\nkeys_added:{}\r\nkeys_checked:{}\r\n",
+                   "total_commands_processed:{}\r\nkeys_added:{}\r\nkeys_checked:{}\r\nstore_outages:{}\r\n",
                    count.connections.load(), count.refused_connections.load(), count.commands.load(),
-                   all.stats().judged_keys(question::add), all.stats().judged_keys(question::check))},
+                   all.stats().judged_keys(question::add), all.stats().judged_keys(question::check),
+                   all.stats().outages())},
       {"REPLICATION", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
       {"KEYSPACE", keyspace_of(filters)},
   };

@@ -36,6 +36,16 @@ struct store_traits {
   std::filesystem::path directory{};
 };
 
+/// What a server of a store reports about itself. Counts are since its start.
+struct server_report {
+  std::string server;  ///< its address, for people
+  std::uint64_t clients = 0;
+  std::uint64_t commands = 0;
+  std::uint64_t errors = 0;  ///< replies that were errors; of everseen serve: outages of its own store
+  std::uint64_t bytes = 0;
+  std::uint64_t max_bytes = 0;  ///< 0: no limit
+};
+
 /// Keeps filters by name: creates, opens and lists them. filter_admin has all other operations.
 ///
 /// To add a kind of store, implement this, filter_admin and stored_filter; stored_filter alone is called for
@@ -74,6 +84,11 @@ class store : public filter_admin {
   /// Conditions under which filters of this store could lose or refuse keys, one readable sentence each.
   /// @throws backend_error  a server does not answer
   [[nodiscard]] virtual std::vector<std::string> warnings(concern /*about*/) const { return {}; }
+
+  /// The reports of its servers, but of those that refuse them; none of memory and files.
+  /// Cost: a round trip.
+  /// @throws backend_error  a server does not answer
+  [[nodiscard]] virtual std::vector<server_report> reports() const { return {}; }
 
   /// Lets `p` decide how long calls of this store and its filters are retried while it is unavailable, from
   /// the next call on. Files are unavailable while another process writes to them; memory never is.
