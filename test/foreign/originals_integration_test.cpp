@@ -45,7 +45,7 @@ bytes as_bytes(const std::string& text) {
 
 struct guava_case {
   std::string name;
-  guava::strategy how;
+  guava::strategy algorithm;
   funnel_kind funnel;
   std::uint64_t insertions;
   double rate;
@@ -72,7 +72,7 @@ class Guava : public testing::TestWithParam<std::string> {
   void prepare(const guava_case& c) {
     std::mt19937_64 random(c.insertions);
     std::ofstream keys(directory_.path() / (c.name + ".keys"), std::ios::binary);
-    guava::filter ours(guava::smallest(c.how, c.insertions, c.rate));
+    guava::filter ours(guava::smallest(c.algorithm, c.insertions, c.rate));
     std::string element;
     for (std::uint64_t i = 0; i < c.insertions; ++i) {
       const std::string key = random_key(c.funnel, random);
@@ -82,7 +82,7 @@ class Guava : public testing::TestWithParam<std::string> {
     }
     write_file(directory_.path() / (c.name + ".ours"), guava::encode(ours));
     std::ofstream(directory_.path() / "cases", std::ios::app)
-        << c.name << ' ' << static_cast<int>(c.how) << ' ' << to_string(c.funnel) << ' ' << c.insertions
+        << c.name << ' ' << static_cast<int>(c.algorithm) << ' ' << to_string(c.funnel) << ' ' << c.insertions
         << ' ' << c.rate << '\n';
   }
 
@@ -105,12 +105,12 @@ class Guava : public testing::TestWithParam<std::string> {
 TEST_P(Guava, ReadsOurFilesAndWritesTheSameBytes) {
   std::vector<guava_case> cases;
   std::string expected;
-  for (const auto how : {guava::strategy::mitz_32, guava::strategy::mitz_64})
+  for (const auto algorithm : {guava::strategy::mitz_32, guava::strategy::mitz_64})
     for (const auto funnel : {funnel_kind::bytes, funnel_kind::chars, funnel_kind::int32, funnel_kind::int64})
       for (const auto& [insertions, rate] : std::vector<std::pair<std::uint64_t, double>>{
                {1, 0.5}, {77, 1e-12}, {1'000, 0.03}, {50'000, 0.001}}) {
         const std::string name = "case" + std::to_string(cases.size());
-        cases.push_back({name, how, funnel, insertions, rate});
+        cases.push_back({name, algorithm, funnel, insertions, rate});
         prepare(cases.back());
         expected += name + " true " + std::to_string(insertions) + "\n";
       }
@@ -139,7 +139,7 @@ std::vector<std::string> random_keys(std::size_t count) {
 /// Bits set one by one, in a buffer as long as its last bit needs, like a Redis string.
 void set_growing(bytes& bits, std::uint64_t position) {
   if (bits.size() <= position / 8) bits.resize(position / 8 + 1);
-  set_bit(bits, position);
+  bits[position / 8] |= redis_mask(position);
 }
 
 TEST(Php, FillsTheSameStringsOfRedis) {

@@ -42,8 +42,8 @@ struct BrokerMatrix : testing::Test {
   }
 };
 
-void append(std::vector<matrix_run>& to, std::vector<matrix_run> more) {
-  for (matrix_run& each : more) to.push_back(std::move(each));
+void append(std::vector<matrix_run>& runs, std::vector<matrix_run> more) {
+  for (matrix_run& each : more) runs.push_back(std::move(each));
 }
 
 /// From Redis streams, and into them.
@@ -104,8 +104,8 @@ TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStopsAndContinues) {
 TEST_P(TakeoverMatrix, IsExactWhereverAWorkerStopsPermanently) {
   auto runs = pauses(pair_of("redis_stream", GetParam()), disaster::return_of::nobody);
   for (matrix_run& each : runs) {
-    const std::string& at = each.disasters.front().stop_at;
-    each.last_worker = at.starts_with("settled") || at.starts_with("half_shown") ? 0 : 1;
+    const std::string& step = each.disasters.front().stop_at;
+    each.last_worker = step.starts_with("settled") || step.starts_with("half_shown") ? 0 : 1;
   }
   EXPECT_GE(survive(runs).stops, static_cast<int>(common_fault_points().size()));
 }
@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Sinks, TakeoverMatrix, testing::Values("counts", "files
 struct KafkaMatrix : BrokerMatrix {
   void SetUp() override { kafka_broker::skip_test_without(); }
 
-  static disaster lost_at(const std::string& step, disaster::loss what) {
-    return {.stop_at = step, .lost_at_stop = what, .stop_for = milliseconds(20)};
+  static disaster lost_at(const std::string& step, disaster::loss lost) {
+    return {.stop_at = step, .lost_at_stop = lost, .stop_for = milliseconds(20)};
   }
   std::vector<matrix_run> all_of(const matrix_pair& pair) {
     auto runs = crashes_at_every_step(pair);
@@ -183,10 +183,10 @@ TEST_F(KafkaMatrix, DeathsOfTheBrokerLoseNothingAndEndNoWorker) {
 // Kafka).
 TEST_F(KafkaMatrix, StoreOutageLongerThanATransactionTimeoutEndsNoWorker) {
   std::vector<matrix_run> runs;
-  for (const std::string at : {"put:3", "claimed:5"})
+  for (const std::string step : {"put:3", "claimed:5"})
     runs.push_back({pair_of("kafka", "kafka"),
                     {{.store_back_after = milliseconds(7'000),
-                      .stop_at = at,
+                      .stop_at = step,
                       .lost_at_stop = disaster::loss::store,
                       .stop_for = milliseconds(50)}},
                     ++seed,

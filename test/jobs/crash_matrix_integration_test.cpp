@@ -19,8 +19,8 @@ class CrashMatrix : public testing::TestWithParam<std::pair<matrix_source, matri
   static void TearDownTestSuite() { store.reset(); }
 
   static matrix_outcome survives(const std::vector<disaster>& disasters, std::uint64_t seed) {
-    const auto& [from, to] = GetParam();
-    const matrix_outcome outcome = run_matrix({test::dying_program(), *store}, from, to, disasters, seed);
+    const auto& [from, sink] = GetParam();
+    const matrix_outcome outcome = run_matrix({test::dying_program(), *store}, from, sink, disasters, seed);
     EXPECT_EQ(outcome.fault, "") << "seed " << seed;
     return outcome;
   }
@@ -62,8 +62,8 @@ TEST_P(CrashMatrix, IsExactWhenTheNetworkBreaks) {
 }
 
 TEST_P(CrashMatrix, IsExactWhenTwoWorkInsteadOfOne) {
-  const auto& [from, to] = GetParam();
-  if (to.name == "file") GTEST_SKIP() << "a file refuses the second job";
+  const auto& [from, sink] = GetParam();
+  if (sink.name == "file") GTEST_SKIP() << "a file refuses the second job";
   survives(
       {{.second = disaster::beside::the_same}, {.die_at = "claimed:2", .second = disaster::beside::the_same}},
       next_seed++);

@@ -21,7 +21,7 @@ std::vector<std::string> with(std::vector<std::string> words, const std::vector<
 struct StoreMatrix : testing::Test {
   std::uint64_t seed = 20'000;
 
-  matrix_outcome survives(redis_server& killed, const std::string& url, const matrix_sink& to,
+  matrix_outcome survives(redis_server& killed, const std::string& url, const matrix_sink& sink,
                           const std::vector<disaster>& disasters) {
     const bool in_window = ++seed % 2 == 0;
     matrix_stage on{test::dying_program(), killed, url};
@@ -29,28 +29,28 @@ struct StoreMatrix : testing::Test {
       on.clicks = {std::chrono::minutes(40), true};
       on.words = {"--window", "10m", "--slices", "10"};
     }
-    const matrix_outcome outcome = run_matrix(on, from_file(), to, disasters, seed);
+    const matrix_outcome outcome = run_matrix(on, from_file(), sink, disasters, seed);
     EXPECT_EQ(outcome.fault, "") << "seed " << seed << (in_window ? ", window" : "");
     return outcome;
   }
 
   /// A crash at each step, and two workers that do the work of one.
-  void survives_kills(redis_server& killed, const std::string& url, const matrix_sink& to) {
+  void survives_kills(redis_server& killed, const std::string& url, const matrix_sink& sink) {
     matrix_outcome all;
     for (const std::string& point : fault_points()) {
       SCOPED_TRACE(point);
-      all += survives(killed, url, to, {{.die_at = point + ":1"}, {.die_at = point + ":3"}});
-      all += survives(killed, url, to, {{.die_at = point + ":2"}});
+      all += survives(killed, url, sink, {{.die_at = point + ":1"}, {.die_at = point + ":3"}});
+      all += survives(killed, url, sink, {{.die_at = point + ":2"}});
     }
     EXPECT_GE(all.deaths, static_cast<int>(common_fault_points().size()));
   }
   /// Killed at a step of the job, or while it works.
-  void survives_kills_of_the_server(redis_server& killed, const std::string& url, const matrix_sink& to) {
+  void survives_kills_of_the_server(redis_server& killed, const std::string& url, const matrix_sink& sink) {
     matrix_outcome all;
     for (const int after_ms : {5, 10, 15, 20, 30, 40})
-      all += survives(killed, url, to, {{.kill_store_after = milliseconds(after_ms)}, {.die_at = "put:3"}});
+      all += survives(killed, url, sink, {{.kill_store_after = milliseconds(after_ms)}, {.die_at = "put:3"}});
     for (const std::string point : {"read:2", "claimed:1", "put:2", "settled:1"})
-      all += survives(killed, url, to, {killed_at(point)});
+      all += survives(killed, url, sink, {killed_at(point)});
     EXPECT_GE(all.store_deaths, 4);
   }
 };

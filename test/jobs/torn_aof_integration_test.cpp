@@ -21,7 +21,8 @@ using entries = std::map<std::string, int>;
 struct records {
   records(const std::string& lane, std::uint64_t from, std::size_t count) : verdicts(count, verdict::fresh) {
     batch.lane = lane;
-    for (std::uint64_t at = from; at < from + count; ++at) texts.push_back(lane + std::to_string(at));
+    for (std::uint64_t position = from; position < from + count; ++position)
+      texts.push_back(lane + std::to_string(position));
     for (std::size_t i = 0; i < count; ++i) batch.records.push_back({texts[i], from + i});
     before.assign(count, 0);
   }

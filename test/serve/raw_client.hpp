@@ -81,13 +81,13 @@ class raw_client {
   std::string ask(std::string_view request, std::size_t count) { return send(request), receive(count); }
 
  private:
-  bool receive_some(std::string& to, std::size_t most) {
+  bool receive_some(std::string& received, std::size_t most) {
     pollfd ready{socket_, POLLIN, 0};
     if (::poll(&ready, 1, 20'000) <= 0) return false;
-    const std::size_t before = to.size();
-    to.resize(before + most);
-    const ssize_t got = ::recv(socket_, to.data() + before, most, 0);
-    to.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    const std::size_t before = received.size();
+    received.resize(before + most);
+    const ssize_t got = ::recv(socket_, received.data() + before, most, 0);
+    received.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
     return got > 0;
   }
 

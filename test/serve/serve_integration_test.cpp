@@ -288,11 +288,11 @@ TEST(Serve, RefusesGrowthOfItsOwnLayoutsInEachPartitionAndSlice) {
   EXPECT_EQ(server.cli({"DEL", "grows"}), "1");
   EXPECT_EQ(server.cli({"EVERSEEN.RESERVE", "slices", "0.01", "800000", "WINDOW", "8000", "SLICES", "8"}),
             "OK");
-  const std::int64_t now = wall_clock().time_since_epoch().count();
+  const std::int64_t time = wall_clock().time_since_epoch().count();
   std::string verdicts;
   for (int slice = 0; slice < 8; ++slice) {
     std::vector<std::string> words = {"EVERSEEN.ADD", "slices", "TIME",
-                                      std::to_string(now - 7000 + 1000 * slice), "ITEMS"};
+                                      std::to_string(time - 7000 + 1000 * slice), "ITEMS"};
     for (int key = 0; key < 200; ++key) words.push_back(std::to_string(1000 * slice + key));
     verdicts += server.cli(words).find("unknown") == std::string::npos ? 'f' : 'u';
   }
@@ -370,7 +370,9 @@ TEST(Serve, ChecksFewPasswordsOfAClientThatGuesses) {
   guesser.send("HELLO 2 AUTH app word\r\nQUIT\r\n");
   const std::string replies = guesser.receive_all();
   std::size_t looked_at = 0;
-  for (std::size_t at = 0; (at = replies.find("-WRONGPASS", at)) != std::string::npos; ++at) ++looked_at;
+  for (std::size_t position = 0; (position = replies.find("-WRONGPASS", position)) != std::string::npos;
+       ++position)
+    ++looked_at;
   EXPECT_GE(looked_at, 50U);
   EXPECT_LT(looked_at, 1'000U) << "10 a second more, however slow this machine is";
   EXPECT_THAT(replies, HasSubstr("-ERR too many wrong passwords"));

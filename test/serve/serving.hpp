@@ -35,8 +35,8 @@ class serving {
     const std::size_t lines =
         2 + static_cast<std::size_t>(std::count(more_.begin(), more_.end(), "--listen"));
     for (int i = 0; i < 2000; ++i) {
-      const std::string said = program_->out();
-      if (static_cast<std::size_t>(std::count(said.begin(), said.end(), '\n')) == lines) return;
+      const std::string output = program_->out();
+      if (static_cast<std::size_t>(std::count(output.begin(), output.end(), '\n')) == lines) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     throw std::runtime_error("the server does not start to listen: " + program_->err());
@@ -48,8 +48,8 @@ class serving {
   [[nodiscard]] std::string said() const { return program_->out(); }
   [[nodiscard]] std::string port(std::string_view before = "listening on 127.0.0.1:") const {
     const std::string all = said();
-    const std::size_t at = all.find(before) + before.size();
-    return all.substr(at, all.find('\n', at) - at);
+    const std::size_t position = all.find(before) + before.size();
+    return all.substr(position, all.find('\n', position) - position);
   }
 
   /// The output of redis-cli for a command.

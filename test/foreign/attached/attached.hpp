@@ -107,11 +107,11 @@ class naive_string {
 /// A filter of another program, in memory.
 class naive_bits {
  public:
-  explicit naive_bits(foreign::scheme how, std::string set = {})
-      : how_(how), positions_(how.probes), string_(std::move(set)) {}
+  explicit naive_bits(foreign::scheme hashing, std::string set = {})
+      : hashing_(hashing), positions_(hashing.probes), string_(std::move(set)) {}
 
   verdict add(std::string_view key) {
-    foreign::positions(how_, key, positions_);
+    foreign::positions(hashing_, key, positions_);
     bool all = true;
     for (const std::uint64_t p : positions_) {
       all = string_.set(p) && all;
@@ -121,7 +121,7 @@ class naive_bits {
   [[nodiscard]] const std::string& bytes() const noexcept { return string_.bytes(); }
 
  private:
-  foreign::scheme how_;
+  foreign::scheme hashing_;
   std::vector<std::uint64_t> positions_;
   naive_string string_;
 };
@@ -130,12 +130,12 @@ class naive_bits {
 /// current bitmap are set. A key that an older bitmap has is not inserted.
 class naive_chain {
  public:
-  explicit naive_chain(const attachment& a) : how_(a.hashing) {}
+  explicit naive_chain(const attachment& a) : hashing_(a.hashing) {}
 
   verdict add(std::string_view key) {
-    if (2 * chain_.back().size() > how_.bits) chain_.emplace_back();
-    std::vector<std::uint64_t> positions(how_.probes);
-    foreign::positions(how_, key, positions);
+    if (2 * chain_.back().size() > hashing_.bits) chain_.emplace_back();
+    std::vector<std::uint64_t> positions(hashing_.probes);
+    foreign::positions(hashing_, key, positions);
     for (const auto& bits : chain_)
       if (std::ranges::all_of(positions, [&](std::uint64_t p) { return bits.contains(p); }))
         return verdict::seen;
@@ -146,7 +146,7 @@ class naive_chain {
   [[nodiscard]] std::size_t bits_of(std::size_t i) const { return chain_[i].size(); }
 
  private:
-  foreign::scheme how_;
+  foreign::scheme hashing_;
   std::vector<std::set<std::uint64_t>> chain_{1};
 };
 

@@ -407,10 +407,10 @@ TEST_F(Attached, RecordIsReadBackAndDamageIsDetected) {
   const std::string record = encode(a);
   EXPECT_EQ(decode_attachment(record, "base", "cursor"), a);
   EXPECT_THROW((void)decode_attachment(record.substr(1), "base", "cursor"), format_error);
-  for (std::size_t at = 0; at < record.size(); ++at) {
+  for (std::size_t position = 0; position < record.size(); ++position) {
     std::string damaged = record;
-    damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    EXPECT_THROW((void)decode_attachment(damaged, "base", "cursor"), format_error) << at;
+    damaged[position] = static_cast<char>(damaged[position] ^ 1);
+    EXPECT_THROW((void)decode_attachment(damaged, "base", "cursor"), format_error) << position;
   }
 }
 
@@ -581,8 +581,8 @@ TEST_F(Attached, FiguresOfAnOverfilledOneAreThoseOfItsBits) {
 
 /// From a line of INFO, or from the counters of a command.
 int number_after(const std::string& text, const std::string& name) {
-  const std::size_t at = text.find(name);
-  return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size()));
+  const std::size_t position = text.find(name);
+  return position == std::string::npos ? 0 : std::stoi(text.substr(position + name.size()));
 }
 
 // Promise: bits are counted in few ranges at a time, and not for every question (foreign-filters, Attached

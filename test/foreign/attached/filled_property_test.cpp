@@ -131,11 +131,11 @@ TEST(FilledForm, GrowingAnswersAsItsOriginal) {
 class naive_shards {
  public:
   naive_shards(const attachment& a, std::uint32_t instances)
-      : how_(a.hashing), places_(a.hashing.bits, instances) {}
+      : hashing_(a.hashing), places_(a.hashing.bits, instances) {}
 
   verdict add(std::string_view key) {
     const auto place = places_.of(key);
-    return strings_.try_emplace({place.instance, place.partition}, how_).first->second.add(key);
+    return strings_.try_emplace({place.instance, place.partition}, hashing_).first->second.add(key);
   }
   [[nodiscard]] const std::map<std::pair<std::uint32_t, std::uint64_t>, naive_bits>& strings()
       const noexcept {
@@ -143,7 +143,7 @@ class naive_shards {
   }
 
  private:
-  foreign::scheme how_;
+  foreign::scheme hashing_;
   foreign::bkdr_php::shards places_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, naive_bits> strings_{};
 };

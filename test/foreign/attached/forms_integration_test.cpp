@@ -139,8 +139,8 @@ TEST_F(Growing, GrowsByTheBitsAtTheBeginningOfALongString) {
 int calls_of(const redis_server& server, const std::string& command) {
   const std::string stats = server.run({"INFO", "commandstats"});
   const std::string begin = "cmdstat_" + command + ":calls=";
-  const std::size_t at = stats.find(begin);
-  return at == std::string::npos ? 0 : std::stoi(stats.substr(at + begin.size()));
+  const std::size_t position = stats.find(begin);
+  return position == std::string::npos ? 0 : std::stoi(stats.substr(position + begin.size()));
 }
 
 // The cost of a call to the server is keys times strings.
@@ -384,13 +384,13 @@ TEST_F(AttachedInCluster, SlotMayMoveMeanwhile) {
   f.add("one");
   const unsigned slot = slot_of(key);
   const std::size_t from = slot * redis_cluster::masters / redis_cluster::slots;
-  const std::size_t to = (from + 1) % redis_cluster::masters;
-  cluster().begin_to_move(slot, from, to);
-  cluster().move_keys(slot, from, to);
-  cluster().finish_to_move(slot, to);
+  const std::size_t target = (from + 1) % redis_cluster::masters;
+  cluster().begin_to_move(slot, from, target);
+  cluster().move_keys(slot, from, target);
+  cluster().finish_to_move(slot, target);
   EXPECT_EQ(f.add("one"), verdict::seen);
   EXPECT_EQ(f.add("two"), verdict::fresh);
-  EXPECT_TRUE(is_known_to_original(cluster().node(to), a, "two"));
+  EXPECT_TRUE(is_known_to_original(cluster().node(target), a, "two"));
 }
 
 TEST_F(AttachedInCluster, GrowsWhereItsStringsAndCursorShareASlot) {

@@ -34,8 +34,8 @@ TEST_F(BesideGoZero, BothSidesAddToOneFilter) {
   // The sides add in turns, and each some keys of the other; the last third of the keys is added by neither.
   // go-zero asks the server for one key at a time.
   const std::vector<std::string> keys = random_keys(12'000, 5);
-  const auto part = [&](int from, int to) {
-    return std::vector<std::string>(keys.begin() + from, keys.begin() + to);
+  const auto part = [&](int from, int end) {
+    return std::vector<std::string>(keys.begin() + from, keys.begin() + end);
   };
   naive_bits expected(a.hashing);
   const auto fresh = [&](const std::vector<std::string>& added) {

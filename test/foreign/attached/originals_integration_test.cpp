@@ -58,8 +58,8 @@ class BesidePhp : public ::testing::Test {
   void both_add(const std::string& kind, const attachment& a, filter f,
                 const std::vector<std::string>& sockets) {
     const std::vector<std::string> keys = random_keys(300, 17);
-    const auto part = [&](int from, int to) {
-      return std::vector<std::string>(keys.begin() + from, keys.begin() + to);
+    const auto part = [&](int from, int end) {
+      return std::vector<std::string>(keys.begin() + from, keys.begin() + end);
     };
     const std::string fresh(100, '0');
     const std::string seen(100, '1');

@@ -62,8 +62,8 @@ TEST_F(BesideRedisson, BothSidesAddToOneFilter) {
     // The sides add in turns, and each some keys of the other; the last fifth of the keys is added by
     // neither.
     const std::vector<std::string> keys = codec == "text" ? random_texts(75'000, 3) : random_keys(75'000, 4);
-    const auto part = [&](int from, int to) {
-      return std::vector<std::string>(keys.begin() + from, keys.begin() + to);
+    const auto part = [&](int from, int end) {
+      return std::vector<std::string>(keys.begin() + from, keys.begin() + end);
     };
     naive_bits expected(behind(f).what().hashing);
     const auto fresh = [&](const std::vector<std::string>& added) {

@@ -75,11 +75,11 @@ TEST_F(AttachedRetry, ShardsWithOneCutAtEveryByteGiveTheVerdictsOfUndisturbedOne
   expected.insert(expected.end(), 8, verdict::seen);
   ASSERT_EQ(add_some().verdicts, expected);
   bool cut = true;
-  for (std::size_t at = 0; cut && !HasFailure(); ++at) {
-    proxy_.cut_after(direction::to_client, at);
+  for (std::size_t bytes = 0; cut && !HasFailure(); ++bytes) {
+    proxy_.cut_after(direction::to_client, bytes);
     const auto got = add_some();
     ASSERT_TRUE(got.result) << got.result.error().message;
-    EXPECT_EQ(got.verdicts, expected) << "cut after " << at << " bytes";
+    EXPECT_EQ(got.verdicts, expected) << "cut after " << bytes << " bytes";
     cut = proxy_.has_cut();
   }
 }
@@ -97,13 +97,13 @@ TEST_F(AttachedRetry, GrowthCutAnywhereGivesTheVerdictsAndStringsOfAnUndisturbed
   ASSERT_GT(std::stoi(cursor), 2);
   for (const direction w : {direction::to_server, direction::to_client}) {
     bool cut = true;
-    for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 397 : 3) {
+    for (std::size_t bytes = 0; cut && !HasFailure(); bytes += w == direction::to_server ? 397 : 3) {
       server_.run({"FLUSHALL"});
       filter f = attached(*store_at(proxy_.url()), "a", a);
-      proxy_.cut_after(w, at);
+      proxy_.cut_after(w, bytes);
       const auto got = add_to(f, keys);
       ASSERT_TRUE(got.result) << got.result.error().message;
-      EXPECT_EQ(got.verdicts, expected) << "cut after " << at << " bytes";
+      EXPECT_EQ(got.verdicts, expected) << "cut after " << bytes << " bytes";
       EXPECT_EQ(server_.run({"GET", "cursor"}), cursor);
       EXPECT_TRUE(server_.run({"GET", "base-" + cursor}) == last);
       cut = proxy_.has_cut();
@@ -119,9 +119,9 @@ TEST_F(AttachedRetry, LookUpCutAnywhereIsAnswered) {
     ASSERT_TRUE(add_to(f, keys).result);
     for (const direction w : {direction::to_server, direction::to_client}) {
       bool cut = true;
-      for (std::size_t at = 0; cut && !HasFailure(); at += w == direction::to_server ? 37 : 1) {
-        proxy_.cut_after(w, at);
-        EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen)) << commands << ' ' << at;
+      for (std::size_t bytes = 0; cut && !HasFailure(); bytes += w == direction::to_server ? 37 : 1) {
+        proxy_.cut_after(w, bytes);
+        EXPECT_THAT(look_in(f, keys).verdicts, Each(verdict::seen)) << commands << ' ' << bytes;
         cut = proxy_.has_cut();
       }
     }
@@ -144,18 +144,18 @@ TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
   ASSERT_EQ(add_to(f, next_batch(number)).verdicts, undisturbed);
   std::size_t unknown = 0;
   bool cut = true;
-  for (std::size_t at = 0; cut && !HasFailure(); at += 1) {
-    proxy_.cut_after(direction::to_client, at);
+  for (std::size_t bytes = 0; cut && !HasFailure(); bytes += 1) {
+    proxy_.cut_after(direction::to_client, bytes);
     const auto got = add_to(f, next_batch(++number));
     cut = proxy_.has_cut();
     if (got.result) {
-      EXPECT_EQ(got.verdicts, undisturbed) << at;
+      EXPECT_EQ(got.verdicts, undisturbed) << bytes;
       continue;
     }
     ++unknown;
-    EXPECT_THAT(got.result.error().message, HasSubstr("some of the keys may have been added")) << at;
-    EXPECT_THAT(got.verdicts, Each(verdict::unknown)) << at;
-    EXPECT_EQ(got.result.error().done.unknown, 3u) << at;
+    EXPECT_THAT(got.result.error().message, HasSubstr("some of the keys may have been added")) << bytes;
+    EXPECT_THAT(got.verdicts, Each(verdict::unknown)) << bytes;
+    EXPECT_EQ(got.result.error().done.unknown, 3u) << bytes;
   }
   EXPECT_GT(unknown, 10u);
 }

@@ -44,7 +44,7 @@ class stepped_worker {
   }
   /// All that it has read.
   void settle() {
-    for (const auto& [lane, at] : reached_) from_.settled(std::span(&at, 1));
+    for (const auto& [lane, place] : reached_) from_.settled(std::span(&place, 1));
   }
   void leave() { from_.finish(); }
 
@@ -77,13 +77,13 @@ struct KafkaEnd : ::testing::Test {
 
   template <typename Condition>
   static void step_until(std::initializer_list<stepped_worker*> all, Condition holds,
-                         const std::string& what) {
+                         const std::string& goal) {
     wait_until(
         [&] {
           for (stepped_worker* const each : all) each->step();
           return holds();
         },
-        what);
+        goal);
   }
   static void step_for(std::initializer_list<stepped_worker*> all, std::chrono::milliseconds time) {
     const auto end = std::chrono::steady_clock::now() + time;

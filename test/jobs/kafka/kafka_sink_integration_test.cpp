@@ -43,8 +43,8 @@ struct judged {
   std::vector<std::uint8_t> before{};
 };
 
-std::string commit(sink& to, const checkpoint& reached) {
-  return to.commit(std::span(&reached, 1));
+std::string commit(sink& output, const checkpoint& reached) {
+  return output.commit(std::span(&reached, 1));
 }
 
 struct KafkaSink : OwnTopics {

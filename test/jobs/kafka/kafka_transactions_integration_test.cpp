@@ -26,9 +26,9 @@ using ::testing::UnorderedElementsAreArray;
 /// A worker that copies all records of one topic into another.
 struct copying_worker {
   copying_worker(const std::string& clicks, const std::string& fresh)
-      : from(parse_kafka_url(clicks), "job"), to(parse_kafka_url(fresh), "job", &from) {
+      : from(parse_kafka_url(clicks), "job"), output(parse_kafka_url(fresh), "job", &from) {
     from.begin(nothing_reached);
-    to.begin("");
+    output.begin("");
   }
   void put(std::size_t records) {
     while (records > 0) {
@@ -36,20 +36,20 @@ struct copying_worker {
       if (from.next(batch, 50ms) != source::state::records) continue;
       const std::vector<verdict> fresh(batch.records.size(), verdict::fresh);
       const std::vector<std::uint8_t> before(batch.records.size(), 0);
-      to.put({batch, fresh, before});
+      output.put({batch, fresh, before});
       records -= std::min(records, batch.records.size());
       reached = from.reached(batch);
       last = batch;
     }
   }
-  void commit() { static_cast<void>(to.commit(std::span(&reached, 1))); }
+  void commit() { static_cast<void>(output.commit(std::span(&reached, 1))); }
   void leave_lost() {
     std::map<std::string, checkpoint, std::less<>> all{{reached.source, reached}};
-    to.leave_lost(all);
+    output.leave_lost(all);
   }
 
   kafka_source from;
-  kafka_sink to;
+  kafka_sink output;
   checkpoint reached{};
   source_batch last{};
 };

@@ -390,11 +390,12 @@ TEST_F(RedisStream, SinkAppendsOnceWhenRepliesAreLost) {
 
 TEST(RedisStreamCluster, SourceAndSinkFindTheirSlots) {
   redis_cluster cluster;
-  const auto at = redis::parse_redis_url(cluster.url());
-  redis_stream_sink sink(parse_redis_stream_url("redis-stream:fresh"), at, [] { return "job"; });
+  const auto servers = redis::parse_redis_url(cluster.url());
+  redis_stream_sink sink(parse_redis_stream_url("redis-stream:fresh"), servers, [] { return "job"; });
   sink.begin("");
   sink.put(fresh_batch(0, 1'000).view());
-  redis_stream_source from(parse_redis_stream_url("redis-stream:fresh?group=g&consumer=w&field=event"), at);
+  redis_stream_source from(parse_redis_stream_url("redis-stream:fresh?group=g&consumer=w&field=event"),
+                           servers);
   from.begin(nothing_reached);
   const auto taken = take(from, 1'000, true);
   ASSERT_EQ(taken.size(), 1'000U);

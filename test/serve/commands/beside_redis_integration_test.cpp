@@ -80,10 +80,10 @@ TEST_F(BesideRedis, AnswersInTheSameShape) {
 
 std::set<std::string> field_names(const std::string& line) {
   std::set<std::string> names;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = std::min(line.find(' ', at), line.size());
-    names.insert(line.substr(at, line.find('=', at) - at));
-    at = end + 1;
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    names.insert(line.substr(begin, line.find('=', begin) - begin));
+    begin = end + 1;
   }
   return names;
 }

@@ -42,8 +42,8 @@ chunk dump(raw_client& from, const std::string& filter, std::int64_t iterator) {
 // Promise: BF.SCANDUMP and BF.LOADCHUNK carry a filter from server to server (operations, Bloom commands).
 TEST(Chunks, CarryAFilterFromServerToServer) {
   const serving from("mem:", {"--redisbloom"});
-  const serving to("mem:");
-  raw_client source(from.path()), target(to.path());
+  const serving destination("mem:");
+  raw_client source(from.path()), target(destination.path());
   EXPECT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.001", "1000", "EXPANSION", "4"}), 5), "+OK\r\n");
   constexpr int keys = 12'000;  // three layers
   for (int i = 0; i < keys; ++i) source.send(encoded({"BF.ADD", "f", std::to_string(i)}));
@@ -51,7 +51,7 @@ TEST(Chunks, CarryAFilterFromServerToServer) {
 
   std::size_t chunks = 0;
   for (chunk c = dump(source, "f", 0); c.iterator != 0; c = dump(source, "f", c.iterator), ++chunks) {
-    EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
+    EXPECT_EQ(destination.cli({"EXISTS", "f"}), "0");
     EXPECT_EQ(target.ask(encoded({"BF.LOADCHUNK", "f", std::to_string(c.iterator), c.bytes}), 5), "+OK\r\n");
   }
   EXPECT_EQ(chunks, 4U);  // the header and one chunk a layer
@@ -59,8 +59,8 @@ TEST(Chunks, CarryAFilterFromServerToServer) {
     target.send(encoded({"BF.EXISTS", "f", std::to_string(i)}));
     ASSERT_EQ(target.receive(4), ":1\r\n") << i;
   }
-  EXPECT_EQ(to.cli({"BF.INFO", "f"}), from.cli({"BF.INFO", "f"}));
-  EXPECT_THAT(to.cli({"BF.INFO", "f", "EXPANSION"}), HasSubstr("4"));
+  EXPECT_EQ(destination.cli({"BF.INFO", "f"}), from.cli({"BF.INFO", "f"}));
+  EXPECT_THAT(destination.cli({"BF.INFO", "f", "EXPANSION"}), HasSubstr("4"));
 }
 
 /// The chunks of an empty filter; for a million keys it has some 1.2 MB.
@@ -90,10 +90,10 @@ std::vector<chunk> all_chunks(raw_client& from, const std::string& filter) {
   return all;
 }
 
-/// Adds the keys `from` .. `to` to a filter.
-void add_keys(raw_client& to, const std::string& filter, int from, int last) {
-  for (int i = from; i < last; ++i) to.send(encoded({"BF.ADD", filter, std::to_string(i)}));
-  for (int i = from; i < last; ++i) ASSERT_THAT(to.receive(4), StartsWith(":"));
+/// Adds the keys `from` .. `client` to a filter.
+void add_keys(raw_client& client, const std::string& filter, int from, int last) {
+  for (int i = from; i < last; ++i) client.send(encoded({"BF.ADD", filter, std::to_string(i)}));
+  for (int i = from; i < last; ++i) ASSERT_THAT(client.receive(4), StartsWith(":"));
 }
 
 void expect_has_keys(raw_client& in, const std::string& filter, int from, int last) {
@@ -131,8 +131,8 @@ TEST(Chunks, OfAReplacedLoadReleaseTheirRoom) {
 }
 
 TEST(Chunks, RefusedChunksLeaveTheLoadAsItWas) {
-  const serving from("mem:"), to("mem:");
-  raw_client source(from.path()), target(to.path());
+  const serving from("mem:"), destination("mem:");
+  raw_client source(from.path()), target(destination.path());
   for (const char* name : {"f", "other"})
     ASSERT_EQ(source.ask(encoded({"BF.RESERVE", name, "0.001", "1000"}), 5), "+OK\r\n");
   add_keys(source, "f", 0, 12'000);
@@ -176,41 +176,41 @@ TEST(Chunks, IntoAKeyThatExistsAreRefusedAndItStaysAsItWas) {
 // Promise: BF.SCANDUMP and BF.LOADCHUNK carry a filter of everseen's own layout, too (operations, Bloom
 // commands).
 TEST(Chunks, CarryAFilterOfOurOwnLayout) {
-  const serving from("mem:"), to("mem:");
-  raw_client source(from.path()), target(to.path());
+  const serving from("mem:"), destination("mem:");
+  raw_client source(from.path()), target(destination.path());
   ASSERT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.001", "1000"}), 5), "+OK\r\n");
   constexpr int keys = 12'000;  // several layers
   add_keys(source, "f", 0, keys);
   const std::vector<chunk> chunks = all_chunks(source, "f");
   ASSERT_GE(chunks.size(), 4U);
   for (const chunk& c : chunks) {
-    EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
+    EXPECT_EQ(destination.cli({"EXISTS", "f"}), "0");
     EXPECT_EQ(reply_to(target, "f", c), "+OK\r\n");
   }
   expect_has_keys(target, "f", 0, keys);
-  EXPECT_EQ(to.cli({"BF.INFO", "f"}), from.cli({"BF.INFO", "f"}));
+  EXPECT_EQ(destination.cli({"BF.INFO", "f"}), from.cli({"BF.INFO", "f"}));
   EXPECT_EQ(all_chunks(target, "f").size(), chunks.size());
 }
 
 TEST(Chunks, CarryAnEmptyFilterAndOneWithAWindow) {
-  const serving from("mem:"), to("mem:");
-  raw_client source(from.path()), target(to.path());
+  const serving from("mem:"), destination("mem:");
+  raw_client source(from.path()), target(destination.path());
   ASSERT_EQ(source.ask(encoded({"BF.RESERVE", "e", "0.001", "1000"}), 5), "+OK\r\n");
   for (const chunk& c : all_chunks(source, "e")) EXPECT_EQ(reply_to(target, "e", c), "+OK\r\n");
-  EXPECT_EQ(to.cli({"BF.CARD", "e"}), "0");
+  EXPECT_EQ(destination.cli({"BF.CARD", "e"}), "0");
   ASSERT_EQ(from.cli({"EVERSEEN.RESERVE", "w", "0.001", "1000", "WINDOW", "3600000"}), "OK");
   EXPECT_EQ(from.cli({"BF.ADD", "w", "x"}), "1");
   for (const chunk& c : all_chunks(source, "w")) EXPECT_EQ(reply_to(target, "w", c), "+OK\r\n");
-  EXPECT_EQ(to.cli({"BF.EXISTS", "w", "x"}), "1");
-  EXPECT_EQ(to.cli({"BF.EXISTS", "w", "y"}), "0");
+  EXPECT_EQ(destination.cli({"BF.EXISTS", "w", "x"}), "1");
+  EXPECT_EQ(destination.cli({"BF.EXISTS", "w", "y"}), "0");
 }
 
 TEST(Chunks, MayArriveTwiceAndInAnyOrder) {
   for (const bool redisbloom : {false, true}) {
     const serving from("mem:",
                        redisbloom ? std::vector<std::string>{"--redisbloom"} : std::vector<std::string>{});
-    const serving to("mem:");
-    raw_client source(from.path()), target(to.path());
+    const serving destination("mem:");
+    raw_client source(from.path()), target(destination.path());
     ASSERT_EQ(source.ask(encoded({"BF.RESERVE", "f", "0.001", "1000"}), 5), "+OK\r\n");
     add_keys(source, "f", 0, 12'000);
     std::vector<chunk> chunks = all_chunks(source, "f");
@@ -220,20 +220,20 @@ TEST(Chunks, MayArriveTwiceAndInAnyOrder) {
       EXPECT_EQ(reply_to(target, "f", chunks[i]), "+OK\r\n");
       EXPECT_EQ(reply_to(target, "f", chunks[i]), "+OK\r\n");
     }
-    EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
+    EXPECT_EQ(destination.cli({"EXISTS", "f"}), "0");
     EXPECT_EQ(reply_to(target, "f", chunks[1]), "+OK\r\n");
     EXPECT_EQ(reply_to(target, "f", chunks[1]), "+OK\r\n") << "its answer may have been lost";
     expect_has_keys(target, "f", 0, 12'000);
     EXPECT_THAT(reply_to(target, "f", chunks[2]), StartsWith("-ERR"));
-    EXPECT_EQ(to.cli({"DEL", "f"}), "1");
+    EXPECT_EQ(destination.cli({"DEL", "f"}), "1");
     EXPECT_EQ(reply_to(target, "f", chunks[1]),
               "-ERR not found: the load begins with the header, the chunk of iterator 1\r\n");
   }
 }
 
 TEST(Chunks, DamagedChunksAreRefused) {
-  const serving from("mem:"), to("mem:");
-  raw_client source(from.path()), target(to.path());
+  const serving from("mem:"), destination("mem:");
+  raw_client source(from.path()), target(destination.path());
   add_keys(source, "f", 0, 50);
   const std::vector<chunk> chunks = all_chunks(source, "f");
   ASSERT_EQ(chunks.size(), 2U);
@@ -250,7 +250,7 @@ TEST(Chunks, DamagedChunksAreRefused) {
   }
   for (std::size_t length = 0; length < chunks[0].bytes.size(); ++length)
     ASSERT_THAT(reply_to(target, "f", {1, chunks[0].bytes.substr(0, length)}), StartsWith("-")) << length;
-  EXPECT_EQ(to.cli({"EXISTS", "f"}), "0");
+  EXPECT_EQ(destination.cli({"EXISTS", "f"}), "0");
 }
 
 TEST(Chunks, OfOurOwnLayoutAreForAdministratorsOnly) {

@@ -22,9 +22,9 @@ using testing::StartsWith;
 
 std::vector<std::string> keys_of(const std::string& pattern, std::size_t count) {
   std::vector<std::string> keys;
-  const std::size_t at = pattern.find("<i>");
+  const std::size_t position = pattern.find("<i>");
   for (std::size_t i = 0; i < count; ++i)
-    keys.push_back(pattern.substr(0, at) + std::to_string(i) + pattern.substr(at + 3));
+    keys.push_back(pattern.substr(0, position) + std::to_string(i) + pattern.substr(position + 3));
   return keys;
 }
 
@@ -99,11 +99,11 @@ TEST_F(RedisBloomLayout, AnswersAsRecorded) {
 TEST_F(RedisBloomLayout, GrowsAsLongAsRedisBloomDoes) {
   start();
   ASSERT_EQ(ask("BF.RESERVE poc 0.0001 1 EXPANSION 1").text, "OK");
-  const reply said = ask_words(*client_, {"BF.MADD", "poc"}, keys_of("<i>", 5'000));
-  ASSERT_EQ(said.parts.size(), 5'000U) << "RedisBloom answers each key, too";
+  const reply answer = ask_words(*client_, {"BF.MADD", "poc"}, keys_of("<i>", 5'000));
+  ASSERT_EQ(answer.parts.size(), 5'000U) << "RedisBloom answers each key, too";
   const auto failed =
-      std::find_if(said.parts.begin(), said.parts.end(), [](const reply& r) { return r.is_error(); });
-  ASSERT_NE(failed, said.parts.end());
+      std::find_if(answer.parts.begin(), answer.parts.end(), [](const reply& r) { return r.is_error(); });
+  ASSERT_NE(failed, answer.parts.end());
   EXPECT_THAT(failed->text, StartsWith("ERR problem inserting into filter: the filter is full"));
   EXPECT_THAT(failed->text, HasSubstr("it has grown 1060 times"));
   EXPECT_EQ(ask("BF.INFO poc FILTERS").parts.at(0).text, "1061");
@@ -150,11 +150,11 @@ TEST_F(RedisBloomLayout, DescribesItsLayersAsRedisBloomsSuiteExpects) {
   start();
   ask("BF.RESERVE bf 0.01 10");
   for (int i = 0; i < 100; ++i) ask("BF.ADD bf " + std::to_string(i));
-  const reply said = ask("BF.DEBUG bf");
-  ASSERT_EQ(said.parts.size(), 5U);
-  EXPECT_EQ(said.parts[0].text, "size:99");
-  EXPECT_EQ(said.parts[1].text, "bytes:16 bits:128 hashes:8 hashwidth:64 capacity:10 size:10 ratio:0.005");
-  EXPECT_EQ(said.parts[4].text,
+  const reply answer = ask("BF.DEBUG bf");
+  ASSERT_EQ(answer.parts.size(), 5U);
+  EXPECT_EQ(answer.parts[0].text, "size:99");
+  EXPECT_EQ(answer.parts[1].text, "bytes:16 bits:128 hashes:8 hashwidth:64 capacity:10 size:10 ratio:0.005");
+  EXPECT_EQ(answer.parts[4].text,
             "bytes:160 bits:1280 hashes:11 hashwidth:64 capacity:80 size:29 ratio:0.000625");
   EXPECT_EQ(ask("BF.DEBUG none").text, "ERR not found");
   ask("BF.RESERVE empty 0.01 10");

@@ -67,11 +67,11 @@ TEST(Transaction, IsAnsweredThoughTheAnswerExceedsTheBufferOfAClient) {
   ASSERT_EQ(client.ask("BF.ADD a x\r\n", 4), ":1\r\n");
   constexpr int requests = 1000;
   client.send("MULTI\r\n" + repeated("BF.INFO a\r\n", requests) + "EXEC\r\nQUIT\r\n");
-  const std::string said = client.receive_all();
-  EXPECT_GT(said.size(), 64U << 10);
-  EXPECT_THAT(said, HasSubstr("*1000\r\n"));
-  EXPECT_TRUE(said.ends_with("+OK\r\n"))
-      << said.substr(said.size() - std::min<std::size_t>(said.size(), 100));
+  const std::string answers = client.receive_all();
+  EXPECT_GT(answers.size(), 64U << 10);
+  EXPECT_THAT(answers, HasSubstr("*1000\r\n"));
+  EXPECT_TRUE(answers.ends_with("+OK\r\n"))
+      << answers.substr(answers.size() - std::min<std::size_t>(answers.size(), 100));
 }
 
 // Promise: an outage holds an EXEC up once, and others no longer than that (operations, Bloom commands).
@@ -108,10 +108,10 @@ TEST(TransactionsInAnOutage, RetryThroughOneOutageAndNotOneForEachRequest) {
   EXPECT_LT(clock::now() - began, 16s) << "each of five would wait for four seconds";
   const std::string queued = "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n";
   client.receive(queued.size());
-  std::string said = client.receive(5);
-  while (said.find("+PONG") == std::string::npos) said += client.receive(1);
-  EXPECT_THAT(said, StartsWith("*6\r\n"));
-  EXPECT_THAT(said, HasSubstr("-OUTAGE not run"));
+  std::string answers = client.receive(5);
+  while (answers.find("+PONG") == std::string::npos) answers += client.receive(1);
+  EXPECT_THAT(answers, StartsWith("*6\r\n"));
+  EXPECT_THAT(answers, HasSubstr("-OUTAGE not run"));
   const auto stopping = clock::now();
   EXPECT_EQ(server.stop().exit_code, 0);
   EXPECT_LT(clock::now() - stopping, 15s);

@@ -41,10 +41,10 @@ TEST_F(Words, TimesFarAheadAreRefused) {
 
 TEST_F(Words, ATimeInSecondsIsAnErrorInsteadOfALateKey) {
   EXPECT_EQ(ask(client_, "EVERSEEN.RESERVE w 0.01 1000 WINDOW 60000").text, "OK");
-  const std::string now = std::to_string(std::time(nullptr));
-  EXPECT_THAT(ask(client_, "EVERSEEN.ADD w TIME " + now + " ITEMS a").text,
-              HasSubstr("ERR the time " + now + " seems to be in seconds"));
-  EXPECT_EQ(ask(client_, "EVERSEEN.ADD w TIME " + now + "000 ITEMS a").parts.at(0).text, "fresh");
+  const std::string seconds = std::to_string(std::time(nullptr));
+  EXPECT_THAT(ask(client_, "EVERSEEN.ADD w TIME " + seconds + " ITEMS a").text,
+              HasSubstr("ERR the time " + seconds + " seems to be in seconds"));
+  EXPECT_EQ(ask(client_, "EVERSEEN.ADD w TIME " + seconds + "000 ITEMS a").parts.at(0).text, "fresh");
 }
 
 TEST_F(Words, ATimeForAFilterWithoutAWindowIsAnError) {
