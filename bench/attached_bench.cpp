@@ -32,7 +32,7 @@ std::vector<std::string> keys_from(std::size_t first, std::size_t count) {
 }
 
 /// One pipeline a key.    @return keys a second
-double measure_pipeline(const redis::attachment& a, const std::vector<std::string>& keys, bool add) {
+double measure_pipeline(const foreign::attachment& a, const std::vector<std::string>& keys, bool add) {
   std::vector<std::uint64_t> positions(a.hashing.probes);
   const double took = seconds([&] {
     for (const std::string& key : keys) {
@@ -61,15 +61,15 @@ enum class what { add_new, check_new, check_known };
 void attached(benchmark::State& state, foreign::family which, const std::string& commands, what asked) {
   constexpr std::size_t count = 100'000;
   constexpr std::size_t of_pipeline = 10'000;
-  redis::attachment a{{which, std::uint64_t{1} << 25, static_cast<unsigned>(state.range(0))}};
+  foreign::attachment a{{which, std::uint64_t{1} << 25, static_cast<unsigned>(state.range(0))}};
   a.key = "bits";
   const auto keys = keys_from(0, count);
   const auto others = keys_from(count, count);
   const auto by_pipeline = keys_from(2 * count, of_pipeline);
   double wall = 0, cpu = 0, peer = 0;
   for (auto _ : state) {
-    redis::redis_store store(redis::parse_redis_url(server().url(commands)), redis::open_attached);
-    redis::attach(store.servers(), "bench", a, redis::missing_key::create);
+    redis::redis_store store(redis::parse_redis_url(server().url(commands)), foreign::open_attached);
+    foreign::attach(store.servers(), "bench", a, foreign::missing_key::create);
     filter f("bench", store.open("bench", access::write));
     peer = measure_pipeline(a, by_pipeline, true);
     if (asked != what::add_new) peer = measure_pipeline(a, by_pipeline, false);

@@ -27,7 +27,7 @@ std::shared_ptr<store> open_store(std::string_view url, std::optional<std::chron
   if (is_local(url)) return open_local_store(url);
   if (redis::is_redis_url(url))
     return std::make_shared<redis::redis_store>(redis::answered_within(parse(url), timeout),
-                                                redis::open_attached);
+                                                foreign::open_attached);
   if (redis::is_everseen_url(url))
     return std::make_shared<client::client_store>(redis::answered_within(parse(url), timeout));
   // The rest of the URL may contain a password.

@@ -212,7 +212,8 @@ TEST(ClientStore, UserWithoutTheRightToCopyStillUsesTheFilter) {
 TEST(ClientStore, FilterOfAnotherProgramIsUsedWhateverItsLength) {
   const test::redis_server redis;
   const auto place = redis::store_at(redis.unix_url());
-  filter kept = redis::attached(*place, "a", redis::attachment_to("shared", foreign::family::gozero, 20'000));
+  filter kept =
+      foreign::attached(*place, "a", foreign::attachment_to("shared", foreign::family::gozero, 20'000));
   const serving server(redis.unix_url());
   filter f("a", store_of(server)->open("a", access::write));
   EXPECT_EQ(f.add("one"), verdict::fresh);

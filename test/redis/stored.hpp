@@ -32,7 +32,7 @@ inline std::shared_ptr<redis_store> store_at(const std::string& url) {
   if (url.find("&timeout=") == std::string::npos && url.find("?timeout=") == std::string::npos)
     patient.timeout = std::chrono::seconds(60);
   if (url.find("retry_for=") == std::string::npos) patient.retry_for = std::chrono::seconds(120);
-  return std::make_shared<redis_store>(std::move(patient), open_attached);
+  return std::make_shared<redis_store>(std::move(patient), foreign::open_attached);
 }
 
 /// As the store plans it, but always with the same hashes.

@@ -18,8 +18,8 @@ namespace everseen::cli {
 
 namespace {
 
+using foreign::attachment;
 using foreign::family;
-using redis::attachment;
 
 struct attach_arguments {
   std::string name;
@@ -99,13 +99,13 @@ exit_code run_attach(const attach_arguments& o, printer& out) {
     throw parameter_error(
         "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
         "systems are read by everseen import");
-  const auto all =
-      redis::attach(*servers, o.name, a, o.create ? redis::missing_key::create : redis::missing_key::refuse);
+  const auto all = foreign::attach(*servers, o.name, a,
+                                   o.create ? foreign::missing_key::create : foreign::missing_key::refuse);
   const auto place = chosen_store(o.store);
   const filter attached(o.name, place->open(o.name, access::read));
-  const redis::attached_filter& behind = *redis::as_attached(attached.stored());
+  const foreign::attached_filter& behind = *foreign::as_attached(attached.stored());
   if (!o.quiet)
-    out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), redis::to_string(behind.what()),
+    out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
   const bool may_miss = o.create || *o.as == family::redisson;  // where tryInit() makes no string

@@ -179,7 +179,7 @@ std::optional<std::string> attached_key(const store_choice& choice, const std::s
   const auto servers = chosen_redis(choice);
   if (servers == nullptr) return {};
   try {
-    if (const auto attached = redis::attachment_of(*servers, name)) return attached->key;
+    if (const auto attached = foreign::attachment_of(*servers, name)) return attached->key;
   } catch (const backend_error&) {
     throw;
   } catch (const error&) {

@@ -44,13 +44,13 @@ struct export_arguments {
 };
 
 /// The string that --key names; optional if there is only one.
-redis::bitmap_place string_to_export(const export_arguments& o, const redis::attached_filter& a) {
-  const std::vector<redis::bitmap> all = a.strings();
+foreign::bitmap_place string_to_export(const export_arguments& o, const foreign::attached_filter& a) {
+  const std::vector<foreign::bitmap> all = a.strings();
   if (!o.key && all.size() == 1) return all.front().place;
   std::string names;
   std::size_t found = 0;
-  const redis::bitmap* wanted = nullptr;
-  for (const redis::bitmap& b : all) {
+  const foreign::bitmap* wanted = nullptr;
+  for (const foreign::bitmap& b : all) {
     names += (names.empty() ? "" : ", ") + b.place.key;
     if (b.place.key != o.key) continue;
     wanted = &b;
@@ -63,7 +63,7 @@ redis::bitmap_place string_to_export(const export_arguments& o, const redis::att
 }
 
 void write_raw(const export_arguments& o, const filter& f, printer& out) {
-  const redis::attached_filter& a = *redis::as_attached(f.stored());
+  const foreign::attached_filter& a = *foreign::as_attached(f.stored());
   a.read_string(string_to_export(o, a), [&out](std::string_view bytes) { out.write(bytes); });
 }
 
@@ -89,7 +89,7 @@ void write_file(const export_arguments& o, const filter& f, printer& out) {
 }
 
 void must_fit(const export_arguments& o, const filter& f) {
-  const auto* const attached = redis::as_attached(f.stored());
+  const auto* const attached = foreign::as_attached(f.stored());
   const bool raw = o.target == destination::raw;
   if (raw && attached == nullptr)
     throw parameter_error("--to raw is for attached filters; leave it out for a stream of everseen's");

@@ -281,7 +281,7 @@ exit_code run_info(const info_arguments& o, printer& out) {
   const auto place = chosen_store(o.store);
   const std::string store_name = shown_store(o.store);
   const filter asked = open(*place, o.name, access::read);
-  if (redis::as_attached(asked.stored()) != nullptr) {
+  if (foreign::as_attached(asked.stored()) != nullptr) {
     if (o.json) {
       print_attached_json(asked, store_name, place->warnings(store::concern::keys), out);
     } else {

@@ -61,7 +61,7 @@ void print_segment(const explained_segment& s, const spec& properties, printer& 
 
 exit_code run_explain(const explain_arguments& o, printer& out) {
   const filter asked = chosen_filter(o.store, o.key.name, access::read);
-  if (const auto* const attached = redis::as_attached(asked.stored())) {
+  if (const auto* const attached = foreign::as_attached(asked.stored())) {
     explain_attached(*attached, o.key.keys.front(), o.json, out);
     return exit_code::done;
   }

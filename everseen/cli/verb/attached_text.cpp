@@ -16,9 +16,9 @@ namespace everseen::cli {
 
 namespace {
 
-using redis::as_attached;
-using redis::attached_filter;
-using redis::bitmap;
+using foreign::as_attached;
+using foreign::attached_filter;
+using foreign::bitmap;
 
 /// Nobody counts the keys of an attached filter, since other programs add to it, too. Its bits tell.
 std::uint64_t keys_in(const attached_filter& a, const std::vector<bitmap>& all) {
@@ -40,7 +40,7 @@ std::uint64_t bytes_of(const std::vector<bitmap>& all) {
 }
 
 double fill_of(const attached_filter& a, const bitmap& b) {
-  return static_cast<double>(b.set_bits) / static_cast<double>(redis::reachable_bits(a.what()));
+  return static_cast<double>(b.set_bits) / static_cast<double>(foreign::reachable_bits(a.what()));
 }
 
 void print_strings(const attached_filter& a, const std::vector<bitmap>& all, printer& out) {
@@ -91,7 +91,7 @@ void print_attached_info(const filter& f, const std::string& store, printer& out
   const spec& s = f.get_spec();
   out.print("name          {}\n", shown_name(f.name()));
   out.print("store         {}\n", store);
-  out.print("attached      {}\n", redis::to_string(a.what()));
+  out.print("attached      {}\n", to_string(a.what()));
   out.print("kept at       {}\n", a.what().key);
   out.print("keys          about {}, by the bits that are set\n", format_count(keys_in(a, all)));
   out.print("half full     with {} keys, then at an error rate of {}\n", format_count(s.capacity),
@@ -143,7 +143,7 @@ void explain_attached(const attached_filter& a, std::string_view key, bool json,
   out.write(
       seen ? "seen: all its bits are set in one string; only keys that share them all could fake that.\n\n"
            : "fresh: at least one of its bits is not set, which adding it would have done.\n\n");
-  out.print("attached   {}\n", redis::to_string(a.what()));
+  out.print("attached   {}\n", to_string(a.what()));
   for (const auto& bits : found.strings) print_key_bits(bits, out);
 }
 

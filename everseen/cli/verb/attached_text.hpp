@@ -19,18 +19,18 @@ void print_attached_json(const filter& f, const std::string& store, const std::v
                          printer& out);
 
 /// The output of `explain`.
-void explain_attached(const redis::attached_filter& a, std::string_view key, bool json, printer& out);
+void explain_attached(const foreign::attached_filter& a, std::string_view key, bool json, printer& out);
 
 /// Whether a missing string is expected, so that no warning is needed.
 enum class may_be_missing : bool { no, yes };
 
 /// Prints warnings about a filter on standard error.
-void warn_of_attached(const redis::attached_filter& a, const std::vector<redis::bitmap>& all,
+void warn_of_attached(const foreign::attached_filter& a, const std::vector<foreign::bitmap>& all,
                       may_be_missing may);
 
 /// Prints on standard error which strings existed when the filter, or its predecessor, was attached, and are
 /// gone now: verdicts treat them as empty. Nothing for other filters.
-/// @throws  as redis::survey
+/// @throws  as foreign::survey
 void warn_of_lost_strings(const filter& f);
 
 }  // namespace everseen::cli

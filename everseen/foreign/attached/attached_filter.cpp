@@ -13,7 +13,7 @@
 #include "everseen/redis/transport/call.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
@@ -21,11 +21,11 @@ namespace {
 constexpr std::chrono::milliseconds begins_within = std::chrono::seconds(1);
 
 /// Waits for strings that another program is about to begin, for at most `limit` from the first on.
-void drive_to_the_end(server_connections& connections, std::chrono::milliseconds limit,
+void drive_to_the_end(redis::server_connections& connections, std::chrono::milliseconds limit,
                       std::vector<attached_task>& tasks) {
   using clock = std::chrono::steady_clock;
   std::optional<clock::time_point> until;
-  backoff pauses;
+  redis::backoff pauses;
   for (;;) {
     drive(connections, tasks);
     if (std::ranges::none_of(tasks, &attached_task::held)) return;
@@ -39,12 +39,12 @@ void drive_to_the_end(server_connections& connections, std::chrono::milliseconds
 
 }  // namespace
 
-void require_commands(const redis_url& url, const attachment& a) {
-  if (url.commands == command_kind::bitfield && a.shape == attachment::form::growing)
+void require_commands(const redis::redis_url& url, const attachment& a) {
+  if (url.commands == redis::command_kind::bitfield && a.shape == attachment::form::growing)
     throw parameter_error("a growing filter needs scripts; leave commands=bitfield out of the URL");
 }
 
-attached_filter::attached_filter(std::shared_ptr<connection_pool> pool, attachment a, std::string own,
+attached_filter::attached_filter(std::shared_ptr<redis::connection_pool> pool, attachment a, std::string own,
                                  access mode)
     : pool_(std::move(pool)),
       names_{std::move(a), std::move(own)},
@@ -76,7 +76,7 @@ batch_result attached_filter::run(std::span<const partition_batch> batches,
 
 std::optional<batch_failure> attached_filter::judge(std::span<const partition_batch> batches,
                                                     attached_task::purpose intent) const {
-  const connection_pool::lease connections = pool_->take();
+  const redis::connection_pool::lease connections = pool_->take();
   std::vector<attached_task> tasks;
   for (const partition_batch& batch : batches) {
     EVERSEEN_ASSERT(batch.keys.size() == batch.out.size());
@@ -93,22 +93,22 @@ std::optional<batch_failure> attached_filter::judge(std::span<const partition_ba
   return failure;
 }
 
-attached_task::commands attached_filter::commands_now(const server_connections& connections) const {
+attached_task::commands attached_filter::commands_now(const redis::server_connections& connections) const {
   const auto& commands = pool_->url().commands;
-  const bool by_script = commands != command_kind::bitfield && !no_scripts_;
+  const bool by_script = commands != redis::command_kind::bitfield && !no_scripts_;
   return {connections.name(), by_script || names_.target.shape == attachment::form::growing,
-          by_script && commands != command_kind::script, newest_, pool_->keeps_answers()};
+          by_script && commands != redis::command_kind::script, newest_, pool_->keeps_answers()};
 }
 
 batch_path attached_filter::path() const {
-  const connection_pool::lease connections = pool_->take();
+  const redis::connection_pool::lease connections = pool_->take();
   return {commands_now(*connections).by_script ? "redis, attached, script" : "redis, attached, bitfield",
           {to_string(connections->server_of({places_of(names_.target, 0).front().key, 0}))},
           {}};
 }
 
 std::vector<bitmap> attached_filter::survey() const {
-  return redis::survey(*pool_->take(), names_.target);
+  return foreign::survey(*pool_->take(), names_.target);
 }
 
 std::vector<bitmap> attached_filter::strings() const {
@@ -133,7 +133,7 @@ void attached_filter::visit_segments(std::uint32_t partition, const segment_visi
 
 void attached_filter::read_string(const bitmap_place& place,
                                   const std::function<void(std::string_view)>& take) const {
-  redis::read_string(*pool_->take(), names_.target, place, take);
+  foreign::read_string(*pool_->take(), names_.target, place, take);
 }
 
 std::optional<foreign_bits> attached_filter::foreign_bits_of(std::string_view key) const {
@@ -169,12 +169,11 @@ double attached_filter::error_rate_now(const std::vector<bitmap>& all) const {
 
 std::vector<std::string> attached_filter::doubts(const std::vector<bitmap>& all) const {
   std::vector<std::string> found;
-  if (const auto hash = foreign::warning_about(names_.target.hashing); !hash.empty())
-    found.emplace_back(hash);
+  if (const auto hash = warning_about(names_.target.hashing); !hash.empty()) found.emplace_back(hash);
   if (names_.target.shape == attachment::form::growing)
     found.emplace_back(
         "each string of a growing filter has the whole error rate, so with every string it errs more");
-  const bool random_positions = foreign::facts(names_.target.hashing.which).has_random_positions;
+  const bool random_positions = facts(names_.target.hashing.which).has_random_positions;
   for (const bitmap& b : all) {
     const std::string& key = b.place.key;
     // The last of this many random bits is near the end, except with a chance of one in 10^21.
@@ -252,4 +251,4 @@ partition_state attached_filter::state(std::uint32_t /*partition*/) const {
   return {{std::move(slice)}};
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

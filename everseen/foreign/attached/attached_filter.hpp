@@ -17,10 +17,10 @@
 #include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 /// @throws parameter_error  commands= names commands that this filter cannot be used by
-void require_commands(const redis_url& url, const attachment& a);
+void require_commands(const redis::redis_url& url, const attachment& a);
 
 /// A filter that another program keeps, with that program's hashes, names and rules. Both use it at the same
 /// time, and each sees the other's keys.
@@ -32,7 +32,7 @@ void require_commands(const redis_url& url, const attachment& a);
 class attached_filter final : public stored_filter {
  public:
   /// @param own  prefix of all keys that everseen keeps for it
-  attached_filter(std::shared_ptr<connection_pool> pool, attachment a, std::string own, access mode);
+  attached_filter(std::shared_ptr<redis::connection_pool> pool, attachment a, std::string own, access mode);
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
@@ -51,12 +51,12 @@ class attached_filter final : public stored_filter {
 
   [[nodiscard]] const attachment& what() const noexcept { return names_.target; }
 
-  /// @throws  as redis::survey
+  /// @throws  as foreign::survey
   [[nodiscard]] std::vector<bitmap> survey() const;
   /// The same without reading bits: `set_bits` is 0.    Cost: one command for each string.
   [[nodiscard]] std::vector<bitmap> strings() const;
 
-  /// The bytes of a string, a page at a time.    @throws  as redis::survey
+  /// The bytes of a string, a page at a time.    @throws  as foreign::survey
   void read_string(const bitmap_place& place, const std::function<void(std::string_view)>& take) const;
 
   /// The number of keys that would set this many bits of a string, by the formula.
@@ -69,7 +69,7 @@ class attached_filter final : public stored_filter {
   /// The missing strings, one sentence each.
   [[nodiscard]] std::vector<std::string> missing(const std::vector<bitmap>& all) const;
   /// The same for a filter whose strings all existed when it was attached. For others this is empty, since a
-  /// lost string then looks like one that does not exist yet.    @throws  as redis::survey
+  /// lost string then looks like one that does not exist yet.    @throws  as foreign::survey
   /// Cost: one command for each string.
   [[nodiscard]] std::vector<std::string> lost_strings() const;
 
@@ -81,9 +81,9 @@ class attached_filter final : public stored_filter {
   [[nodiscard]] std::optional<batch_failure> judge(std::span<const partition_batch> batches,
                                                    attached_task::purpose intent) const;
   [[nodiscard]] std::vector<bitmap> recent_survey() const;
-  [[nodiscard]] attached_task::commands commands_now(const server_connections& connections) const;
+  [[nodiscard]] attached_task::commands commands_now(const redis::server_connections& connections) const;
 
-  std::shared_ptr<connection_pool> pool_;
+  std::shared_ptr<redis::connection_pool> pool_;
   const attached_names names_;
   const spec spec_;
   const access mode_;
@@ -101,4 +101,4 @@ class attached_filter final : public stored_filter {
 /// The filter as what it is, if another program keeps it; else null.
 [[nodiscard]] const attached_filter* as_attached(const stored_filter& f) noexcept;
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

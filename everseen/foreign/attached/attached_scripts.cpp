@@ -6,7 +6,7 @@
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/foreign/attached/probe_scripts.hpp"
 
-namespace everseen::redis::attached_scripts {
+namespace everseen::foreign::attached_scripts {
 
 namespace {
 
@@ -132,20 +132,20 @@ return table.concat(out)
 
 /// @param bitfield  defines which command `has` reads with
 std::string whole(std::string_view bitfield, std::string_view text) {
-  return joined(
+  return redis::joined(
       {bitfield, probe_scripts::has, length_of, reach, strings_from, probe_scripts::remembered, text});
 }
 
 }  // namespace
 
-const script& add(unsigned probes) {
+const redis::script& add(unsigned probes) {
   static const for_any_probes all(whole(probe_scripts::may_write, add_text));
   return all[probes];
 }
 
-const script& check(unsigned probes) {
+const redis::script& check(unsigned probes) {
   static const for_any_probes all(whole(reads_only, check_text));
   return all[probes];
 }
 
-}  // namespace everseen::redis::attached_scripts
+}  // namespace everseen::foreign::attached_scripts

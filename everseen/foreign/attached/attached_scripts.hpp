@@ -8,7 +8,7 @@
 /// The keys of a call belong to one string, or to a chain of strings whose newest is written to. A
 /// string may be missing or shorter than the filter, if its family allows that: missing bits are 0. A longer
 /// one is not the filter that was attached.
-namespace everseen::redis::attached_scripts {
+namespace everseen::foreign::attached_scripts {
 
 /// Sets the bits of keys, except of keys that an older string of the chain has. A call that finds more than
 /// half of the bits of the newest string set starts the next string and judges nothing; a call that sets that
@@ -29,13 +29,13 @@ namespace everseen::redis::attached_scripts {
 ///         newer one exists; `H` the newest is missing, but the cursor includes it; `C` the cursor is
 ///         missing, but there is a second string.
 /// Cost: each key is looked up in every string, so the caller limits the number of keys.
-[[nodiscard]] const script& add(unsigned probes);
+[[nodiscard]] const redis::script& add(unsigned probes);
 
 /// Judges keys and changes nothing.
 /// KEYS  as add, without the token
 /// ARGV  the maximum length of a string, number of keys, their records, the number of the newest string, the
 /// sizes
 /// Returns as above.
-[[nodiscard]] const script& check(unsigned probes);
+[[nodiscard]] const redis::script& check(unsigned probes);
 
-}  // namespace everseen::redis::attached_scripts
+}  // namespace everseen::foreign::attached_scripts

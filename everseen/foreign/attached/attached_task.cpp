@@ -16,7 +16,7 @@
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
@@ -38,7 +38,7 @@ std::string bits_command(std::string_view name, const std::string& key,
     words.insert(words.end(), {set ? "SET" : "GET", "u1", std::to_string(p)});
     if (set) words.emplace_back("1");
   }
-  return encode(std::vector<std::string_view>(words.begin(), words.end()));
+  return redis::encode(std::vector<std::string_view>(words.begin(), words.end()));
 }
 
 /// The bit positions of keys as an argument of a script. Each key has a record: a MessagePack string of
@@ -80,14 +80,14 @@ std::span<const std::uint64_t> attached_task::positions_of(std::size_t first, st
   return std::span(keys_.positions).subspan(first * probes, keys * probes);
 }
 
-request attached_task::next() {
+redis::request attached_task::next() {
   EVERSEEN_ASSERT(!done());
   if (commands_.by_script) return ask_script();
   if (!has_looked_) return ask_length();
   return purpose_ == purpose::add ? ask_to_write() : ask_to_read();
 }
 
-void attached_task::take(const answer& a) {
+void attached_task::take(const redis::answer& a) {
   if (!a) {
     const bool may_have_run = adds_next() && !commands_.by_script && a.error().may_have_run;
     return fail(cause::backend,
@@ -111,7 +111,7 @@ std::vector<std::string> attached_task::script_keys() const {
 }
 
 std::vector<std::string> attached_task::script_arguments() const {
-  const foreign::scheme& hashing = names_.target.hashing;
+  const scheme& hashing = names_.target.hashing;
   const std::string most = std::to_string(longest_bytes(names_.target)), keys = std::to_string(count());
   const std::string newest = grows() ? std::to_string(commands_.newest) : "";
   std::string records = pack_positions(positions_of(from_, count()), hashing.probes, hashing.bits);
@@ -129,20 +129,20 @@ std::vector<std::string> attached_task::script_arguments() const {
           config_text(names_.target)};
 }
 
-request attached_task::ask_script() {
+redis::request attached_task::ask_script() {
   // The sequence stays the same until the call is answered.
-  if (purpose_ == purpose::add && sequence_.empty()) sequence_ = next_sequence();
+  if (purpose_ == purpose::add && sequence_.empty()) sequence_ = redis::next_sequence();
   const unsigned probes = names_.target.hashing.probes;
-  const script& s =
+  const redis::script& s =
       purpose_ == purpose::add ? attached_scripts::add(probes) : attached_scripts::check(probes);
-  const repetition remembered =
-      purpose_ == purpose::add ? repetition(commands_.keeps_answers) : repetition(true);
-  request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
+  const redis::repetition remembered =
+      purpose_ == purpose::add ? redis::repetition(commands_.keeps_answers) : redis::repetition(true);
+  redis::request r{place(), encode_call(s, script_keys(), script_arguments()), 1, remembered};
   r.called = &s;
   return r;
 }
 
-void attached_task::take_script(const reply& r) {
+void attached_task::take_script(const redis::reply& r) {
   sequence_.clear();
   if (forbids_scripts(r)) {
     if (grows())
@@ -160,7 +160,8 @@ void attached_task::take_script(const reply& r) {
   }
   if (r.is_error()) return refused(r);
   const std::string_view message = r.text();
-  if (r.what() != reply::kind::string) return fail(cause::backend, "a script did not answer with verdicts");
+  if (r.what() != redis::reply::kind::string)
+    return fail(cause::backend, "a script did not answer with verdicts");
   if (message.find_first_not_of("01") == std::string_view::npos) return take_verdicts(message);
   take_fault(message);
 }
@@ -222,8 +223,8 @@ std::uint64_t attached_task::last_position(std::size_t first, std::size_t keys) 
 
 /// A script checks the length in the step that writes. Without scripts it is checked once, before any bit is
 /// set.
-request attached_task::ask_length() const {
-  request r{place(), encode({"STRLEN", keys_.place.key}), 1, true};
+redis::request attached_task::ask_length() const {
+  redis::request r{place(), redis::encode({"STRLEN", keys_.place.key}), 1, true};
   if (has_config(names_.target)) {
     r.wire += config_request(names_.target);
     ++r.commands;
@@ -231,8 +232,8 @@ request attached_task::ask_length() const {
   return r;
 }
 
-void attached_task::take_length(const answer& a) {
-  const reply& r = a->front();
+void attached_task::take_length(const redis::answer& a) {
+  const redis::reply& r = a->front();
   if (r.is_error("WRONGTYPE")) return wrong_string('T', keys_.place.key);
   if (r.is_error()) return refused(r);
   if (r.integer() > static_cast<std::int64_t>(longest_bytes(names_.target)))
@@ -246,11 +247,11 @@ void attached_task::take_length(const answer& a) {
 
 /// The first command extends the string in one step, without changing a bit: extending it key by key may copy
 /// it each time.
-request attached_task::ask_to_write() const {
-  request r{place(), "", count(), false};
+redis::request attached_task::ask_to_write() const {
+  redis::request r{place(), "", count(), false};
   if (from_ == 0) {
     const std::string last = std::to_string(last_position(0, keys_.origin.size()));
-    r.wire = encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"});
+    r.wire = redis::encode({"BITFIELD", keys_.place.key, "INCRBY", "u1", last, "0"});
     ++r.commands;
   }
   for (std::size_t key = from_; key < from_ + count(); ++key)
@@ -258,8 +259,8 @@ request attached_task::ask_to_write() const {
   return r;
 }
 
-request attached_task::ask_to_read() const {
-  request r{place(), "", 0, true};
+redis::request attached_task::ask_to_read() const {
+  redis::request r{place(), "", 0, true};
   for (std::size_t key = from_; key < from_ + count(); key += keys_a_read, ++r.commands)
     r.wire += bits_command(reading_, keys_.place.key,
                            positions_of(key, std::min(keys_a_read, from_ + count() - key)), false);
@@ -268,7 +269,7 @@ request attached_task::ask_to_read() const {
 
 /// The previous bits, command by command. Each is judged separately: if a command is refused, those after it
 /// have still added their keys.
-void attached_task::take_bits(const answer& a) {
+void attached_task::take_bits(const redis::answer& a) {
   const std::size_t probes = names_.target.hashing.probes;
   const std::size_t end = from_ + count();
   const std::size_t keys_a_command = purpose_ == purpose::add ? 1 : keys_a_read;
@@ -281,7 +282,7 @@ void attached_task::take_bits(const answer& a) {
   std::size_t first = from_;
   const bool has_lengthened =
       purpose_ == purpose::add && from_ == 0;  // where that is refused, so are its keys
-  for (const reply& r : std::span(*a).subspan(has_lengthened ? 1 : 0)) {
+  for (const redis::reply& r : std::span(*a).subspan(has_lengthened ? 1 : 0)) {
     const std::size_t keys = std::min(keys_a_command, end - first);
     if (r.is_error()) {
       if (!failure_) refused(r);
@@ -303,7 +304,7 @@ void attached_task::fail(batch_failure::cause why, std::string message) {
   failure_ = batch_failure{why, std::move(message), {}};
 }
 
-void attached_task::refused(const reply& r) {
+void attached_task::refused(const redis::reply& r) {
   const std::string message(r.text());
   const std::string& key = keys_.place.key;
   if (message.find("WRONGTYPE") != std::string::npos) return wrong_string('T', key);
@@ -311,7 +312,7 @@ void attached_task::refused(const reply& r) {
     return fail(cause::backend, "the Redis user may not do what everseen needs: commands on " + key +
                                     " and on its own keys, which begin with " + names_.own +
                                     " (it says: " + message + ")");
-  fail(cause::backend, refused_command(key, message));
+  fail(cause::backend, redis::refused_command(key, message));
 }
 
 void attached_task::wrong_string(char fault, const std::string& key) {
@@ -321,12 +322,12 @@ void attached_task::wrong_string(char fault, const std::string& key) {
 
 namespace {
 
-using foreign::bkdr_php::shards;
+using bkdr_php::shards;
 
 void append(const attachment& a, std::string_view key, std::uint32_t origin, located_keys& target) {
   const std::size_t position = target.positions.size();
   target.positions.resize(position + a.hashing.probes);
-  foreign::positions(a.hashing, key, std::span(target.positions).subspan(position));
+  positions(a.hashing, key, std::span(target.positions).subspan(position));
   target.origin.push_back(origin);
 }
 
@@ -360,4 +361,4 @@ std::vector<located_keys> locate(const attachment& a, std::span<const std::strin
   return {std::move(all)};
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -14,7 +14,7 @@
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 /// The keys of a batch whose bits are in one string, or one chain of strings, of an attached filter.
 struct located_keys {
@@ -52,7 +52,7 @@ class attached_task {
     bool by_script = true;     ///< or by BITFIELD
     bool may_change = false;   ///< to BITFIELD, where scripts are forbidden
     std::uint64_t newest = 0;  ///< string of a chain, as far as is known
-    std::chrono::milliseconds keeps_answers = answers_kept;
+    std::chrono::milliseconds keeps_answers = redis::answers_kept;
   };
 
   /// @param out  for the whole batch: located_keys::origin has each key's place in it
@@ -63,16 +63,16 @@ class attached_task {
     return failure_.has_value() || held_ || from_ == keys_.origin.size();
   }
   /// The next request.    @pre !done()
-  [[nodiscard]] request next();
+  [[nodiscard]] redis::request next();
   /// Processes the answer.
-  void take(const answer& a);
+  void take(const redis::answer& a);
 
   /// Whether the next request may add keys.    @pre !done()
   [[nodiscard]] bool adds_next() const noexcept {
     return purpose_ == purpose::add && (commands_.by_script || has_looked_);
   }
   /// The route of all its requests.
-  [[nodiscard]] route place() const { return {keys_.place.key, keys_.place.instance}; }
+  [[nodiscard]] redis::route place() const { return {keys_.place.key, keys_.place.instance}; }
   /// Whether, by the last answer, another program is about to begin the newest string. The caller waits, and
   /// then lets the task continue or give up.
   [[nodiscard]] bool held() const noexcept { return held_; }
@@ -91,20 +91,20 @@ class attached_task {
 
   [[nodiscard]] std::vector<std::string> script_keys() const;
   [[nodiscard]] std::vector<std::string> script_arguments() const;
-  [[nodiscard]] request ask_script();
+  [[nodiscard]] redis::request ask_script();
   [[nodiscard]] std::uint64_t last_position(std::size_t first, std::size_t keys) const;
-  [[nodiscard]] request ask_length() const;
-  [[nodiscard]] request ask_to_write() const;
-  [[nodiscard]] request ask_to_read() const;
-  void take_script(const reply& r);
-  void take_length(const answer& a);
-  void take_bits(const answer& a);
+  [[nodiscard]] redis::request ask_length() const;
+  [[nodiscard]] redis::request ask_to_write() const;
+  [[nodiscard]] redis::request ask_to_read() const;
+  void take_script(const redis::reply& r);
+  void take_length(const redis::answer& a);
+  void take_bits(const redis::answer& a);
   void take_verdicts(std::string_view verdicts);
   void take_newest(std::string_view number);
   void take_fault(std::string_view fault);
   void judge_key(std::size_t key, bool seen);
   void fail(batch_failure::cause why, std::string message);
-  void refused(const reply& r);
+  void refused(const redis::reply& r);
   void wrong_string(char fault, const std::string& key);
 
   const attached_names& names_;
@@ -121,4 +121,4 @@ class attached_task {
   std::optional<batch_failure> failure_{};
 };
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

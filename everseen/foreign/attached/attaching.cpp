@@ -10,20 +10,20 @@
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
 using form = attachment::form;
-using topology = redis_url::topology;
+using topology = redis::redis_url::topology;
 
 /// The prefix of all keys that are kept for this attachment besides its header. In such a key, the first
 /// braces are those of the string that it is about.
-std::string own_names(const filter_keys& f) {
+std::string own_names(const redis::filter_keys& f) {
   return f.prefix() + ":" + f.id() + ":";
 }
 
-void require_topology(const redis_url& url, const attachment& a) {
+void require_topology(const redis::redis_url& url, const attachment& a) {
   if (a.shape == form::sharded) {
     if (url.shape == topology::cluster)
       throw parameter_error("--sharded is for independent servers; a cluster spreads its keys by itself");
@@ -33,12 +33,13 @@ void require_topology(const redis_url& url, const attachment& a) {
     throw parameter_error(
         "which of the servers has " + a.key +
         "? Give --store the URL of that one alone, or --sharded if bkdr-php spread it over all");
-  if (url.shape == topology::cluster && has_config(a) && slot_of(config_key(a)) != slot_of(a.key))
+  if (url.shape == topology::cluster && has_config(a) &&
+      redis::slot_of(config_key(a)) != redis::slot_of(a.key))
     throw parameter_error("in a cluster the filter " + a.key + " and the hash " + config_key(a) +
                           " must lie in one slot; its name has a brace that leads elsewhere");
-  const slot_number slot = slot_of(a.cursor);
+  const redis::slot_number slot = redis::slot_of(a.cursor);
   if (a.shape == form::growing && url.shape == topology::cluster &&
-      (slot != slot_of(growing_key(a, 0)) || slot != slot_of(growing_key(a, 1))))
+      (slot != redis::slot_of(growing_key(a, 0)) || slot != redis::slot_of(growing_key(a, 1))))
     throw parameter_error(
         "in a cluster the strings of a growing filter and its cursor must lie in one slot: "
         "give them one hash tag, as in --key {uids} --cursor {uids}:cursor");
@@ -60,8 +61,8 @@ void require_strings(const attachment& a, const std::vector<bitmap>& all, missin
 }
 
 /// The sizes that the filter's program stored, which must be those given by the user, if any.
-foreign::scheme sizes_of(server_connections& connections, const attachment& a) {
-  const foreign::scheme stored = stored_sizes(connections, a);
+scheme sizes_of(redis::server_connections& connections, const attachment& a) {
+  const scheme stored = stored_sizes(connections, a);
   if (a.hashing.bits != 0 && a.hashing != stored)
     throw parameter_error("the hash " + config_key(a) + " says " + config_text({stored}) +
                           " bits and probes and not " + config_text(a) +
@@ -70,33 +71,34 @@ foreign::scheme sizes_of(server_connections& connections, const attachment& a) {
 }
 
 /// @throws format_error  its record is damaged
-attachment attachment_in(const found_filter& f) {
-  const attached_record& stored = *f.header.attached;
+attachment attachment_in(const redis::found_filter& f) {
+  const redis::attached_record& stored = *f.header.attached;
   try {
     return decode_attachment(stored.record, stored.key, stored.cursor);
   } catch (const error& e) {
-    throw damaged_key(f.identity.keys.header(), std::string("is damaged (") + e.what() + ")");
+    throw redis::damaged_key(f.identity.keys.header(), std::string("is damaged (") + e.what() + ")");
   }
 }
 
 }  // namespace
 
-std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, attachment a,
+std::vector<bitmap> attach(const redis::fleet_servers& servers, std::string_view name, attachment a,
                            missing_key missing) {
   validate_filter_name(name);
-  const redis_url& url = servers.url();
+  const redis::redis_url& url = servers.url();
   const bool shards = a.shape == attachment::form::sharded;
   a.instances = shards ? static_cast<std::uint32_t>(url.endpoints.size()) : 0;
   if (!has_config(a)) validate(a);
   require_topology(url, a);
-  const connection_pool::lease named = servers.named()->take();
+  const redis::connection_pool::lease named = servers.named()->take();
   if (has_config(a)) {
     a.hashing = sizes_of(*named, a);
     validate(a);
   }
   require_commands(url, a);
-  const auto pool = servers.connected(shards ? fleet_servers::purpose::found : fleet_servers::purpose::look);
-  const filter_directory directory(url.prefix, servers.count());
+  const auto pool =
+      servers.connected(shards ? redis::fleet_servers::purpose::found : redis::fleet_servers::purpose::look);
+  const redis::filter_directory directory(url.prefix, servers.count());
   if (directory.has(*pool->take(), name)) throw filter_exists(name);
   std::vector<bitmap> all = survey(*named, a);
   require_strings(a, all, missing);
@@ -107,21 +109,22 @@ std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, 
   return all;
 }
 
-std::optional<attachment> attachment_of(const fleet_servers& servers, std::string_view name) {
-  const filter_directory directory(servers.url().prefix, servers.count());
-  const found_filter found = directory.look_up(*servers.connected()->take(), name, false);
+std::optional<attachment> attachment_of(const redis::fleet_servers& servers, std::string_view name) {
+  const redis::filter_directory directory(servers.url().prefix, servers.count());
+  const redis::found_filter found = directory.look_up(*servers.connected()->take(), name, false);
   if (!found.header.attached) return {};
   return attachment_in(found);
 }
 
-std::shared_ptr<stored_filter> open_attached(std::shared_ptr<connection_pool> servers, const found_filter& f,
-                                             const std::optional<server_fleet>& fleet, access mode) {
+std::shared_ptr<stored_filter> open_attached(std::shared_ptr<redis::connection_pool> servers,
+                                             const redis::found_filter& f,
+                                             const std::optional<redis::server_fleet>& fleet, access mode) {
   const attachment a = attachment_in(f);
   require_commands(servers->url(), a);
   require_topology(servers->url(), a);
   if (fleet && fleet->url.endpoints != fleet->in_order_of(f.header.instances).endpoints)
-    servers = std::make_shared<connection_pool>(fleet->in_order_of(f.header.instances), *servers);
+    servers = std::make_shared<redis::connection_pool>(fleet->in_order_of(f.header.instances), *servers);
   return std::make_shared<attached_filter>(std::move(servers), a, own_names(f.identity.keys), mode);
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -11,7 +11,7 @@
 #include "everseen/redis/keyspace/server_fleet.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 /// What to do if there is no key to attach.
 enum class missing_key : std::uint8_t {
@@ -27,18 +27,19 @@ enum class missing_key : std::uint8_t {
 ///   not in one slot of a cluster)    @throws name_taken
 /// @throws format_error     a key has another type
 /// @throws backend_error
-std::vector<bitmap> attach(const fleet_servers& servers, std::string_view name, attachment a,
+std::vector<bitmap> attach(const redis::fleet_servers& servers, std::string_view name, attachment a,
                            missing_key missing);
 
 /// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.
 /// @throws  as redis_store::open, about its header
-[[nodiscard]] std::optional<attachment> attachment_of(const fleet_servers& servers, std::string_view name);
+[[nodiscard]] std::optional<attachment> attachment_of(const redis::fleet_servers& servers,
+                                                      std::string_view name);
 
 /// Opens the attached filter of a name; see attached_opener.
 /// @throws parameter_error  it does not fit the URL    @throws format_error, backend_error
-[[nodiscard]] std::shared_ptr<stored_filter> open_attached(std::shared_ptr<connection_pool> servers,
-                                                           const found_filter& f,
-                                                           const std::optional<server_fleet>& fleet,
+[[nodiscard]] std::shared_ptr<stored_filter> open_attached(std::shared_ptr<redis::connection_pool> servers,
+                                                           const redis::found_filter& f,
+                                                           const std::optional<redis::server_fleet>& fleet,
                                                            access mode);
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -15,11 +15,10 @@
 #include "everseen/foreign/guava/guava.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
-using foreign::family;
 using form = attachment::form;
 using image::fields::checksum_bytes;
 
@@ -39,7 +38,7 @@ bool is_guava(family which) noexcept {
   return which == family::guava32 || which == family::guava64;
 }
 
-foreign::bkdr_php::shards shards_of(const attachment& a) {
+bkdr_php::shards shards_of(const attachment& a) {
   return {a.hashing.bits, a.instances};
 }
 
@@ -60,7 +59,7 @@ void validate_shape(const attachment& a) {
     case form::growing:
       if (!is_guava(a.hashing.which))
         throw parameter_error("--growing is a form of guava32 and guava64 alone");
-      if (a.hashing.bits % foreign::guava::word_bits != 0)
+      if (a.hashing.bits % guava::word_bits != 0)
         throw parameter_error(
             "the bitmaps of a growing filter are whole words; give --bits as a multiple of 64");
       if (a.hashing.bits > max_bitmap_bits) throw parameter_error("a Redis string ends at 4294967296 bits");
@@ -81,7 +80,7 @@ void validate(const attachment& a) {
     throw parameter_error(
         "a filter of RedisBloom is a value of its module and not a string of bits; copy it with BF.SCANDUMP "
         "and everseen import");
-  foreign::validate(a.hashing);
+  validate(a.hashing);
   if (a.hashing.probes > max_probes)
     throw parameter_error("a filter can be attached with up to 64 probes; this one has " +
                           std::to_string(a.hashing.probes));
@@ -93,7 +92,7 @@ void validate(const attachment& a) {
 }
 
 std::string growing_key(const attachment& a, std::uint64_t number) {
-  return foreign::guava::redis_strings::key(a.key, number);
+  return guava::redis_strings::key(a.key, number);
 }
 
 std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest) {
@@ -109,7 +108,7 @@ std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest) {
       const std::uint64_t common = std::gcd<std::uint64_t>(a.instances, partitions);
       for (std::uint32_t i = 0; i < a.instances; ++i)
         for (std::uint64_t p = 0; p < partitions; ++p)
-          if (i % common == p % common) all.push_back({foreign::bkdr_php::shards::redis_key(a.key, p), i});
+          if (i % common == p % common) all.push_back({bkdr_php::shards::redis_key(a.key, p), i});
       return all;
     }
   }
@@ -117,7 +116,7 @@ std::vector<bitmap_place> places_of(const attachment& a, std::uint64_t newest) {
 }
 
 std::uint64_t reachable_bits(const attachment& a) noexcept {
-  const std::uint64_t reachable = foreign::facts(a.hashing.which).reachable_bits;
+  const std::uint64_t reachable = facts(a.hashing.which).reachable_bits;
   return reachable == 0 ? a.hashing.bits : std::min(a.hashing.bits, reachable);
 }
 
@@ -138,7 +137,7 @@ spec spec_of(const attachment& a) {
 }
 
 std::string to_string(const attachment& a) {
-  const foreign::family_facts& family = foreign::facts(a.hashing.which);
+  const family_facts& family = facts(a.hashing.which);
   std::string text = std::string(family.system) + ", " + std::to_string(a.hashing.probes) + " probes in " +
                      std::to_string(a.hashing.bits) + " bits";
   if (a.shape == form::growing) text += ", growing";
@@ -165,7 +164,7 @@ std::string word_for(form shape) {
 }  // namespace
 
 std::vector<foreign_bits::property> properties_of(const attachment& a) {
-  std::vector<foreign_bits::property> all = {{"family", std::string(foreign::facts(a.hashing.which).name)},
+  std::vector<foreign_bits::property> all = {{"family", std::string(facts(a.hashing.which).name)},
                                              {"key", a.key},
                                              {"bits", a.hashing.bits},
                                              {"probes", std::uint64_t{a.hashing.probes}},
@@ -199,7 +198,7 @@ attachment decode_attachment(std::string_view record, std::string_view key, std:
   in.check_seal(record_bytes - checksum_bytes, record_bytes - checksum_bytes);
   attachment a;
   const auto family_number = in.get<std::uint8_t>();
-  if (family_number >= foreign::all_families().size()) in.refuse("its family is not known");
+  if (family_number >= all_families().size()) in.refuse("its family is not known");
   a.hashing.which = static_cast<family>(family_number);
   a.hashing.probes = in.get<std::uint8_t>();
   a.funnel = static_cast<funnel_kind>(in.get<std::uint8_t>());
@@ -259,7 +258,7 @@ std::string tag_of(const std::string& key) {
   if (close != std::string::npos && close > open + 1) return key.substr(open + 1, close - open - 1);
   if (key.find('}') == std::string::npos) return key;
   std::uint64_t number = 0;
-  while (slot_of(std::to_string(number)) != slot_of(key)) ++number;
+  while (redis::slot_of(std::to_string(number)) != redis::slot_of(key)) ++number;
   return std::to_string(number);
 }
 
@@ -269,4 +268,4 @@ std::string token_key(std::string_view own, const std::string& bitmap, std::stri
   return std::string(own) + "{" + tag_of(bitmap) + "}" + bitmap + ":t:" + std::string(client);
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -11,7 +11,7 @@
 #include "everseen/foreign/bitmap/family.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 /// A filter that another program keeps in Redis and that everseen uses beside it: doc/format.md, "Attached
 /// filters".
@@ -26,7 +26,7 @@ struct attachment {
     sharded,  ///< KEY.0, KEY.1, … on each of `instances` servers: bkdr-php of more than one string or server
   };
 
-  foreign::scheme hashing;
+  scheme hashing;
   funnel_kind funnel = funnel_kind::bytes;
   form shape = form::single;
   std::string key{};
@@ -92,4 +92,4 @@ namespace string_fault {
 /// @param own  the prefix of all names of this attachment, unlike that of any other
 [[nodiscard]] std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client);
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -12,7 +12,7 @@
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
@@ -21,65 +21,68 @@ constexpr std::uint64_t counted_bytes = std::uint64_t{1} << 20;
 /// The bytes of one pipeline: a server answers it before it serves other clients, which wait meanwhile.
 constexpr std::uint64_t bytes_a_pipeline = 2 * counted_bytes;
 
-route route_to(const bitmap_place& p) {
+redis::route route_to(const bitmap_place& p) {
   return {p.key, p.instance};
 }
 
-std::vector<reply> exchange(server_connections& connections, const bitmap_place& place, std::string wire,
-                            std::size_t commands) {
-  const request r{route_to(place), std::move(wire), commands, true};
-  answer a = std::move(connections.exchange(std::span(&r, 1)).front());
+std::vector<redis::reply> exchange(redis::server_connections& connections, const bitmap_place& place,
+                                   std::string wire, std::size_t commands) {
+  const redis::request r{route_to(place), std::move(wire), commands, true};
+  redis::answer a = std::move(connections.exchange(std::span(&r, 1)).front());
   if (!a) throw backend_error(a.error().message);
   return *std::move(a);
 }
 
 /// Commands on a string, which are answered if the sizes of the filter are still the same.
-request string_question(const attachment& a, const bitmap_place& place, std::string wire,
-                        std::size_t commands) {
+redis::request string_question(const attachment& a, const bitmap_place& place, std::string wire,
+                               std::size_t commands) {
   if (!has_config(a)) return {route_to(place), std::move(wire), commands, true};
   return {route_to(place), config_request(a) + wire, commands + 1, true};
 }
 
 /// The answers to a string_question().
-std::vector<reply> string_replies(answer told, const attachment& a, const bitmap_place& place) {
+std::vector<redis::reply> string_replies(redis::answer told, const attachment& a, const bitmap_place& place) {
   if (!told) throw backend_error(told.error().message);
-  std::vector<reply> replies = *std::move(told);
+  std::vector<redis::reply> replies = *std::move(told);
   if (has_config(a)) {
     if (const auto fault = config_fault(a, replies.front())) throw format_error(*fault);
     replies.erase(replies.begin());
   }
-  for (const reply& each : replies) {
+  for (const redis::reply& each : replies) {
     if (each.is_error("WRONGTYPE")) throw format_error(string_fault::of_another_type(place.key));
-    if (each.is_error()) throw backend_error(refused_command(place.key, each.text()));
+    if (each.is_error()) throw backend_error(redis::refused_command(place.key, each.text()));
   }
   return replies;
 }
 
 /// The answers to commands on a string.
-std::vector<reply> ask(server_connections& connections, const attachment& a, const bitmap_place& place,
-                       std::string wire, std::size_t commands) {
-  const request asked = string_question(a, place, std::move(wire), commands);
+std::vector<redis::reply> ask(redis::server_connections& connections, const attachment& a,
+                              const bitmap_place& place, std::string wire, std::size_t commands) {
+  const redis::request asked = string_question(a, place, std::move(wire), commands);
   return string_replies(std::move(connections.exchange(std::span(&asked, 1)).front()), a, place);
 }
 
 /// One answer for each part of a string, from commands that name a first and a last byte.
 template <typename Take>
-void for_each_part(server_connections& connections, const attachment& a, const bitmap_place& place,
+void for_each_part(redis::server_connections& connections, const attachment& a, const bitmap_place& place,
                    std::uint64_t bytes, std::string_view command, std::uint64_t part_bytes, Take take) {
   for (std::uint64_t from = 0; from < bytes;) {
-    std::vector<request> parts;
+    std::vector<redis::request> parts;
     for (const std::uint64_t end = std::min(bytes, from + bytes_a_pipeline); from < end; from += part_bytes)
       parts.push_back(string_question(a, place,
-                                      encode({command, place.key, std::to_string(from),
-                                              std::to_string(std::min(end, from + part_bytes) - 1)}),
+                                      redis::encode({command, place.key, std::to_string(from),
+                                                     std::to_string(std::min(end, from + part_bytes) - 1)}),
                                       1));
     from = std::min(from, bytes);
-    for (answer& each : connections.exchange(parts)) take(string_replies(std::move(each), a, place).front());
+    for (redis::answer& each : connections.exchange(parts))
+      take(string_replies(std::move(each), a, place).front());
   }
 }
 
-std::uint64_t length_of(server_connections& connections, const attachment& a, const bitmap_place& place) {
-  const std::int64_t bytes = ask(connections, a, place, encode({"STRLEN", place.key}), 1).front().integer();
+std::uint64_t length_of(redis::server_connections& connections, const attachment& a,
+                        const bitmap_place& place) {
+  const std::int64_t bytes =
+      ask(connections, a, place, redis::encode({"STRLEN", place.key}), 1).front().integer();
   if (bytes > static_cast<std::int64_t>(longest_bytes(a)))
     throw format_error(string_fault::of_length(place.key, a));
   return static_cast<std::uint64_t>(bytes);
@@ -87,19 +90,19 @@ std::uint64_t length_of(server_connections& connections, const attachment& a, co
 
 }  // namespace
 
-std::vector<bitmap_place> places_now(server_connections& connections, const attachment& a) {
+std::vector<bitmap_place> places_now(redis::server_connections& connections, const attachment& a) {
   if (a.shape != attachment::form::growing) return places_of(a, 0);
-  const reply cursor = ask(connections, a, {a.cursor, 0}, encode({"GET", a.cursor}), 1).front();
+  const redis::reply cursor = ask(connections, a, {a.cursor, 0}, redis::encode({"GET", a.cursor}), 1).front();
   const auto newest = cursor.is_nil() ? std::optional<std::uint64_t>(0) : cursor_number(cursor.text());
   if (!newest) throw format_error(string_fault::of_cursor(a.cursor, cursor.text()));
   const std::string second = growing_key(a, 1);
   if (cursor.is_nil() &&
-      ask(connections, a, {second, 0}, encode({"EXISTS", second}), 1).front().integer() == 1)
+      ask(connections, a, {second, 0}, redis::encode({"EXISTS", second}), 1).front().integer() == 1)
     throw format_error(string_fault::of_lost_cursor(a.cursor, second));
   return places_of(a, *newest);
 }
 
-std::vector<bitmap> measure(server_connections& connections, const attachment& a) {
+std::vector<bitmap> measure(redis::server_connections& connections, const attachment& a) {
   std::vector<bitmap> all;
   for (const bitmap_place& place : places_now(connections, a))
     all.push_back(
@@ -107,21 +110,23 @@ std::vector<bitmap> measure(server_connections& connections, const attachment& a
   return all;
 }
 
-std::vector<bitmap> survey(server_connections& connections, const attachment& a) {
+std::vector<bitmap> survey(redis::server_connections& connections, const attachment& a) {
   std::vector<bitmap> all = measure(connections, a);
   for (bitmap& b : all)
-    for_each_part(connections, a, b.place, b.bytes, "BITCOUNT", counted_bytes,
-                  [&](const reply& part) { b.set_bits += static_cast<std::uint64_t>(part.integer()); });
+    for_each_part(connections, a, b.place, b.bytes, "BITCOUNT", counted_bytes, [&](const redis::reply& part) {
+      b.set_bits += static_cast<std::uint64_t>(part.integer());
+    });
   return all;
 }
 
-void read_string(server_connections& connections, const attachment& a, const bitmap_place& place,
+void read_string(redis::server_connections& connections, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take) {
-  for_each_part(connections, a, place, length_of(connections, a, place), "GETRANGE", piece_bytes,
-                [&](const reply& part) { take(part.text()); });
+  for_each_part(connections, a, place, length_of(connections, a, place), "GETRANGE", redis::piece_bytes,
+                [&](const redis::reply& part) { take(part.text()); });
 }
 
-std::vector<key_bits> bits_of(server_connections& connections, const attachment& a, std::string_view key) {
+std::vector<key_bits> bits_of(redis::server_connections& connections, const attachment& a,
+                              std::string_view key) {
   const located_keys located = std::move(locate(a, {&key, 1}).front());
   std::vector<bitmap_place> places = {located.place};
   if (a.shape == attachment::form::growing) places = places_now(connections, a);
@@ -129,34 +134,33 @@ std::vector<key_bits> bits_of(server_connections& connections, const attachment&
   for (const bitmap_place& place : places) {
     key_bits bits{place.key, located.positions, {}};
     std::string wire;
-    for (const std::uint64_t p : located.positions) wire += encode({"GETBIT", place.key, std::to_string(p)});
-    for (const reply& bit : ask(connections, a, place, std::move(wire), located.positions.size()))
+    for (const std::uint64_t p : located.positions)
+      wire += redis::encode({"GETBIT", place.key, std::to_string(p)});
+    for (const redis::reply& bit : ask(connections, a, place, std::move(wire), located.positions.size()))
       bits.set.push_back(bit.integer() == 1);
     all.push_back(std::move(bits));
   }
   return all;
 }
 
-foreign::scheme stored_sizes(server_connections& connections, const attachment& a) {
+scheme stored_sizes(redis::server_connections& connections, const attachment& a) {
   const bitmap_place place{a.key, 0};
   return read_config(a, exchange(connections, place, config_request(a), 1).front());
 }
-
-namespace redisson = foreign::redisson;
 
 namespace {
 
 constexpr std::string_view nothing_stored = " ";
 
 /// As scripts join them; a field that is missing is empty.
-std::string joined(const reply& r) {
+std::string joined(const redis::reply& r) {
   return std::string(r[0].text()) + " " + std::string(r[1].text());
 }
 
 }  // namespace
 
 bool has_config(const attachment& a) noexcept {
-  return a.hashing.which == foreign::family::redisson;
+  return a.hashing.which == family::redisson;
 }
 
 std::string config_key(const attachment& a) {
@@ -168,12 +172,12 @@ std::string config_text(const attachment& a) {
 }
 
 std::string config_request(const attachment& a) {
-  return encode({"HMGET", config_key(a), redisson::size_field, redisson::probes_field});
+  return redis::encode({"HMGET", config_key(a), redisson::size_field, redisson::probes_field});
 }
 
-std::optional<std::string> config_fault(const attachment& a, const reply& r) {
+std::optional<std::string> config_fault(const attachment& a, const redis::reply& r) {
   if (r.is_error("WRONGTYPE")) return string_fault::of_another_type(config_key(a));
-  if (r.is_error()) throw backend_error(refused_command(config_key(a), r.text()));
+  if (r.is_error()) throw backend_error(redis::refused_command(config_key(a), r.text()));
   const std::string found = joined(r);
   if (found == config_text(a)) return {};
   return config_fault(a, found);
@@ -192,11 +196,11 @@ std::string config_fault(const attachment& a, std::string_view found) {
          "it again";
 }
 
-foreign::scheme read_config(const attachment& a, const reply& r) {
+scheme read_config(const attachment& a, const redis::reply& r) {
   const std::string key = config_key(a);
   if (r.is_error("WRONGTYPE"))
     throw parameter_error("the key " + key + " is not a hash, so " + a.key + " is not a filter of Redisson");
-  if (r.is_error()) throw backend_error(refused_command(key, r.text()));
+  if (r.is_error()) throw backend_error(redis::refused_command(key, r.text()));
   if (joined(r) == nothing_stored)
     throw parameter_error("there is no hash " + key + ", in which Redisson keeps the sizes of the filter " +
                           a.key + "; check its name, or call tryInit() first");
@@ -208,4 +212,4 @@ foreign::scheme read_config(const attachment& a, const reply& r) {
   return {a.hashing.which, *bits, static_cast<unsigned>(*probes)};
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -18,7 +18,7 @@
 #include "everseen/redis/wire/reply.hpp"
 #include "everseen/store/port/stored_filter.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 struct bitmap {
   bitmap_place place;
@@ -30,26 +30,27 @@ struct bitmap {
 /// All strings of a filter.
 /// Cost: the servers read all bits, in ranges of a megabyte, two at a time, so that other clients wait for a
 /// millisecond at most.
-[[nodiscard]] std::vector<bitmap> survey(server_connections& connections, const attachment& a);
+[[nodiscard]] std::vector<bitmap> survey(redis::server_connections& connections, const attachment& a);
 /// The same without reading bits: `set_bits` is 0.    Cost: one command for each string.
-[[nodiscard]] std::vector<bitmap> measure(server_connections& connections, const attachment& a);
+[[nodiscard]] std::vector<bitmap> measure(redis::server_connections& connections, const attachment& a);
 
 /// The places of its strings; for a chain, up to the newest by its cursor.
-[[nodiscard]] std::vector<bitmap_place> places_now(server_connections& connections, const attachment& a);
+[[nodiscard]] std::vector<bitmap_place> places_now(redis::server_connections& connections,
+                                                   const attachment& a);
 
 /// The bytes of a string, a page at a time.
-void read_string(server_connections& connections, const attachment& a, const bitmap_place& place,
+void read_string(redis::server_connections& connections, const attachment& a, const bitmap_place& place,
                  const std::function<void(std::string_view)>& take);
 
 using key_bits = foreign_bits::key_bits;
 /// In every string that may hold the key.    @throws parameter_error  the funnel cannot read the key
-[[nodiscard]] std::vector<key_bits> bits_of(server_connections& connections, const attachment& a,
+[[nodiscard]] std::vector<key_bits> bits_of(redis::server_connections& connections, const attachment& a,
                                             std::string_view key);
 
 /// The sizes that the filter's program stores.
 /// @param a  all but the numbers of bits and probes
 /// @throws parameter_error  there are none: the program has no such filter, or not one that could be attached
-[[nodiscard]] foreign::scheme stored_sizes(server_connections& connections, const attachment& a);
+[[nodiscard]] scheme stored_sizes(redis::server_connections& connections, const attachment& a);
 
 /// The hash in which Redisson stores the sizes of its filter. Redisson compares them in each call, and so
 /// does everseen: if a filter was deleted and created again with other sizes, every key has other positions.
@@ -64,12 +65,12 @@ using key_bits = foreign_bits::key_bits;
 [[nodiscard]] std::string config_request(const attachment& a);
 
 /// The fault in its reply; nothing if the sizes are those of the attachment.
-[[nodiscard]] std::optional<std::string> config_fault(const attachment& a, const reply& r);
+[[nodiscard]] std::optional<std::string> config_fault(const attachment& a, const redis::reply& r);
 /// The same for sizes found by a script: "SIZE HASHITERATIONS".
 [[nodiscard]] std::string config_fault(const attachment& a, std::string_view found);
 
 /// The sizes in the reply.
 /// @throws parameter_error  there is no such hash, or its numbers are impossible    @throws backend_error
-[[nodiscard]] foreign::scheme read_config(const attachment& a, const reply& r);
+[[nodiscard]] scheme read_config(const attachment& a, const redis::reply& r);
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

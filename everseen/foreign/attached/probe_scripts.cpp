@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace everseen::redis {
+namespace everseen::foreign {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::string bitfields(std::string_view command, std::string_view segment, std::s
   return text;
 }
 
-script for_probes(std::string text, unsigned probes) {
+redis::script for_probes(std::string text, unsigned probes) {
   std::string all = "p1";   // p1,p2,...
   std::string rest = "p2";  // p2,p3,...
   for (unsigned i = 2; i <= probes; ++i) {
@@ -51,14 +51,14 @@ script for_probes(std::string text, unsigned probes) {
               "local _," + all + " = take(records, $PROBES, start)\n" +
                   bitfields("'BITFIELD'", "newest", "SET", 1, probes));
   replace_all(text, "$PROBES", std::to_string(probes));
-  return make_script(std::move(text));
+  return redis::make_script(std::move(text));
 }
 
 }  // namespace
 
-const script& for_any_probes::operator[](unsigned probes) const {
+const redis::script& for_any_probes::operator[](unsigned probes) const {
   std::call_once(once_[probes], [&] { all_[probes] = for_probes(text_, probes); });
   return all_[probes];
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -9,7 +9,7 @@
 #include "everseen/redis/script/script.hpp"
 
 /// Scripts that read and set the bits of keys in strings of Redis.
-namespace everseen::redis {
+namespace everseen::foreign {
 
 /// A script with a version for each number of probes, in which the loop over the probes is unrolled:
 /// positions are in registers and need no table.
@@ -24,12 +24,12 @@ class for_any_probes {
   explicit for_any_probes(std::string text) : text_(std::move(text)) {}
 
   /// @pre 1 <= probes <= max_probes
-  [[nodiscard]] const script& operator[](unsigned probes) const;
+  [[nodiscard]] const redis::script& operator[](unsigned probes) const;
 
  private:
   std::string text_;
   mutable std::array<std::once_flag, max_probes + 1> once_{};
-  mutable std::array<script, max_probes + 1> all_{};
+  mutable std::array<redis::script, max_probes + 1> all_{};
 };
 
 namespace probe_scripts {
@@ -64,4 +64,4 @@ end
 
 }  // namespace probe_scripts
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

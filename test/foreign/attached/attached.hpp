@@ -17,12 +17,19 @@
 
 #include "test/redis/stored.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
+
+using redis::identity_at;
+using redis::key_like;
+using redis::keys_like;
+using redis::message_of;
+using redis::redis_store;
+using redis::store_at;
 
 /// The parameters of an attached filter of a family, with a size that tests can fill.
-inline attachment attachment_to(std::string key, foreign::family which, std::uint64_t bits = 100'003,
+inline attachment attachment_to(std::string key, family which, std::uint64_t bits = 100'003,
                                 unsigned probes = 0) {
-  const foreign::family_facts& facts = foreign::facts(which);
+  const family_facts& facts = foreign::facts(which);
   attachment a{
       {which, facts.fixed_bits != 0 ? facts.fixed_bits : bits, probes != 0 ? probes : facts.standard_probes}};
   a.key = std::move(key);
@@ -30,14 +37,14 @@ inline attachment attachment_to(std::string key, foreign::family which, std::uin
 }
 
 inline attachment growing(std::string base, std::uint64_t bits, unsigned probes) {
-  attachment a = attachment_to(std::move(base), foreign::family::guava64, bits, probes);
+  attachment a = attachment_to(std::move(base), family::guava64, bits, probes);
   a.shape = attachment::form::growing;
   a.cursor = "cursor";
   return a;
 }
 
 inline attachment sharded(std::string name, std::uint64_t bits, unsigned probes = 4) {
-  attachment a = attachment_to(std::move(name), foreign::family::bkdr_php, bits, probes);
+  attachment a = attachment_to(std::move(name), family::bkdr_php, bits, probes);
   a.shape = attachment::form::sharded;
   return a;
 }
@@ -107,11 +114,11 @@ class naive_string {
 /// A filter of another program, in memory.
 class naive_bits {
  public:
-  explicit naive_bits(foreign::scheme hashing, std::string set = {})
+  explicit naive_bits(scheme hashing, std::string set = {})
       : hashing_(hashing), positions_(hashing.probes), string_(std::move(set)) {}
 
   verdict add(std::string_view key) {
-    foreign::positions(hashing_, key, positions_);
+    positions(hashing_, key, positions_);
     bool all = true;
     for (const std::uint64_t p : positions_) {
       all = string_.set(p) && all;
@@ -121,7 +128,7 @@ class naive_bits {
   [[nodiscard]] const std::string& bytes() const noexcept { return string_.bytes(); }
 
  private:
-  foreign::scheme hashing_;
+  scheme hashing_;
   std::vector<std::uint64_t> positions_;
   naive_string string_;
 };
@@ -146,7 +153,7 @@ class naive_chain {
   [[nodiscard]] std::size_t bits_of(std::size_t i) const { return chain_[i].size(); }
 
  private:
-  foreign::scheme hashing_;
+  scheme hashing_;
   std::vector<std::set<std::uint64_t>> chain_{1};
 };
 
@@ -166,4 +173,4 @@ inline bool is_known_to_original(const test::redis_server& server, const attachm
   });
 }
 
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -17,10 +17,9 @@
 #include "test/foreign/vectors.hpp"
 #include "test/support/model/guava_filter.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_server;
 using test::vectors;
 using ::testing::AnyOf;
@@ -108,7 +107,7 @@ TEST_F(Attached, UidPhpHasTheBitsThatPhpSets) {
 /// The bits of a recorded stream as a Redis string: without the zeros after the last set bit.
 std::string string_of_stream(const nlohmann::json& row) {
   const auto stream = test::from_base64(row["writeTo_base64"].get<std::string>());
-  const foreign::guava::filter recorded = foreign::guava::decode(stream);
+  const guava::filter recorded = guava::decode(stream);
   const auto bits = recorded.bits();
   std::string text(reinterpret_cast<const char*>(bits.data()), bits.size());
   text.erase(text.find_last_not_of('\0') + 1);
@@ -117,8 +116,7 @@ std::string string_of_stream(const nlohmann::json& row) {
 
 TEST_F(Attached, GuavaOfStringsHasTheBitsThatGuavaSets) {
   const auto row = vectors("guava")["filters"][0];
-  const auto shape =
-      foreign::guava::smallest(foreign::guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
+  const auto shape = guava::smallest(guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
   filter f = attached(*store(), "a", attachment_to("g", family::guava64, shape.bits(), shape.probes));
   const auto keys = vectors("guava")["keys"];
   for (const auto& each : keys) f.add(each["key"].get<std::string>());
@@ -127,8 +125,7 @@ TEST_F(Attached, GuavaOfStringsHasTheBitsThatGuavaSets) {
 
 TEST_F(Attached, GuavaOfLongsHasTheBitsThatGuavaSets) {
   const auto row = vectors("guava")["filters"][1];
-  const auto shape =
-      foreign::guava::smallest(foreign::guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
+  const auto shape = guava::smallest(guava::strategy::mitz_64, row["expectedInsertions"], row["fpp"]);
   attachment a = attachment_to("g", family::guava64, shape.bits(), shape.probes);
   a.funnel = funnel_kind::int64;
   filter f = attached(*store(), "a", a);
@@ -250,7 +247,7 @@ TEST_F(Attached, RefusedKeyDoesNotAffectTheVerdictsOfOthers) {
   std::vector<verdict> expected;
   for (const std::string& key : keys) {
     std::uint64_t position = 0;
-    foreign::positions(a.hashing, key, {&position, 1});
+    positions(a.hashing, key, {&position, 1});
     expected.push_back(position < bits / 2 ? verdict::fresh : verdict::unknown);
   }
   const auto first_refused = std::ranges::find(expected, verdict::unknown);
@@ -630,10 +627,10 @@ TEST_F(Attached, BitsOfAKeyAreShownUnchanged) {
   EXPECT_EQ(known[0].string, "shared");
   EXPECT_THAT(known[0].set, Each(true));
   std::vector<std::uint64_t> expected(14);
-  foreign::positions(a.hashing, "one", expected);
+  positions(a.hashing, "one", expected);
   EXPECT_EQ(known[0].positions, expected);
   EXPECT_THAT(behind(f).foreign_bits_of("two")->strings.at(0).set, Not(Each(true)));
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -15,10 +15,9 @@
 
 #include "test/foreign/attached/attached.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_server;
 
 constexpr std::uint64_t few_bits = 9'585;
@@ -31,7 +30,7 @@ struct filled_form {
 
 std::vector<filled_form> forms_of_one_string() {
   std::vector<filled_form> all;
-  for (const foreign::family_facts& each : foreign::all_families())
+  for (const family_facts& each : all_families())
     if (each.which != family::redisbloom)
       for (const char* commands : {"script", "bitfield"}) all.push_back({each.which, commands});
   return all;
@@ -95,7 +94,7 @@ TEST_P(FilledFormOfOneString, AnswersAsItsOriginal) {
   attachment a = attachment_to("bits", GetParam().which, few_bits);
   if (a.hashing.which == family::redisson)
     server_.run({"HSET", "{bits}:config", "size", std::to_string(few_bits), "hashIterations", "7"});
-  if (foreign::facts(a.hashing.which).fixed_bits != 0) {
+  if (facts(a.hashing.which).fixed_bits != 0) {
     fill(a, std::string(a.hashing.bits / 8, '\x77'), 300);
     return;
   }
@@ -105,7 +104,7 @@ TEST_P(FilledFormOfOneString, AnswersAsItsOriginal) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, FilledFormOfOneString, ::testing::ValuesIn(forms_of_one_string()),
                          [](const auto& one) {
-                           std::string name(foreign::facts(one.param.which).name);
+                           std::string name(facts(one.param.which).name);
                            std::erase(name, '-');
                            return name + "_" + one.param.commands;
                          });
@@ -143,8 +142,8 @@ class naive_shards {
   }
 
  private:
-  foreign::scheme hashing_;
-  foreign::bkdr_php::shards places_;
+  scheme hashing_;
+  bkdr_php::shards places_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, naive_bits> strings_{};
 };
 
@@ -192,4 +191,4 @@ TEST(FilledForm, ChainWhoseCursorCannotBeMovedSetsNoBitOfARefusedKey) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

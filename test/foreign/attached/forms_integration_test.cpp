@@ -15,10 +15,9 @@
 #include "test/foreign/attached/attached.hpp"
 #include "test/support/model/guava_filter.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_cluster;
 using test::redis_server;
 using ::testing::AllOf;
@@ -59,7 +58,7 @@ TEST_F(Growing, GrowsWhereMoreThanHalfOfTheBitsAreSet) {
 // According to the publication: at 0.0005, ten thousand strings grow it once, three times as many three
 // times.
 TEST_F(Growing, GrowsAsOftenAsPublished) {
-  const auto shape = foreign::guava::smallest(foreign::guava::strategy::mitz_64, 10'000, 0.0005);
+  const auto shape = guava::smallest(guava::strategy::mitz_64, 10'000, 0.0005);
   filter f = attached(*store(), "a", growing("base", shape.bits(), shape.probes));
   (void)add_to(f, random_keys(10'500, 1));
   EXPECT_EQ(server_.run({"GET", "cursor"}), "1");
@@ -260,7 +259,7 @@ TEST_F(Sharded, EachKeyIsWhereItsCrcPutsIt) {
   const std::vector<std::string> keys = {"a", "z", "hello", "13800138000", "布隆过滤器"};
   EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::fresh));
   EXPECT_THAT(add_to(f, keys).verdicts, Each(verdict::seen));
-  const foreign::bkdr_php::shards places(a.hashing.bits, 2);
+  const bkdr_php::shards places(a.hashing.bits, 2);
   ASSERT_EQ(places.partitions(), 5u);
   for (const std::string& key : keys) {
     const auto place = places.of(key);
@@ -337,7 +336,8 @@ TEST_F(Sharded, DropLeavesOnlyTheStringsAndTokens) {
   place->drop("a");
   for (const redis_server* server : {&first_, &second_})
     for (const std::string& key : keys_like(*server, "*"))
-      EXPECT_THAT(key, ::testing::AnyOf("clicks.0", filter_keys::server("everseen"), HasSubstr(":t:")));
+      EXPECT_THAT(key,
+                  ::testing::AnyOf("clicks.0", redis::filter_keys::server("everseen"), HasSubstr(":t:")));
 }
 
 TEST_F(Sharded, KeysAreCountedOverAllStrings) {
@@ -353,7 +353,7 @@ class AttachedInCluster : public ::testing::Test {
   static void SetUpTestSuite() { cluster_ = std::make_unique<redis_cluster>(); }
   static void TearDownTestSuite() { cluster_.reset(); }
   static redis_cluster& cluster() { return *cluster_; }
-  static redis_server& owner_of(const std::string& key) { return cluster().owner(slot_of(key)); }
+  static redis_server& owner_of(const std::string& key) { return cluster().owner(redis::slot_of(key)); }
 
  private:
   static inline std::unique_ptr<redis_cluster> cluster_{};
@@ -367,8 +367,8 @@ TEST_F(AttachedInCluster, TokenIsInTheSlotOfTheKeyWhateverItsName) {
   for (const std::string key :
        {"uids", "{tag}uids", "{}uids", "a{b}c{d}", "open{", "close}", "}{", "{}", "{a"}) {
     SCOPED_TRACE(key);
-    EXPECT_EQ(slot_of(token_key("everseen:a:", key, "me")), slot_of(key));
-    const std::string name = std::string("f").append(std::to_string(slot_of(key)));
+    EXPECT_EQ(redis::slot_of(token_key("everseen:a:", key, "me")), redis::slot_of(key));
+    const std::string name = std::string("f").append(std::to_string(redis::slot_of(key)));
     const attachment a = attachment_to(key, family::gozero);
     filter f = attached(*store_at(cluster().url()), name, a);
     EXPECT_THAT(add_to(f, {"one", "two", "one"}).verdicts,
@@ -382,7 +382,7 @@ TEST_F(AttachedInCluster, SlotMayMoveMeanwhile) {
   const attachment a = attachment_to(key, family::gozero);
   filter f = attached(*store_at(cluster().url()), "moves", a);
   f.add("one");
-  const unsigned slot = slot_of(key);
+  const unsigned slot = redis::slot_of(key);
   const std::size_t from = slot * redis_cluster::masters / redis_cluster::slots;
   const std::size_t target = (from + 1) % redis_cluster::masters;
   cluster().begin_to_move(slot, from, target);
@@ -413,4 +413,4 @@ TEST_F(AttachedInCluster, ShardsAreRefused) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

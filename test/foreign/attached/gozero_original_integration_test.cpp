@@ -10,10 +10,9 @@
 #include "test/foreign/attached/attached.hpp"
 #include "test/support/originals.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_server;
 using ::testing::Each;
 
@@ -68,4 +67,4 @@ TEST_F(BesideGoZero, TimeToLiveStays) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

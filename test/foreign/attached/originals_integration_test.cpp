@@ -19,14 +19,13 @@
 #include "test/support/program.hpp"
 #include "test/support/text_files.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_server;
 using ::testing::Each;
 
-const std::string peers = test::source_directory() + "/test/foreign/peers/";
+const std::string shared_peer = test::source_directory() + "/test/foreign/peers/shared_peer.php";
 
 /// One digit for each key, as the peers print verdicts.
 std::string digits_of(const std::vector<verdict>& verdicts) {
@@ -42,7 +41,7 @@ class BesidePhp : public ::testing::Test {
     std::string lines;
     for (const std::string& key : keys) lines += test::base64(key) + "\n";
     std::vector<std::string> command = {"php",
-                                        peers + "shared_peer.php",
+                                        shared_peer,
                                         kind,
                                         a.key,
                                         std::to_string(a.hashing.bits),
@@ -117,7 +116,7 @@ bool sets_last_bit(const attachment& a, std::string_view key) {
 TEST(BesideJava, BothSidesGrowOneFilter) {
   const redis_server server;
   test::text_files files;
-  const auto shape = foreign::guava::smallest(foreign::guava::strategy::mitz_64, 1'000, 0.0005);
+  const auto shape = guava::smallest(guava::strategy::mitz_64, 1'000, 0.0005);
   attachment a = attachment_to("urls", family::guava64, shape.bits(), shape.probes);
   a.shape = attachment::form::growing;
   a.cursor = "cursor";
@@ -160,4 +159,4 @@ TEST(BesideJava, BothSidesGrowOneFilter) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -11,10 +11,9 @@
 #include "test/foreign/attached/attached.hpp"
 #include "test/foreign/vectors.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_cluster;
 using test::redis_server;
 using ::testing::AllOf;
@@ -50,7 +49,7 @@ class Redisson : public ::testing::TestWithParam<std::string> {
 TEST_P(Redisson, SizesAreThoseOfItsHash) {
   try_init(server_, "{mails}:config", "9585", "7");
   filter f = attached(*store(), "a", redisson_at("mails"), missing_key::refuse);
-  EXPECT_EQ(behind(f).what().hashing, (foreign::scheme{family::redisson, 9585, 7}));
+  EXPECT_EQ(behind(f).what().hashing, (scheme{family::redisson, 9585, 7}));
   EXPECT_EQ(f.add("one"), verdict::fresh);
   EXPECT_EQ(f.add("one"), verdict::seen);
   EXPECT_TRUE(is_known_to_original(server_, behind(f).what(), "one"));
@@ -188,7 +187,7 @@ TEST_F(RedissonAttaching, InAClusterAFilterWithItsHashElsewhereIsRefused) {
                   [&] { attach(in->servers(), "a", redisson_at("open{"), missing_key::create); }),
               HasSubstr("must lie in one slot"));
   for (const std::string key : {"mails", "{users}mails"}) {
-    const auto& owner = cluster.node(slot_of(key) * redis_cluster::masters / redis_cluster::slots);
+    const auto& owner = cluster.node(redis::slot_of(key) * redis_cluster::masters / redis_cluster::slots);
     try_init(owner, key == "mails" ? "{mails}:config" : "{users}mails:config", "9585", "7");
     filter f = attached(*in, key == "mails" ? "a" : "b", redisson_at(key));
     EXPECT_THAT(add_to(f, {"one", "one"}).verdicts, ElementsAre(verdict::fresh, verdict::seen));
@@ -196,4 +195,4 @@ TEST_F(RedissonAttaching, InAClusterAFilterWithItsHashElsewhereIsRefused) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

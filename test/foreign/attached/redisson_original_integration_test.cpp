@@ -12,10 +12,9 @@
 #include "test/foreign/attached/attached.hpp"
 #include "test/support/originals.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::redis_server;
 using ::testing::Each;
 using ::testing::HasSubstr;
@@ -99,4 +98,4 @@ TEST_F(BesideRedisson, ItsTimeToLiveStaysAndItsEndIsNoticed) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

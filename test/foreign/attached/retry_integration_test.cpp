@@ -10,10 +10,9 @@
 #include "test/foreign/attached/attached.hpp"
 #include "test/support/cutting_proxy.hpp"
 
-namespace everseen::redis {
+namespace everseen::foreign {
 namespace {
 
-using foreign::family;
 using test::cutting_proxy;
 using test::redis_server;
 using ::testing::Each;
@@ -169,4 +168,4 @@ TEST_F(AttachedRetry, RememberedAnswersExpire) {
 }
 
 }  // namespace
-}  // namespace everseen::redis
+}  // namespace everseen::foreign

@@ -21,7 +21,11 @@ namespace everseen::redis {
 namespace {
 
 using namespace std::chrono_literals;
+using foreign::add_to;
 using foreign::family;
+using foreign::id_at;
+using foreign::look_in;
+using foreign::random_keys;
 using test::redis_server;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -98,8 +102,8 @@ TEST_P(Link, KeepsBothFiltersInPlace) {
 }
 
 TEST_P(Link, OlderFilterMayBeAnActiveFilterOfAnotherProgram) {
-  const attachment a = attachment_to("bloom", family::gozero, 1'000'003);
-  attach(store()->servers(), "old", a, missing_key::create);
+  const foreign::attachment a = foreign::attachment_to("bloom", family::gozero, 1'000'003);
+  foreign::attach(store()->servers(), "old", a, foreign::missing_key::create);
   create_new();
   EXPECT_THAT(refusal([&] { link("new", "old"); }), HasSubstr("link old new"));
   link("old", "new");

@@ -252,9 +252,9 @@ INSTANTIATE_TEST_SUITE_P(Judges, PoorLinkToSegments, ::testing::Values(judges::c
 
 TEST(PoorLinkToAnAttachedFilter, ItsStringIsCopiedOverIt) {
   const test::redis_server server;
-  filter near =
-      attached(*store_at(server.url()), "a", attachment_to("bits", foreign::family::gozero, 10'000'019));
-  ASSERT_TRUE(add_to(near, random_keys(3'000, 53)).result);
+  filter near = foreign::attached(*store_at(server.url()), "a",
+                                  foreign::attachment_to("bits", foreign::family::gozero, 10'000'019));
+  ASSERT_TRUE(foreign::add_to(near, foreign::random_keys(3'000, 53)).result);
   cutting_proxy proxy(server.port());
   proxy.cut_every(cutting_proxy::direction::to_client, bytes_of_a_link);
   const filter distant("a", store_at(proxy.url("?retry_for=1s"))->open("a", access::read));
