@@ -30,3 +30,8 @@ chmod +x "$work/on_store"
 "$here/../capi/on_stores.sh" "$work/on_store"
 "$work/on_store" memory
 [[ -z $(find "$work/tmp" -name '*everseen*') ]] || { echo "files are left behind"; exit 1; }
+
+# On a processor without a library in the jar, the error says what to do.
+if said=$(java -Dos.arch=other -cp "$jar" "$here/../../examples/java/FirstVisit.java" mem: alice 2>&1); then exit 1; fi
+[[ $said == *"this jar has no library for Linux on other; run ./dev jar on such a machine and take that jar, or "* ]] ||
+  { echo "$said"; exit 1; }

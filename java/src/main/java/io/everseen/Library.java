@@ -21,7 +21,8 @@ final class Library {
     try (InputStream library = Library.class.getResourceAsStream(resource)) {
       if (library == null || !System.getProperty("os.name").equals("Linux"))
         throw new UnsatisfiedLinkError("this jar has no library for " + System.getProperty("os.name") + " on "
-            + processor + "; build one there, and name it by -Deverseen.library=PATH");
+            + processor + "; run ./dev jar on such a machine and take that jar, or name a library for it by"
+            + " -Deverseen.library=PATH");
       load(library);
     } catch (IOException why) {
       throw new UnsatisfiedLinkError("the library cannot be written to a temporary file (" + why
