@@ -21,9 +21,18 @@ namespace {
 using foreign::attachment;
 using foreign::family;
 
+/// Whose filter it is: a family of bitmaps, or nothing for a key of the module.
+using owner = std::optional<family>;
+
+std::optional<owner> parse_owner(std::string_view word) {
+  if (word == "module") return owner();
+  const std::optional<family> known = foreign::parse_family(word);
+  return known ? std::optional<owner>(known) : std::nullopt;
+}
+
 struct attach_arguments {
   std::string name;
-  std::optional<family> as;
+  std::optional<owner> from;
   std::optional<std::string> key;
   std::optional<std::uint64_t> bits, probes, insertions;
   std::optional<double> rate;
@@ -36,6 +45,11 @@ struct attach_arguments {
   store_choice store;
 };
 
+/// The family, of an owner that is one.
+family as(const attach_arguments& o) {
+  return **o.from;
+}
+
 bool is_guava(family which) {
   return which == family::guava32 || which == family::guava64;
 }
@@ -46,11 +60,11 @@ foreign::scheme guava_scheme(const attach_arguments& o) {
     throw parameter_error(
         "--insertions and --rate say how many bits and probes; leave out --bits and --probes");
   const auto strategy =
-      *o.as == family::guava32 ? foreign::guava::strategy::mitz_32 : foreign::guava::strategy::mitz_64;
+      as(o) == family::guava32 ? foreign::guava::strategy::mitz_32 : foreign::guava::strategy::mitz_64;
   constexpr double standard_rate = 0.03;
   const auto shape =
       foreign::guava::smallest(strategy, o.insertions.value_or(0), o.rate.value_or(standard_rate));
-  return {*o.as, shape.bits(), shape.probes};
+  return {as(o), shape.bits(), shape.probes};
 }
 
 /// Redisson stores the sizes next to the filter. Sizes that the user gives are compared with those; 0 bits:
@@ -61,26 +75,24 @@ foreign::scheme redisson_scheme(const attach_arguments& o) {
     throw parameter_error(
         "Redisson stores the sizes next to the filter; leave them out, or have them compared with --bits and "
         "--probes, or with --insertions and --rate");
-  if (!o.insertions) return {*o.as, o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
+  if (!o.insertions) return {as(o), o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
   const auto shape = foreign::redisson::smallest(*o.insertions, *o.rate);
-  return {*o.as, shape.bits, shape.probes};
+  return {as(o), shape.bits, shape.probes};
 }
 
 foreign::scheme scheme_of(const attach_arguments& o) {
-  if (!o.as) throw parameter_error("attach needs --as; say whose filter it is");
-  if (*o.as == family::redisson) return redisson_scheme(o);
-  if (o.insertions && is_guava(*o.as)) return guava_scheme(o);
+  if (as(o) == family::redisson) return redisson_scheme(o);
+  if (o.insertions && is_guava(as(o))) return guava_scheme(o);
   if (o.insertions || o.rate)
     throw parameter_error("--insertions and --rate belong together, and to Guava and Redisson");
-  const foreign::family_facts& facts = foreign::facts(*o.as);
-  if (!o.bits && facts.fixed_bits == 0 && *o.as != family::redisbloom)
+  const foreign::family_facts& facts = foreign::facts(as(o));
+  if (!o.bits && facts.fixed_bits == 0 && as(o) != family::redisbloom)
     throw parameter_error("attach needs --bits: the size of the filter, which is stored nowhere");
-  return {*o.as, o.bits.value_or(facts.fixed_bits),
+  return {as(o), o.bits.value_or(facts.fixed_bits),
           static_cast<unsigned>(o.probes.value_or(facts.standard_probes))};
 }
 
 attachment attachment_of(const attach_arguments& o) {
-  if (!o.key) throw parameter_error("attach needs --key: the name of the filter in Redis");
   if (o.growing && o.sharded) throw parameter_error("a filter is either --growing or --sharded");
   if (o.cursor && !o.growing) throw parameter_error("--cursor is for --growing");
   attachment a{scheme_of(o)};
@@ -92,13 +104,32 @@ attachment attachment_of(const attach_arguments& o) {
   return a;
 }
 
+void attach_key_of_module(const attach_arguments& o, const redis::fleet_servers& servers, printer& out) {
+  if (o.bits || o.probes || o.insertions || o.rate || o.funnel || o.cursor || o.growing || o.sharded ||
+      o.create)
+    throw parameter_error("a filter of the module knows its properties, and exists; give --key alone");
+  foreign::attach_value(servers, o.name, *o.key);
+  const filter_info info = chosen_filter(o.store, o.name, access::read).info();
+  if (!o.quiet)
+    out.print("attached {}: the key {} of the module, {} keys of {}, error rate {} now\n", shown_name(o.name),
+              shown_name(*o.key), format_count(info.keys), format_count(info.spec.capacity),
+              format_rate(info.error_rate_now));
+}
+
 exit_code run_attach(const attach_arguments& o, printer& out) {
-  const attachment a = attachment_of(o);
+  if (!o.from) throw parameter_error("attach needs --as; say whose filter it is");
+  if (!o.key) throw parameter_error("attach needs --key: the name of the filter in Redis");
   const auto servers = chosen_redis(o.store);
   if (servers == nullptr)
     throw parameter_error(
         "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
         "systems are read by everseen import");
+  if (!*o.from) {
+    attach_key_of_module(o, *servers, out);
+    warn_of(*chosen_store(o.store));
+    return exit_code::done;
+  }
+  const attachment a = attachment_of(o);
   const auto all = foreign::attach(*servers, o.name, a,
                                    o.create ? foreign::missing_key::create : foreign::missing_key::refuse);
   const auto place = chosen_store(o.store);
@@ -108,7 +139,7 @@ exit_code run_attach(const attach_arguments& o, printer& out) {
     out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
-  const bool may_miss = o.create || *o.as == family::redisson;  // where tryInit() makes no string
+  const bool may_miss = o.create || as(o) == family::redisson;  // where tryInit() makes no string
   warn_of_attached(behind, all, may_miss ? may_be_missing::yes : may_be_missing::no);
   warn_of(*place);
   return exit_code::done;
@@ -118,10 +149,10 @@ action declare_attach(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<attach_arguments>();
   add_name(known, o->name, {"NAME", "its name in everseen"});
-  add_choice(
-      known, "--as", o->as,
-      {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson", "whose filter it is; see everseen hash"},
-      foreign::parse_family);
+  add_choice(known, "--as", o->from,
+             {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson|module",
+              "whose filter it is; see everseen hash; module: a key of BF.RESERVE"},
+             parse_owner);
   add_text(known, "--key", o->key,
            {"KEY", "its name in Redis; of several strings, what their names begin with"});
   add_count(known, "--bits", o->bits, {1, max_bits},
@@ -165,7 +196,9 @@ verb attach_verb() {
       "read from there, and compared whenever the filter is used: if Redisson creates the filter again with "
       "other sizes, drop it here and attach it again. A key is the bytes that Redisson's codec makes of an "
       "object: the text itself with StringCodec, the array itself with ByteArrayCodec. Other codecs, "
-      "including Redisson's default, add bytes of their own.\n\neverseen drop removes the name and leaves "
+      "including Redisson's default, add bytes of their own.\n\nWith --as module, KEY is a filter of the "
+      "everseen module, as BF.RESERVE makes it. The server judges the keys of "
+      "both sides.\n\neverseen drop removes the name and leaves "
       "the filter as it is. reset and rebuild are refused, since the bits belong to the other program. "
       "everseen hash shows the bits that each system sets for a key.\n\nThe examples take EVERSEEN_STORE to "
       "name the Redis server, as in redis://localhost:6379.",

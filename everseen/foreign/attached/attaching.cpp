@@ -5,8 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "everseen/core/format/image.hpp"
+#include "everseen/core/format/image_fields.hpp"
 #include "everseen/foreign/attached/bitmaps.hpp"
+#include "everseen/redis/filter/served_filter.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/served/packed_keys.hpp"
+#include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
@@ -70,6 +75,20 @@ scheme sizes_of(redis::server_connections& connections, const attachment& a) {
   return stored;
 }
 
+/// A value is attached under its spec, which has its seed: if another filter is made under the key, its users
+/// are told.
+std::optional<redis::filter_identity> value_in(const redis::found_filter& f) {
+  const redis::attached_record& stored = *f.header.attached;
+  if (!stored.record.starts_with(image::fields::spec_magic)) return {};
+  try {
+    return redis::filter_identity{redis::filter_keys::of_value(stored.key),
+                                  image::decode_spec(std::as_bytes(std::span(stored.record))),
+                                  {}};
+  } catch (const error& e) {
+    throw redis::damaged_key(f.identity.keys.header(), std::string("is damaged (") + e.what() + ")");
+  }
+}
+
 /// @throws format_error  its record is damaged
 attachment attachment_in(const redis::found_filter& f) {
   const redis::attached_record& stored = *f.header.attached;
@@ -109,16 +128,41 @@ std::vector<bitmap> attach(const redis::fleet_servers& servers, std::string_view
   return all;
 }
 
+void attach_value(const redis::fleet_servers& servers, std::string_view name, const std::string& key) {
+  validate_filter_name(name);
+  const redis::redis_url& url = servers.url();
+  if (url.shape == topology::many)
+    throw parameter_error("which of the servers has " + key + "? Give --store the URL of that one alone");
+  const redis::filter_keys value = redis::filter_keys::of_value(key);
+  if (url.shape == topology::cluster && redis::slot_of(value.token(0, {})) != redis::slot_of(key))
+    throw parameter_error("in a cluster the key must have a hash tag, as in {" + key +
+                          "}, so that the answers that are remembered for it lie in its slot");
+  const auto pool = servers.connected();
+  const redis::connection_pool::lease connections = pool->take();
+  redis::require_module(*connections);
+  const redis::filter_directory directory(url.prefix, servers.count());
+  if (directory.has(*connections, name)) throw filter_exists(name);
+  const auto record = image::encode_spec(redis::spec_of_value(*connections, value));
+  directory.attach(*connections, name,
+                   {{reinterpret_cast<const char*>(record.data()), record.size()}, key, {}}, {});
+}
+
 std::optional<attachment> attachment_of(const redis::fleet_servers& servers, std::string_view name) {
   const redis::filter_directory directory(servers.url().prefix, servers.count());
   const redis::found_filter found = directory.look_up(*servers.connected()->take(), name, false);
-  if (!found.header.attached) return {};
+  if (!found.header.attached || value_in(found)) return {};
   return attachment_in(found);
 }
 
 std::shared_ptr<stored_filter> open_attached(std::shared_ptr<redis::connection_pool> servers,
                                              const redis::found_filter& f,
                                              const std::optional<redis::server_fleet>& fleet, access mode) {
+  if (const auto value = value_in(f)) {
+    if (servers->url().shape == topology::many)
+      throw parameter_error("the key " + value->keys.state(0) +
+                            " is on one server; give --store its URL alone");
+    return std::make_shared<redis::served_filter>(std::move(servers), value->keys.state(0), *value, mode);
+  }
   const attachment a = attachment_in(f);
   require_commands(servers->url(), a);
   require_topology(servers->url(), a);

@@ -30,7 +30,13 @@ enum class missing_key : std::uint8_t {
 std::vector<bitmap> attach(const redis::fleet_servers& servers, std::string_view name, attachment a,
                            missing_key missing);
 
-/// The attachment of a filter, even if it cannot be opened; nothing for one of everseen's own.
+/// The same for a filter under a key of the module, as BF.RESERVE makes it: its users go on sending BF.* to
+/// that key.
+/// @throws parameter_error  also if there is no key, the server lacks the module, the key is a part of a
+///   filter of everseen, or a cluster keeps tokens of the key in another slot    @throws  else as attach
+void attach_value(const redis::fleet_servers& servers, std::string_view name, const std::string& key);
+
+/// The attachment of a filter of bitmaps, even if it cannot be opened; nothing for others.
 /// @throws  as redis_store::open, about its header
 [[nodiscard]] std::optional<attachment> attachment_of(const redis::fleet_servers& servers,
                                                       std::string_view name);

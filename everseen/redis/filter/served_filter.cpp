@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"
@@ -21,6 +23,27 @@ served_filter::served_filter(std::shared_ptr<connection_pool> pool, std::string 
 std::optional<image::filter_id> served_filter::successor() const {
   const std::scoped_lock alone(lock_);
   return successor_;
+}
+
+void served_filter::require_life(server_connections& connections) const {
+  if (!identity().keys.is_value()) return life_.require(connections);
+  const auto current_time = std::chrono::steady_clock::now().time_since_epoch();
+  if (current_time.count() < compare_again_at_) return;
+  (void)read_value(connections, identity(), 0);
+  compare_again_at_ = (current_time + std::chrono::steady_clock::duration(std::chrono::seconds(1))).count();
+}
+
+batch_path served_filter::path() const {
+  const filter_keys& keys = identity().keys;
+  return path_by(keys.is_value() ? "redis, module, the key " + keys.state(0) : "redis, module");
+}
+
+std::unique_ptr<ledger> served_filter::open_ledger(std::string_view job,
+                                                   std::optional<std::string_view> description) {
+  if (identity().keys.is_value())
+    throw parameter_error(quoted_name(name()) +
+                          " is attached: a job needs a filter that everseen create has made");
+  return sealable_filter::open_ledger(job, description);
 }
 
 /// A sealed value stays so.
@@ -47,7 +70,7 @@ batch_result served_filter::run(std::span<const partition_batch> batches,
   std::optional<batch_failure> failure;
   try {
     const connection_pool::lease connections = session_now();
-    life_.require(*connections);
+    require_life(*connections);
     const packed_commands commands(identity(), connections->name(), pool()->keeps_answers());
     std::vector<partition_task> tasks;
     tasks.reserve(batches.size());
@@ -96,7 +119,7 @@ void served_filter::move_window_to(window::slice_index newest) {
 }
 
 stored_value served_filter::read(server_connections& connections, std::uint32_t partition) const {
-  life_.require(connections);
+  require_life(connections);
   stored_value current = read_value(connections, identity(), partition);
   note_successor(current.successor);
   return current;

@@ -26,6 +26,15 @@ class filter_keys {
   filter_keys(std::string prefix, const image::filter_id& id)
       : prefix_(std::move(prefix)), id_(to_text(id)) {}
 
+  /// The keys of a filter that is one value of the module, under a key that its users chose: it has neither a
+  /// header nor other partitions.
+  [[nodiscard]] static filter_keys of_value(std::string key) {
+    filter_keys keys;
+    keys.value_ = std::move(key);
+    return keys;
+  }
+  [[nodiscard]] bool is_value() const noexcept { return !value_.empty(); }
+
   /// 32 hexadecimal digits.
   [[nodiscard]] static std::string to_text(const image::filter_id& id) { return filter_names::to_text(id); }
   [[nodiscard]] static std::optional<image::filter_id> parse_id(std::string_view digits) {
@@ -43,10 +52,12 @@ class filter_keys {
 
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  [[nodiscard]] std::string header() const { return filter_names::header(prefix_, id_); }
+  [[nodiscard]] std::string header() const {
+    return is_value() ? value_ : filter_names::header(prefix_, id_);
+  }
   /// The state of a partition besides bits and journal.
   [[nodiscard]] std::string state(std::uint32_t partition) const {
-    return filter_names::state(prefix_, id_, partition);
+    return is_value() ? value_ : filter_names::state(prefix_, id_, partition);
   }
   [[nodiscard]] std::string segment(const segment_id& s) const {
     return partition_keys::segment(state(s.partition), s);
@@ -65,8 +76,11 @@ class filter_keys {
   }
 
  private:
+  filter_keys() = default;
+
   std::string prefix_;
   std::string id_;
+  std::string value_;  // empty unless it is one value
 };
 
 /// The properties of a filter that are independent of its name and known to all its users. They never change.

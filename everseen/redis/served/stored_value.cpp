@@ -53,24 +53,55 @@ request question_about_value(const filter_identity& f, std::uint32_t partition) 
   return {{key, partition}, encode({"EVERSEEN.STATE", key}), 1, true};
 }
 
-stored_value value_in(const filter_identity& f, std::uint32_t partition, const answer& a) {
+namespace {
+
+/// @throws  as value_in
+announced_filter announced_in(const filter_identity& f, std::uint32_t partition, const answer& a) {
   if (!a) throw backend_error(a.error().message);
   const reply& r = a->back();
   if (r.is_error()) raise_refusal(f, partition, r);
+  try {
+    return image::decode_chunk_header(std::as_bytes(std::span(r[0].text())));
+  } catch (const error& e) {
+    throw damaged_key(f.keys.state(partition), std::string("is damaged (") + e.what() + ")");
+  }
+}
+
+}  // namespace
+
+stored_value value_in(const filter_identity& f, std::uint32_t partition, const answer& a) {
+  const announced_filter known = announced_in(f, partition, a);
   const std::string key = f.keys.state(partition);
-  const reply header = r[0], successor = r[1];
-  announced_filter known;
   stored_value value;
   try {
-    known = image::decode_chunk_header(std::as_bytes(std::span(header.text())));
     value = {state_of(known), known.content};
   } catch (const error& e) {
     throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
   }
-  if (known.spec != f.spec || known.partition != partition)
+  if (known.spec != f.spec || known.partition != partition) {
+    if (f.keys.is_value())
+      throw storage_error("another filter is at the key " + key +
+                              " than was attached; drop the name that leads to it, and attach it again",
+                          0, {});
     throw damaged_key(key, "belongs to another filter");
+  }
+  const reply successor = a->back()[1];
   if (!successor.text().empty()) value.successor = id_in(successor.text(), key);
   return value;
+}
+
+spec spec_of_value(server_connections& connections, const filter_keys& value) {
+  const filter_identity unknown{value, {}, {}};
+  const request asked = question_about_value(unknown, 0);
+  const answer told = connections.exchange(std::span(&asked, 1)).front();
+  if (told && told->back().is_error("GONE"))
+    throw parameter_error("there is no key " + value.state(0) + "; check its name, or make it by BF.RESERVE");
+  announced_filter known = announced_in(unknown, 0, told);
+  if (known.spec.partitions != 1 || known.partition != 0)
+    throw parameter_error("the key " + value.state(0) + " is one of the " +
+                          std::to_string(known.spec.partitions) +
+                          " parts of a filter of everseen; open that by its own name");
+  return std::move(known.spec);
 }
 
 stored_value read_value(server_connections& connections, const filter_identity& f, std::uint32_t partition) {

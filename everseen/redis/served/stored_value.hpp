@@ -45,6 +45,11 @@ struct stored_value {
 [[nodiscard]] stored_value read_value(server_connections& connections, const filter_identity& f,
                                       std::uint32_t partition);
 
+/// The spec of a filter that is one value, made by the library or by BF.RESERVE.
+/// @throws parameter_error  there is no key, or the value is a part of a filter of several
+/// @throws format_error     the key has another type, or is damaged    @throws backend_error
+[[nodiscard]] spec spec_of_value(server_connections& connections, const filter_keys& value);
+
 /// Reads the bits of a segment.
 /// @return false  the value no longer has it: the window has left it, or all keys were removed
 /// @throws  as value_in
