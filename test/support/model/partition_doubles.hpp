@@ -33,9 +33,9 @@ class checked_segments : public segments {
 
   void create(const segment_id& id, const geometry& shape, std::uint64_t capacity) override {
     may_fail();
-    const auto [place, is_new] = segments_.try_emplace(id);
+    const bool is_new =
+        segments_.insert_or_assign(id, segment{std::vector<line>(shape.lines()), capacity}).second;
     EXPECT_TRUE(is_new) << "created twice: slice " << id.slice << " layer " << id.layer;
-    place->second = {std::vector<line>(shape.lines()), capacity};
   }
 
   void drop_before(std::uint32_t partition, window::slice_index oldest) override {
