@@ -86,6 +86,9 @@ class ClientsOfTheModule(unittest.TestCase):
         jars = self.need("originals/jedis-6.0.0.jar").parent
         self.understands(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jars}/*", CLIENTS / "Jedis.java"], ["2", "3"])
 
+    def test_phpredis(self):
+        self.understands(["php", CLIENTS / "phpredis.php"])
+
     def test_node_redis_and_ioredis(self):
         """The versions of examples/node."""
         with tempfile.TemporaryDirectory() as directory:
