@@ -9,8 +9,9 @@ import java.util.function.Predicate;
  * A filter with the names of Guava's {@code BloomFilter}, for programs that change from one to the other.
  *
  * <pre>{@code
- * BloomFilter<UUID> seen = BloomFilter.of(Filter.memory(new Options().capacity(1_000_000)), id ->
- * id.toString().getBytes(UTF_8)); if (seen.put(id)) firstVisit(id);
+ * BloomFilter<UUID> seen =
+ *     BloomFilter.of(Filter.memory(new Options().capacity(1_000_000)), id -> id.toString().getBytes(UTF_8));
+ * if (seen.put(id)) firstVisit(id);
  * }</pre>
  *
  * <p>Threads, cost and exceptions: those of {@link Filter}. A filter that Guava itself has written is opened by its
