@@ -245,7 +245,7 @@ verb top_verb() {
         add_duration(known, "--interval", o->interval, {"TIME", "from one table to the next", "2s"},
                      std::chrono::milliseconds(100));
         add_count(known, "--count", o->count, {1, std::numeric_limits<std::uint64_t>::max()},
-                  {"N", "end after N tables", "none"});
+                  {"COUNT", "end after so many tables", "none"});
         add_json(known, o->json);
         add_store_options(known, o->store);
         return [o](printer& out) { return run_top(*o, out); };
