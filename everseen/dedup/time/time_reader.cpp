@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,55 @@ std::vector<directive> directives_of(std::string_view format) {
   return all;
 }
 
+/// 0: it is no unit.
+std::uint64_t ns_of_unit(std::string_view text) noexcept {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 4> units = {
+      {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
+  for (const auto& [name, ns] : units)
+    if (text == name) return ns;
+  return 0;
+}
+
+/// The millisecond in which a moment lies that is written as a decimal number.
+std::optional<event_time> number_of_units(std::string_view text, std::uint64_t ns_per_unit) noexcept {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point),
+                         fraction = text.substr(std::min(point + 1, text.size()));
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (whole.empty() || (point < text.size() && fraction.empty()) || !std::ranges::all_of(whole, is_digit) ||
+      !std::ranges::all_of(fraction, is_digit))
+    return std::nullopt;
+  constexpr std::uint64_t ns_per_ms = 1'000'000, last_ms = 253'402'300'799'999;  // of the year 9999
+  constexpr std::size_t most_places = 9;
+  std::uint64_t units = 0, billionths = 0;
+  for (const char c : whole) {
+    if (units > (std::numeric_limits<std::uint64_t>::max() - 9) / 10) return std::nullopt;
+    units = 10 * units + static_cast<std::uint64_t>(c - '0');
+  }
+  for (std::size_t i = 0; i < most_places; ++i)
+    billionths = 10 * billionths + (i < fraction.size() ? static_cast<std::uint64_t>(fraction[i] - '0') : 0);
+  std::uint64_t ms = 0, rest_ns = billionths * ns_per_unit / 1'000'000'000;
+  if (const std::uint64_t ms_per_unit = ns_per_unit / ns_per_ms; ms_per_unit > 0) {
+    if (units > last_ms / ms_per_unit) return std::nullopt;
+    ms = units * ms_per_unit + rest_ns / ns_per_ms;
+    rest_ns %= ns_per_ms;
+  } else {
+    const std::uint64_t units_per_ms = ns_per_ms / ns_per_unit;
+    ms = units / units_per_ms;
+    rest_ns += units % units_per_ms * ns_per_unit;
+  }
+  if (ms > last_ms) return std::nullopt;
+  const auto since_1970 = static_cast<std::int64_t>(ms);
+  return event_time(milliseconds(is_negative ? -since_1970 - (rest_ns > 0 ? 1 : 0) : since_1970));
+}
+
 }  // namespace
+
+bool time_reader::is_unit(std::string_view text) noexcept {
+  return ns_of_unit(text) > 0;
+}
 
 time_zone time_zone::of(std::string_view text) {
   if (const auto east = parse_offset(text)) return {text, east};
@@ -86,14 +135,15 @@ event_time time_zone::to_utc(event_time local) noexcept {
 time_reader::time_reader(std::string format, std::optional<time_zone> zone)
     : format_(std::move(format)), zone_(std::move(zone)) {
   if (format_.empty()) return;
+  ns_per_unit_ = ns_of_unit(format_);
+  if (ns_per_unit_ > 0) return;
   const std::vector<directive> all = directives_of(format_);
   const auto first = [&](std::string_view letters) {
     return std::ranges::find_if(all,
                                 [&](const directive& d) { return letters.find(d.letter) != letters.npos; });
   };
   const auto has = [&](std::string_view letters) { return first(letters) != all.end(); };
-  if (has("s"))
-    throw parameter_error("a time format cannot have %s: seconds since 1970 are read without a format");
+  if (has("s")) throw parameter_error("a time format cannot have %s: --time-unit s reads seconds since 1970");
   if (!has("YyCDFcx"))
     throw parameter_error("the time format '" + format_ + "' has no year, as in '%Y-%m-%d %H:%M:%S'");
   format_has_zone_ = has("z");
@@ -105,6 +155,7 @@ time_reader::time_reader(std::string format, std::optional<time_zone> zone)
 }
 
 std::optional<event_time> time_reader::read(std::string_view text) noexcept {
+  if (ns_per_unit_ > 0) return number_of_units(text, ns_per_unit_);
   if (!format_.empty()) return read_by_format(text);
   if (!zone_) return parse_event_time(text);
   const auto written = parse_written_time(text);
@@ -143,6 +194,7 @@ std::optional<event_time> time_reader::read_by_format(std::string_view text) noe
 }
 
 std::string time_reader::advice(std::string_view text) const {
+  if (ns_per_unit_ > 0) return "the time is no number of " + format_ + " since 1970";
   if (!format_.empty()) return "the time is not of the form '" + format_ + "'";
   if (!zone_ && parse_written_time(text))
     return "the time has no zone; say where it belongs, as in --time-zone UTC, +01:00 or Europe/Berlin";

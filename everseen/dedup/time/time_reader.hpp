@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,10 +46,15 @@ class time_zone {
 class time_reader {
  public:
   time_reader() = default;
-  /// @param format  of strptime(3), and %f for a fraction of a second; empty: the forms of parse_event_time()
+  /// @param format  of strptime(3), and %f for a fraction of a second; or a unit (is_unit): numbers of it
+  /// since
+  ///   1970, with a fraction or not; empty: the forms of parse_event_time()
   /// @param zone    of times and dates that name none
   /// @throws parameter_error  the format has no year, or is of times without a zone, and `zone` is none
   explicit time_reader(std::string format, std::optional<time_zone> zone);
+
+  /// s, ms, us or ns.
+  [[nodiscard]] static bool is_unit(std::string_view text) noexcept;
 
   [[nodiscard]] std::optional<event_time> read(std::string_view text) noexcept;
 
@@ -68,6 +74,7 @@ class time_reader {
   };
   std::optional<fraction_place> fraction_{};  // where %f is
   bool format_has_zone_ = false;
+  std::uint64_t ns_per_unit_ = 0;  // 0: the format is no unit
   std::optional<time_zone> zone_{};
 };
 

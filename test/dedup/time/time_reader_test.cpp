@@ -118,5 +118,25 @@ TEST(TimeReader, RefusesFormatsThatSayTooLittle) {
   EXPECT_THROW(time_reader("%", time_zone::of("UTC")), parameter_error);
 }
 
+TEST(TimeReader, ReadsNumbersOfOneUnit) {
+  constexpr std::int64_t moment = 1'764'059'400'123;
+  time_reader s("s", {}), ms_reader("ms", {}), us("us", {}), ns("ns", {});
+  EXPECT_EQ(ms(s, "1764059400.123"), moment);
+  EXPECT_EQ(ms(s, "1764059400.1239999"), moment) << "the millisecond in which it lies";
+  EXPECT_EQ(ms(ms_reader, "1764059400123"), moment);
+  EXPECT_EQ(ms(us, "1764059400123456"), moment);
+  EXPECT_EQ(ms(ns, "1764059400123456789"), moment);
+  EXPECT_EQ(ms(us, "1500"), 1) << "though its digits look like seconds";
+  EXPECT_EQ(ms(ms_reader, "20261125"), 20'261'125) << "though it looks like a date";
+  EXPECT_EQ(ms(s, "-1"), -1000);
+  EXPECT_EQ(ms(us, "-1"), -1) << "before 1970, too, the millisecond in which it lies";
+  EXPECT_EQ(ms(ms_reader, "-1"), -1);
+  EXPECT_EQ(ms(ms_reader, "253402300799999"), 253'402'300'799'999) << "the last of the year 9999";
+  for (const std::string_view text : {"", "-", ".5", "1.", "1e3", "0x1", " 1", "1 ", "+1",
+                                      "2026-11-25T08:30:00Z", "253402300800000", "99999999999999999999999"})
+    EXPECT_EQ(ms(ms_reader, text), std::nullopt) << text;
+  EXPECT_NE(us.advice("x").find("number of us since 1970"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace everseen
