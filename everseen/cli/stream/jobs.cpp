@@ -32,21 +32,36 @@ namespace everseen::cli {
 namespace {
 
 std::string to_text(const field_rule& field) {
-  return field.form == field_rule::kind::json
-             ? field.pointer
-             : fmt::format("{}{}{}", field.number, field.quoted ? "\"" : "", field.delimiter);
+  if (field.form == field_rule::kind::json) return field.pointer;
+  const std::string_view mark = field.delimiter.size() > 1 ? "'" : "";
+  return fmt::format("{}{}{}{}{}", field.number, field.quoted ? "\"" : "", mark, field.delimiter.text(),
+                     mark);
 }
 
 using json_text = nlohmann::ordered_json;
 
-/// A field from to_text(): a pointer; or a number, a quotation mark if it is one of CSV, and the delimiter.
+/// A field from to_text(): a pointer; or a number, a quotation mark if it is one of CSV, and the delimiter,
+/// between apostrophes if it has several bytes.
 std::string shown_field(const std::string& text) {
   if (text.starts_with('/') || text.empty()) return text;
   return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
-bool is_of_csv(const std::string& text) {
-  return text.size() >= 2 && text[text.size() - 2] == '"';
+/// What follows the number of a field.
+std::string_view behind_number(std::string_view field) {
+  return field.substr(std::min(field.find_first_not_of("0123456789"), field.size()));
+}
+
+bool is_of_csv(std::string_view field) {
+  const std::string_view rest = behind_number(field);
+  return rest.size() == 2 && rest.front() == '"';
+}
+
+std::string shown_delimiter_of(std::string_view field) {
+  std::string_view text = behind_number(field);
+  if (is_of_csv(field)) text.remove_prefix(1);
+  if (text == "\t") return "--delimiter tab";
+  return text.size() > 1 ? fmt::format("--delimiter {}", text) : fmt::format("--delimiter '{}'", text);
 }
 
 std::string shown_dimension(const json_text& d) {
@@ -80,9 +95,7 @@ shown_options options_in(const std::string& description) {
   // It is stored with each field, and was given once for all.
   const auto note_delimiter = [&](const std::string& field) {
     if (!field.empty() && !field.starts_with('/'))
-      all.delimiter = fmt::format(
-          "{}{}", is_of_csv(field) ? "--csv " : "",
-          field.back() == '\t' ? "--delimiter tab" : fmt::format("--delimiter '{}'", field.back()));
+      all.delimiter = (is_of_csv(field) ? "--csv " : "") + shown_delimiter_of(field);
   };
   for (const auto& field : text.at("key")) {
     key.push_back(option_for("key", field.get<std::string>()));

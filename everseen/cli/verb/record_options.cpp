@@ -25,12 +25,12 @@ namespace {
 
 constexpr count_bounds field_numbers = {1, 10'000};
 
-/// One single-byte character, or `tab`.
-char parse_delimiter(std::string_view option, std::string_view text) {
+/// Any text, or `tab`.
+field_delimiter parse_delimiter(std::string_view option, std::string_view text) {
   if (text == "\\t" || text == "tab") return '\t';
-  if (text.size() == 1) return text.front();
-  throw parameter_error(
-      fmt::format("{} '{}' is not one character of one byte; give one, as in ',', or tab", option, text));
+  if (text.empty())
+    throw parameter_error(fmt::format("{} is empty; give what is between fields, as in ','", option));
+  return field_delimiter(text);
 }
 
 /// What to write instead of a field in the notation of another program; empty: it is no such notation.
@@ -85,8 +85,8 @@ std::string shown_records(const record_options& given) {
   if (given.csv) text += " --csv";
   if (given.header) text += " --header";
   if (given.delimiter)
-    text +=
-        *given.delimiter == '\t' ? " --delimiter tab" : fmt::format(" --delimiter '{}'", *given.delimiter);
+    text += *given.delimiter == '\t' ? " --delimiter tab"
+                                     : fmt::format(" --delimiter '{}'", given.delimiter->text());
   for (const typed_field& field : given.key) text += fmt::format(" --key {}", field.text);
   if (given.form.ignore_case) text += " --ignore-case";
   if (given.form.trim) text += " --trim";
@@ -109,7 +109,7 @@ void declare_key(option_set& known, record_options& into) {
   add_key(known, "--key-field", into.key, {"NUMBER", "the same, for fields only"});
   add_key(known, "--key-json", into.key, {"POINTER", "the same, for JSON pointers only"});
   add_option(known, "-t,--delimiter",
-             {"C", "the character between fields, or tab", "tab; a comma with --csv"},
+             {"TEXT", "what is between fields, as in , or ' | ', or tab", "tab; a comma with --csv"},
              [&into](std::string_view option, std::string_view text) {
                into.delimiter = parse_delimiter(option, text);
              });
@@ -152,6 +152,11 @@ void declare_time(option_set& known, record_options& into) {
       known, "--time-format", into.time_format,
       {"FORMAT", "how the time is written, as for strptime(3), with %f for a fraction: '%d.%m.%Y %H:%M:%S'",
        std::string(time_forms)});
+  add_choice(known, "--time-unit", into.time_format,
+             {"s|ms|us|ns", "the time is a number of these since 1970", "by its digits"},
+             [](std::string_view text) {
+               return time_reader::is_unit(text) ? std::optional<std::string>(text) : std::nullopt;
+             });
   add_option(known, "--time-zone",
              {"ZONE", "where a time or date without a zone belongs: UTC, +01:00 or Europe/Berlin",
               "a date is of UTC, a time without a zone cannot be read"},
@@ -164,6 +169,8 @@ void must_have_effect(const record_options& given, bool also_fields) {
       also_fields || std::ranges::any_of(given.key, is_field) || (given.time && is_field(*given.time));
   if (given.delimiter && !fields)
     throw parameter_error("--delimiter stands between fields; give the number or the name of one with --key");
+  if (given.csv && given.delimiter && given.delimiter->size() > 1)
+    throw parameter_error("--delimiter of CSV is one byte");
   if (given.csv && given.delimiter &&
       (*given.delimiter == '"' || *given.delimiter == '\r' || *given.delimiter == '\n'))
     throw parameter_error("--delimiter of CSV can be neither a quotation mark nor part of a line break");
@@ -268,8 +275,8 @@ bool has_json_key(const record_options& given) {
   return !given.key.empty() && given.key.front().text.starts_with('/');
 }
 
-std::string shown_delimiter(char delimiter) {
-  return delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter);
+std::string shown_delimiter(const field_delimiter& delimiter) {
+  return delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter.text());
 }
 
 void warn(const std::string& text) {
@@ -305,11 +312,12 @@ void input_warnings::look_at_delimiters(std::string_view text, const std::string
     return;
   constexpr std::size_t lines_looked_at = 100;
   std::string others = "\t,;| ";  // of which each line so far has each
-  std::erase(others, given_.delimiter_or_default());
+  const field_delimiter mine = given_.delimiter_or_default();
+  std::erase_if(others, [&](char other) { return mine == other; });
   for (std::size_t lines = 0; lines < lines_looked_at && !text.empty() && !others.empty(); ++lines) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.find(given_.delimiter_or_default()) != std::string_view::npos) return;
+    if (mine.find_in(line) != std::string_view::npos) return;
     if (given_.csv && line.find('"') != std::string_view::npos) return;  // what it has may be quoted
     std::erase_if(others, [&](char other) { return line.find(other) == std::string_view::npos; });
   }
@@ -317,7 +325,7 @@ void input_warnings::look_at_delimiters(std::string_view text, const std::string
   warn(
       fmt::format("no line at the beginning of {} has {}, so the first field is the whole line; each has {}: "
                   "give --delimiter {}",
-                  name, shown_delimiter(given_.delimiter_or_default()), shown_delimiter(others.front()),
+                  name, shown_delimiter(mine), shown_delimiter(others.front()),
                   others.front() == '\t' ? "tab" : shown_delimiter(others.front())));
 }
 

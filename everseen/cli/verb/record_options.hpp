@@ -29,7 +29,7 @@ struct record_options {
   std::optional<typed_field> time{};
   std::optional<std::string> time_format{};
   std::optional<everseen::time_zone> time_zone{};
-  std::optional<char> delimiter{};
+  std::optional<field_delimiter> delimiter{};
   bool csv = false;
   bool header = false;
   bool zero = false;
@@ -40,7 +40,7 @@ struct record_options {
   [[nodiscard]] record_format format() const noexcept {
     return {zero ? '\0' : '\n', csv, header, !no_decompress, delimiter_or_default()};
   }
-  [[nodiscard]] char delimiter_or_default() const noexcept { return delimiter.value_or(csv ? ',' : '\t'); }
+  [[nodiscard]] field_delimiter delimiter_or_default() const { return delimiter.value_or(csv ? ',' : '\t'); }
 };
 
 /// How records are cut and read, as options, each behind a space: " --csv --key id".
@@ -60,7 +60,7 @@ void must_have_effect(const record_options& given, bool also_fields);
 
 /// What parse_field() has to know: the delimiter, whether fields are quoted, and their names.
 struct field_words {
-  char delimiter = '\t';
+  field_delimiter delimiter = '\t';
   /// In order, if a header line names them. None: the input is empty, and every name passes.
   std::optional<std::vector<std::string>> names{};
   bool quoted = false;

@@ -218,16 +218,19 @@ tl::expected<std::span<const std::string_view>, record_fault> field_reader::read
 void field_reader::read_delimited(std::string_view record) {
   const char* cursor = record.data();
   const char* const end = cursor + record.size();
-  const char delimiter = fields_.front().delimiter;
+  const std::string_view delimiter = fields_.front().delimiter.text();
   const auto next = [&] {
-    return static_cast<const char*>(std::memchr(cursor, delimiter, static_cast<std::size_t>(end - cursor)));
+    const auto left = static_cast<std::size_t>(end - cursor);
+    return static_cast<const char*>(delimiter.size() == 1
+                                        ? std::memchr(cursor, delimiter.front(), left)
+                                        : ::memmem(cursor, left, delimiter.data(), delimiter.size()));
   };
   unsigned number = 1;
   for (const std::size_t i : by_number_) {
     for (; number < fields_[i].number; ++number) {
       const char* const found = next();
       if (found == nullptr) return;
-      cursor = found + 1;
+      cursor = found + delimiter.size();
     }
     const char* const found = next();
     values_[i] = {cursor, static_cast<std::size_t>((found == nullptr ? end : found) - cursor)};
@@ -269,7 +272,7 @@ std::string_view unquote(std::string_view between, std::string& into) {
 
 /// @return false  a quotation mark is in an invalid place
 bool field_reader::read_quoted(std::string_view record) {
-  const char delimiter = fields_.front().delimiter;
+  const char delimiter = fields_.front().delimiter.text().front();
   auto wanted = by_number_.begin();
   for (unsigned number = 1;; ++number) {
     quoted_field field{record.substr(0, record.find(delimiter)),

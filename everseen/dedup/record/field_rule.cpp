@@ -65,11 +65,14 @@ std::string_view to_string(record_fault fault) noexcept {
   return "has no key";
 }
 
-std::vector<std::string> header_names(std::string_view line, record_format format, const std::string& input) {
+std::vector<std::string> header_names(std::string_view line, const record_format& format,
+                                      const std::string& input) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto count = static_cast<unsigned>(std::ranges::count(line, format.delimiter)) + 1;
+  unsigned count = 1;
+  for (std::string_view rest = line; format.delimiter.find_in(rest) != std::string_view::npos; ++count)
+    rest.remove_prefix(format.delimiter.find_in(rest) + format.delimiter.size());
   std::vector<field_rule> all;
   for (unsigned number = 1; number <= count; ++number)
     all.push_back({field_rule::kind::delimited, number, format.delimiter, {}, format.quoted});

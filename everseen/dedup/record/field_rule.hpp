@@ -17,9 +17,9 @@ struct field_rule {
   };
   kind form = kind::delimited;
   unsigned number = 0;
-  char delimiter = '\t';
+  field_delimiter delimiter = '\t';
   std::string pointer{};
-  bool quoted = false;  ///< a delimited field may be in quotes: record_format
+  bool quoted = false;  ///< a delimited field may be in quotes, and the delimiter is one byte: record_format
 };
 
 /// @throws parameter_error  the rule can never match: field 0, or an invalid pointer
@@ -62,7 +62,7 @@ enum class record_fault : std::uint8_t {
 /// The names of the fields in a header line: without quotation marks, a byte order mark at the beginning, and
 /// a carriage return at the end.
 /// @param input  for messages    @throws format_error  the line is not CSV, as the format says
-[[nodiscard]] std::vector<std::string> header_names(std::string_view line, record_format format,
+[[nodiscard]] std::vector<std::string> header_names(std::string_view line, const record_format& format,
                                                     const std::string& input);
 
 }  // namespace everseen

@@ -43,15 +43,23 @@ std::uint64_t prefix_parity(std::uint64_t bits) noexcept {
   return bits;
 }
 
+/// What ends records. Quotes cost a comparison more, so they do not count where the text has none.
+struct record_marks {
+  record_marks(std::string_view text, const record_format& format) noexcept
+      : separator(format.separator), quoted(format.quoted && text.find(quote) != std::string_view::npos) {}
+  char separator;
+  bool quoted;
+};
+
 /// The separators in consecutive strides of a text, without those between quotes. A quotation mark that is
 /// doubled within quotes ends them and begins them again, which has the same effect.
 class separators {
  public:
-  explicit separators(record_format format) noexcept : format_(format) {}
+  explicit separators(record_marks marks) noexcept : marks_(marks) {}
 
   std::uint64_t in_next(const char* cursor) noexcept {
-    const std::uint64_t found = equal_bytes(cursor, format_.separator);
-    if (!format_.quoted) return found;
+    const std::uint64_t found = equal_bytes(cursor, marks_.separator);
+    if (!marks_.quoted) return found;
     const std::uint64_t marks = equal_bytes(cursor, quote);
     if (marks == 0) return found & ~inside_;
     const std::uint64_t quoted = prefix_parity(marks) ^ inside_;
@@ -66,34 +74,28 @@ class separators {
   }
 
  private:
-  record_format format_;
+  record_marks marks_;
   std::uint64_t inside_ = 0;  // all bits if the next byte lies between quotes
 };
 
 /// Calls `take(offset, mask)` for each stride of the text, until it returns false.
 template <typename Take>
-void for_each_stride(std::string_view text, record_format format, Take take) {
-  separators all(format);
+void for_each_stride(std::string_view text, record_marks marks, Take take) {
+  separators all(marks);
   std::size_t position = 0;
   for (; position + stride <= text.size(); position += stride)
     if (!take(position, all.in_next(text.data() + position))) return;
   take(position, all.in_last(text.substr(position)));
 }
 
-/// The same format, without quotes where the text has none: they cost a comparison more.
-record_format plainest(std::string_view text, record_format format) noexcept {
-  format.quoted = format.quoted && text.find(quote) != std::string_view::npos;
-  return format;
-}
-
 }  // namespace
 
-void find_record_ends(std::string_view text, record_format format, std::vector<std::uint32_t>& ends) {
+void find_record_ends(std::string_view text, const record_format& format, std::vector<std::uint32_t>& ends) {
   EVERSEEN_ASSERT(text.size() <= std::size_t{1} << 32);
   std::array<std::uint32_t, 16 * stride> found;  // a vector would be filled with zeros first
   std::size_t used = 0;
   const auto append = [&] { ends.insert(ends.end(), found.begin(), found.begin() + std::exchange(used, 0)); };
-  for_each_stride(text, plainest(text, format), [&](std::size_t position, std::uint64_t mask) {
+  for_each_stride(text, record_marks(text, format), [&](std::size_t position, std::uint64_t mask) {
     if (used + stride > found.size()) append();
     for (; mask != 0; mask &= mask - 1)
       found[used++] =
@@ -103,30 +105,30 @@ void find_record_ends(std::string_view text, record_format format, std::vector<s
   append();
 }
 
-std::size_t end_of_last_record(std::string_view text, record_format format) noexcept {
-  format = plainest(text, format);
-  if (!format.quoted) {
-    const void* const last = memrchr(text.data(), format.separator, text.size());
+std::size_t end_of_last_record(std::string_view text, const record_format& format) noexcept {
+  const record_marks marks(text, format);
+  if (!marks.quoted) {
+    const void* const last = memrchr(text.data(), marks.separator, text.size());
     return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
   }
   std::size_t end = 0;
-  for_each_stride(text, format, [&](std::size_t position, std::uint64_t mask) {
+  for_each_stride(text, marks, [&](std::size_t position, std::uint64_t mask) {
     if (mask != 0) end = position + static_cast<std::size_t>(std::bit_width(mask));
     return true;
   });
   return end;
 }
 
-std::size_t end_of_first_record(std::string_view text, record_format format) noexcept {
+std::size_t end_of_first_record(std::string_view text, const record_format& format) noexcept {
   std::size_t found = std::string_view::npos;
-  for_each_stride(text, format, [&](std::size_t position, std::uint64_t mask) {
+  for_each_stride(text, record_marks(text, format), [&](std::size_t position, std::uint64_t mask) {
     if (mask != 0) found = position + static_cast<std::size_t>(std::countr_zero(mask));
     return mask == 0;
   });
   return found;
 }
 
-bool ends_in_quotes(std::string_view text, record_format format) noexcept {
+bool ends_in_quotes(std::string_view text, const record_format& format) noexcept {
   return format.quoted && std::count(text.begin(), text.end(), quote) % 2 != 0;
 }
 

@@ -14,15 +14,15 @@ namespace everseen {
 
 /// Appends the offset of every separator in `text` to `ends`: record i lies between separators i - 1 and i.
 /// @pre text.size() <= 2^32    Cost: about 1 ns a record of 10 bytes.
-void find_record_ends(std::string_view text, record_format format, std::vector<std::uint32_t>& ends);
+void find_record_ends(std::string_view text, const record_format& format, std::vector<std::uint32_t>& ends);
 
 /// The offset after the last separator; 0 if the text has none.
-[[nodiscard]] std::size_t end_of_last_record(std::string_view text, record_format format) noexcept;
+[[nodiscard]] std::size_t end_of_last_record(std::string_view text, const record_format& format) noexcept;
 
 /// The offset of the first separator; npos if the text has none.
-[[nodiscard]] std::size_t end_of_first_record(std::string_view text, record_format format) noexcept;
+[[nodiscard]] std::size_t end_of_first_record(std::string_view text, const record_format& format) noexcept;
 
 /// Whether the text ends between quotes, so that a separator after it would be part of its last record.
-[[nodiscard]] bool ends_in_quotes(std::string_view text, record_format format) noexcept;
+[[nodiscard]] bool ends_in_quotes(std::string_view text, const record_format& format) noexcept;
 
 }  // namespace everseen

@@ -1,6 +1,29 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 namespace everseen {
+
+/// What is between the fields of a record: one byte, or several.
+class field_delimiter {
+ public:
+  field_delimiter(char byte) : text_(1, byte) {}  // NOLINT(google-explicit-constructor): most are one
+  /// @pre not empty
+  explicit field_delimiter(std::string_view text) : text_(text) {}
+
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+  [[nodiscard]] std::size_t size() const noexcept { return text_.size(); }
+  /// The first place of it; npos: there is none.
+  [[nodiscard]] std::size_t find_in(std::string_view record) const noexcept {
+    return text_.size() == 1 ? record.find(text_.front()) : record.find(text_);
+  }
+  friend bool operator==(const field_delimiter&, const field_delimiter&) = default;
+
+ private:
+  std::string text_;
+};
 
 /// How input is cut into records.
 struct record_format {
@@ -12,7 +35,7 @@ struct record_format {
   bool header = false;
   /// Input that begins as gzip, zstd, bzip2, xz or lz4 files do is decompressed first.
   bool decompress = true;
-  char delimiter = '\t';  ///< between the names of fields in a header
+  field_delimiter delimiter = '\t';  ///< between the names of fields in a header
 };
 
 }  // namespace everseen

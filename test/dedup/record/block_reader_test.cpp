@@ -326,8 +326,8 @@ TEST(BlockReader, CallsBackWhileAPipeIsIdle) {
   EXPECT_EQ(calls, 2);
 }
 
-constexpr record_format quoted_records{'\n', true};
-constexpr record_format with_header{'\n', false, true};
+const record_format quoted_records{'\n', true};
+const record_format with_header{'\n', false, true};
 
 // Promise: a line break between the quotes of CSV belongs to its record (dedup, Keys and records).
 TEST(BlockReader, CutsNoRecordOfCsvBetweenItsQuotes) {

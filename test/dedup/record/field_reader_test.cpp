@@ -58,6 +58,20 @@ TEST(FieldReader, ReadsAField) {
   EXPECT_EQ(value(field_rule_of(2, ' '), "a  b"), "") << "delimiters are not merged";
 }
 
+TEST(FieldReader, ReadsAFieldBetweenDelimitersOfSeveralBytes) {
+  const auto field = [](unsigned number) {
+    return field_rule{kind::delimited, number, field_delimiter("||"), {}};
+  };
+  EXPECT_EQ(value(field(1), "a||b||c"), "a");
+  EXPECT_EQ(value(field(2), "a||b||c"), "b");
+  EXPECT_EQ(value(field(3), "a||b||c"), "c");
+  EXPECT_EQ(value(field(4), "a||b||c"), std::nullopt);
+  EXPECT_EQ(value(field(2), "a|b"), std::nullopt) << "half of one is none";
+  EXPECT_EQ(value(field(2), "a|||b"), "|b") << "the first place counts";
+  EXPECT_EQ(value(field(2), "a||"), "");
+  EXPECT_EQ(value(field(2), ""), std::nullopt);
+}
+
 TEST(FieldReader, RefusesFieldZero) {
   EXPECT_THROW(field_reader({field_rule_of(0)}), parameter_error);
 }
