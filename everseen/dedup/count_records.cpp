@@ -37,6 +37,14 @@ class digest_places {
     return std::nullopt;
   }
 
+  /// From now on a digest that is there is at another place.
+  template <typename DigestAt>
+  void move(const digest& d, std::uint64_t place, DigestAt digest_at) {
+    slot_of(d, digest_at) = (d.high & ~place_mask) | (place + 1);
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_.size() * sizeof slots_[0]; }
+
  private:
   static constexpr std::uint64_t empty = 0;
   static constexpr std::uint64_t place_mask = (std::uint64_t{1} << 40) - 1;
@@ -66,8 +74,9 @@ class digest_places {
 
 class counter {
  public:
-  explicit counter(const dedup_options& options)
+  counter(const dedup_options& options, const counted_records& counted)
       : options_(options),
+        counted_(counted),
         rule_({.key = options.key, .null_is_key = true, .header = options.header, .form = options.form}),
         hash_(hash_kind::xxh3, random_hash_seed()) {}
 
@@ -81,25 +90,27 @@ class counter {
       begin = end + 1;
     }
     result.bytes += from.text().size();
+    if (dead_bytes_ > least_to_compact && 2 * dead_bytes_ > record_bytes_) compact();
+    if (bytes() > counted_.max_bytes)
+      throw storage_error("the different lines need more memory than " +
+                              std::to_string(counted_.max_bytes >> 20) +
+                              " MiB, and only such as fit are counted exactly; --max-memory allows more",
+                          0, {});
   }
 
   void write(output& out) const {
     std::string text;
-    std::size_t chunk = 0;
-    std::size_t position = 0;
-    for (const entry& each : entries_) {
-      if (position == chunks_[chunk].size()) {
-        ++chunk;
-        position = 0;
+    for_each_kept([&](const entry& each, std::string_view record) {
+      using keys = counted_records::keys;
+      if (counted_.wanted != keys::all && (counted_.wanted == keys::repeated) != (each.count > 1)) return;
+      if (counted_.with_counts) {
+        const std::string count = std::to_string(each.count);
+        constexpr std::size_t width = 7;  // that of uniq -c
+        text.append(width - std::min(width, count.size()), ' ').append(count).append(" ");
       }
-      const std::string_view record = std::string_view(chunks_[chunk]).substr(position, each.bytes);
-      position += each.bytes;
-      if (options_.wanted == verdict::seen && each.count < 2) continue;
-      const std::string count = std::to_string(each.count);
-      constexpr std::size_t width = 7;  // that of uniq -c
-      text.append(width - std::min(width, count.size()), ' ').append(count).append(" ").append(record);
+      text.append(record);
       if (text.size() >= chunk_bytes) out.write(std::exchange(text, {}));
-    }
+    });
     if (!text.empty()) out.write(text);
   }
 
@@ -108,10 +119,50 @@ class counter {
 
  private:
   struct entry {
-    digest key;  // unset for a record without one
-    std::uint64_t count;
+    digest key;           // unset for a record without one
+    std::uint64_t count;  // 0: a later record of the key is kept instead
     std::uint32_t bytes;  // of its record with the separator, in the chunks
   };
+
+  [[nodiscard]] auto digest_at() const {
+    return [this](std::uint64_t i) { return entries_[i].key; };
+  }
+
+  static constexpr std::uint64_t least_to_compact = 64 << 20;
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return places_.bytes() + entries_.size() * sizeof(entry) + chunk_capacity_;
+  }
+
+  template <typename Visit>
+  void for_each_kept(Visit visit) const {
+    std::size_t chunk = 0;
+    std::size_t position = 0;
+    for (const entry& each : entries_) {
+      if (position == chunks_[chunk].size()) {
+        ++chunk;
+        position = 0;
+      }
+      if (each.count > 0) visit(each, std::string_view(chunks_[chunk]).substr(position, each.bytes));
+      position += each.bytes;
+    }
+  }
+
+  /// Frees the memory of records that are not kept any more.
+  void compact() {
+    counter kept(options_, counted_);
+    for_each_kept([&](const entry& each, std::string_view record) {
+      if (each.key != digest{}) kept.places_.find_or_add(each.key, kept.entries_.size(), kept.digest_at());
+      kept.keep(record.substr(0, record.size() - 1), each.key);
+      kept.entries_.back().count = each.count;
+    });
+    places_ = std::move(kept.places_);
+    entries_ = std::move(kept.entries_);
+    chunks_ = std::move(kept.chunks_);
+    chunk_capacity_ = kept.chunk_capacity_;
+    record_bytes_ = kept.record_bytes_;
+    dead_bytes_ = 0;
+  }
 
   void take_record(std::string_view record, const std::string& input, dedup_result& result) {
     const auto event = rule_.read(record);
@@ -121,12 +172,13 @@ class counter {
     if (!event) return;
     const std::string_view key = rule_.whole_record_is_key() ? record : event->key;
     const digest d = hash_(key);
-    const auto known =
-        places_.find_or_add(d, entries_.size(), [this](std::uint64_t i) { return entries_[i].key; });
-    if (known)
+    const auto known = places_.find_or_add(d, entries_.size(), digest_at());
+    if (!known)
+      keep(record, d);
+    else if (counted_.kept == counted_records::occurrence::first)
       ++entries_[*known].count;
     else
-      keep(record, d);
+      keep_instead(*known, record, d);
     ++(known ? result.verdicts.seen : result.verdicts.fresh);
   }
 
@@ -143,28 +195,47 @@ class counter {
     if (options_.without_key == dedup_options::fate::pass) keep(record, {});
   }
 
+  std::size_t add_chunk(std::size_t bytes) {
+    chunks_.emplace_back().reserve(bytes);
+    return chunks_.back().capacity();
+  }
+
+  void keep_instead(std::uint64_t place, std::string_view record, const digest& key) {
+    places_.move(key, entries_.size(), digest_at());
+    keep(record, key);
+    entry& before = entries_[place];
+    entries_.back().count = std::exchange(before.count, 0) + 1;
+    dead_bytes_ += before.bytes + sizeof(entry);
+  }
+
   /// A record is not divided between two chunks.
   void keep(std::string_view record, const digest& key) {
     if (chunks_.empty() || chunks_.back().capacity() < chunks_.back().size() + record.size() + 1)
-      chunks_.emplace_back().reserve(std::max(chunk_bytes, record.size() + 1));
+      chunk_capacity_ += add_chunk(std::max(chunk_bytes, record.size() + 1));
     (chunks_.back() += record) += options_.format.separator;
     entries_.push_back({key, 1, static_cast<std::uint32_t>(record.size() + 1)});
+    record_bytes_ += record.size() + 1 + sizeof(entry);
   }
 
   const dedup_options& options_;
+  const counted_records& counted_;
   event_rule rule_;
   const hasher hash_;
   std::vector<std::uint32_t> ends_;
   digest_places places_;
   std::deque<entry> entries_;  // in the order of the input; a vector would be copied as it grows
   std::vector<std::string> chunks_;
+  std::uint64_t chunk_capacity_ = 0;
+  std::uint64_t record_bytes_ = 0;  // of all entries
+  std::uint64_t dead_bytes_ = 0;    // of those that are not kept any more
   std::uint64_t of_input_ = 0;
 };
 
 }  // namespace
 
-void count_records(block_reader& input, output& out, const dedup_options& options, dedup_result& result) {
-  counter counts(options);
+void count_records(block_reader& input, output& out, const dedup_options& options,
+                   const counted_records& counted, dedup_result& result) {
+  counter counts(options, counted);
   block bytes;
   for (std::size_t last = 0; input.next(bytes); last = bytes.input()) {
     if (bytes.input() != last) counts.begin_input();

@@ -1,5 +1,6 @@
 #include "everseen/dedup/count_records.hpp"
 
+#include <cstddef>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -16,18 +17,20 @@ using testing::HasSubstr;
 
 class CountRecords : public testing::Test {
  protected:
-  /// In blocks of a few bytes.
+  /// In blocks of a few bytes, unless a test says otherwise.
   std::string counted(const std::string& text) {
     const test::memory_file in(text);
     const test::memory_file written;
-    block_reader input({in.path()}, options.format, 8);
+    block_reader input({in.path()}, options.format, block_bytes);
     output out(written.descriptor(), "output");
     result = {};
-    count_records(input, out, options, result);
+    count_records(input, out, options, wanted, result);
     return written.text();
   }
 
+  std::size_t block_bytes = 8;
   dedup_options options;
+  counted_records wanted;
   dedup_result result;
 };
 
@@ -45,8 +48,53 @@ TEST_F(CountRecords, AreOfTheKeyAndShowTheWholeRecord) {
 }
 
 TEST_F(CountRecords, OfRepeatsAloneOmitUniqueRecords) {
-  options.wanted = verdict::seen;
+  wanted.wanted = counted_records::keys::repeated;
   EXPECT_EQ(counted("b\na\nb\n"), "      2 b\n");
+}
+
+TEST_F(CountRecords, OfKeysThatOccurOnceOmitTheOthers) {
+  wanted = {.wanted = counted_records::keys::unrepeated, .with_counts = false};
+  EXPECT_EQ(counted("b\na\nb\nc\n"), "a\nc\n");
+}
+
+TEST_F(CountRecords, OfKeysThatOccurOftenerPrintOneRecordOfEach) {
+  wanted = {.wanted = counted_records::keys::repeated, .with_counts = false};
+  EXPECT_EQ(counted("b\na\nb\na\nb\nc\n"), "b\na\n");
+}
+
+TEST_F(CountRecords, OfTheLastOccurrencesAreInTheirOrder) {
+  wanted = {.kept = counted_records::occurrence::last, .with_counts = false};
+  EXPECT_EQ(counted("b\na\nb\nc\na\n"), "b\nc\na\n");
+  options.key = {{field_rule::kind::delimited, 2, ',', {}}};
+  EXPECT_EQ(counted("1,a\n2,b\n3,a\n"), "2,b\n3,a\n");
+  wanted.with_counts = true;
+  EXPECT_EQ(counted("1,a\n2,b\n3,a\n"), "      1 2,b\n      2 3,a\n");
+}
+
+// 128 MB of records of which most are replaced: the memory of the replaced ones is used again, and the result
+// is that of an exact model.
+TEST_F(CountRecords, OfTheLastOccurrencesForgetTheRecordsBefore) {
+  wanted = {.kept = counted_records::occurrence::last, .with_counts = false};
+  const std::string filler(1000, 'x');
+  std::string text;
+  for (unsigned i = 0; i < 130'000; ++i)
+    text += std::to_string(i % 1000) + ',' + std::to_string(i) + ',' + filler + '\n';
+  options.key = {{field_rule::kind::delimited, 1, ',', {}}};
+  wanted.max_bytes = 100 << 20;
+  block_bytes = 1 << 20;
+  std::string expected;
+  for (unsigned i = 129'000; i < 130'000; ++i)
+    expected += std::to_string(i % 1000) + ',' + std::to_string(i) + ',' + filler + '\n';
+  EXPECT_TRUE(counted(text) == expected);
+  EXPECT_EQ(result.verdicts.fresh, 1000U);
+}
+
+TEST_F(CountRecords, StopBeforeTheyNeedMoreMemoryThanIsAllowed) {
+  wanted.max_bytes = 2 << 20;
+  std::string text;
+  for (unsigned i = 0; i < 200'000; ++i) text += std::to_string(i) + '\n';
+  block_bytes = 1 << 16;
+  EXPECT_THAT([&] { (void)counted(text); }, testing::ThrowsMessage<storage_error>(HasSubstr("--max-memory")));
 }
 
 TEST_F(CountRecords, EndRecordsAsTheInputDoes) {

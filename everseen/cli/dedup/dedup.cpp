@@ -218,7 +218,7 @@ std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::a
   }
 }
 
-/// --count: without a filter.
+/// --count and its like: without a filter.
 void count(const dedup_arguments& given, block_reader& input, const dedup_options& options,
            dedup_output& target) {
   std::optional<dedup_stats> stats;
@@ -232,7 +232,7 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
   };
   dedup_result result;
   if (!options.header.empty()) target.lines().write(options.header + options.format.separator);
-  count_records(input, target.lines(), with_progress, result);
+  count_records(input, target.lines(), with_progress, counted_of(given), result);
   if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   if (stats) stats->write(result, std::nullopt);
 }
@@ -246,7 +246,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   input.while_waiting([&] { target.end_if_asked(); });
   if (!given.quiet) watch_input(input, given.records);
   dedup_options options = dedup_options_of(given, given.records.header ? input.header() : std::nullopt);
-  if (given.count) {
+  if (counts_exactly(given)) {
     count(given, input, options, target);
     target.keep();
     return exit_code::done;
@@ -313,7 +313,8 @@ constexpr std::string_view dedup_details =
     "repeats; to avoid that, start again from a copy of the filter (everseen export). A block is 128 KiB of "
     "lines, or 1 MiB where each is synced, rounded up to a line. The counts of --stats are also "
     "written after a failure.\n\n"
-    "With --count, no filter is used: it could not count. Each different line is kept in memory, the counts "
+    "With --count, -d, -u and --keep last, no filter is used: it could not count. Each different line is "
+    "kept in memory, the counts "
     "are exact, and they are printed when the input has ended.";
 
 }  // namespace

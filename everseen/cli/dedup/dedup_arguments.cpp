@@ -1,7 +1,10 @@
 #include "everseen/cli/dedup/dedup_arguments.hpp"
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/record_options.hpp"
@@ -96,10 +100,9 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
        {given.threads.has_value(), "--threads"}}};
   for (const auto& [is_given, option] : about_filters)
     if (is_given)
-      throw parameter_error(
-          fmt::format("--count keeps the lines themselves, as a filter cannot count; leave "
-                      "out {}, which is about filters",
-                      option));
+      throw parameter_error(fmt::format(
+          "{} keeps the lines themselves, as a filter cannot count; leave out {}, which is about filters",
+          *counts_exactly(given), option));
 }
 
 /// Whether an input is the output file; standard input may be.
@@ -141,6 +144,29 @@ void must_be_continuable(const dedup_arguments& given) {
 
 }  // namespace
 
+std::optional<std::string_view> counts_exactly(const dedup_arguments& given) {
+  if (given.count) return "--count";
+  if (given.duplicates) return "--duplicates";
+  if (given.unrepeated) return "--unrepeated";
+  if (given.keep == counted_records::occurrence::last) return "--keep last";
+  return {};
+}
+
+/// Half of the memory of this machine, unless it is said.
+counted_records counted_of(const dedup_arguments& given) {
+  using keys = counted_records::keys;
+  counted_records all;
+  if (given.duplicates || given.repeated) all.wanted = keys::repeated;
+  if (given.unrepeated) all.wanted = keys::unrepeated;
+  all.kept = given.keep.value_or(all.kept);
+  all.with_counts = given.count;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0)
+    all.max_bytes = static_cast<std::uint64_t>(pages) / 2 * static_cast<std::uint64_t>(page);
+  all.max_bytes = given.max_memory.value_or(all.max_bytes);
+  return all;
+}
+
 void must_have_effect(const dedup_arguments& given) {
   must_have_effect(given.records, false);
   // A kept filter may be another system's, which does not take every key.
@@ -148,7 +174,14 @@ void must_have_effect(const dedup_arguments& given) {
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
   if (given.output && given.filter_name) must_be_continuable(given);
-  if (given.count) must_not_be_of_a_filter(given);
+  if (counts_exactly(given)) must_not_be_of_a_filter(given);
+  if (given.duplicates && given.unrepeated)
+    throw parameter_error("no line occurs both once and more than once; leave out -d or -u");
+  if (given.repeated && !given.count && counts_exactly(given))
+    throw parameter_error("--repeated prints all repeats; leave it out, or print one of each by -d");
+  if (given.max_memory && !counts_exactly(given))
+    throw parameter_error(
+        "--max-memory is about lines that are kept; a filter's size follows from --capacity");
   if (given.judge_ahead && !given.filter_name)
     throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
   if (given.on_crash && !given.filter_name)
@@ -182,6 +215,23 @@ void declare_dedup_arguments(option_set& known, dedup_arguments& into) {
   add_switch(known, "-c,--count", into.count,
              "print how often each line occurs before it, as uniq -c does, when the input has ended; keeps "
              "each different line in memory, with about 60 bytes more");
+  add_switch(
+      known, "-d,--duplicates", into.duplicates,
+      "print one of each line that occurs more than once, when the input has ended; memory as with --count");
+  add_switch(known, "-u,--unrepeated", into.unrepeated,
+             "print the lines that occur once, when the input has ended; memory as with --count");
+  add_choice(
+      known, "--keep", into.keep,
+      {"first|last",
+       "which of the lines with one key to print; last: when the input has ended, with memory as for --count",
+       "first"},
+      [](std::string_view word) -> std::optional<counted_records::occurrence> {
+        if (word == "first") return counted_records::occurrence::first;
+        if (word == "last") return counted_records::occurrence::last;
+        return {};
+      });
+  add_count(known, "--max-memory", into.max_memory, {1 << 20, std::numeric_limits<std::uint64_t>::max()},
+            {"BYTES", "stop if the lines that are kept need more, as in 4Gi", "half of the machine's"});
   add_switch(known, "-q,--quiet", into.quiet, "print no notes and no progress on standard error");
   add_switch(known, "-v,--verbose", into.verbose,
              "print the counts on standard error at the end, as at a terminal");

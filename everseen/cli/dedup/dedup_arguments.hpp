@@ -12,6 +12,7 @@
 #include "everseen/cli/verb/record_options.hpp"
 #include "everseen/cli/verb/stores.hpp"
 #include "everseen/cli/verb/verbs.hpp"
+#include "everseen/dedup/count_records.hpp"
 #include "everseen/dedup/dedup.hpp"
 
 namespace everseen::cli {
@@ -35,10 +36,19 @@ struct dedup_arguments : filter_options {
   std::optional<std::string> output;
   bool repeated = false;
   bool count = false;
+  bool duplicates = false;
+  bool unrepeated = false;
+  std::optional<counted_records::occurrence> keep;
+  std::optional<std::uint64_t> max_memory;
   bool quiet = false;
   bool verbose = false;
   bool judge_ahead = false;
 };
+
+/// Whether the lines themselves must be kept, without a filter; and then how. Its option, for messages.
+[[nodiscard]] std::optional<std::string_view> counts_exactly(const dedup_arguments& given);
+/// @pre counts_exactly()
+[[nodiscard]] counted_records counted_of(const dedup_arguments& given);
 
 /// Declares all of them. `into` must outlive the parsing.
 void declare_dedup_arguments(option_set& known, dedup_arguments& into);

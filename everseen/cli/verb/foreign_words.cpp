@@ -62,8 +62,10 @@ constexpr auto verbs = std::to_array<foreign_verb>({
      "attached filter, whose bits stay, and deletes any other filter"},
     {"start run daemon server listen web ui dashboard http",
      "'everseen serve' serves filters to clients of Redis, and with --http over HTTP, with a page"},
-    {"monitor watch metrics top",
-     "'everseen serve --http' has a page that shows its filters, and metrics for Prometheus"},
+    {"monitor watch metrics",
+     "'everseen top' shows live what the filters of a store do; 'everseen serve --http' has a page, and "
+     "metrics for "
+     "Prometheus"},
     {"stop kill shutdown restart quit exit",
      "a running 'everseen serve' ends by SIGTERM, or by the command SHUTDOWN of a Redis client"},
     {"config configure configuration settings",
@@ -92,13 +94,11 @@ constexpr auto verbs = std::to_array<foreign_verb>({
 
 constexpr auto options = std::to_array<foreign_option>({
     // uniq
-    {"dedup", "-d --duplicates",
-     "--repeated prints each repeat, and --count --repeated each line that has any, with its count; a "
-     "delimiter is -t"},
     {"dedup", "-D --all-repeated", "--repeated prints all occurrences of a line but the first"},
-    {"dedup", "-u --unique --uniq --distinct",
-     "each line is printed once without any option, as by sort -u; of the lines that occur only once, "
-     "--count says 1"},
+    {"dedup", "--unique --uniq --distinct",
+     "each line is printed once without any option, as by sort -u; --unrepeated prints those that occur "
+     "once, as "
+     "uniq -u does"},
     {"dedup", "--group",
      "lines stay in the order of the input, so they cannot be grouped; --count counts them"},
     {"dedup",
@@ -114,16 +114,15 @@ constexpr auto options = std::to_array<foreign_option>({
      "whether lines occur twice is in --stats, as the number of those that are seen; 'everseen check' asks a "
      "filter and changes nothing"},
     {"dedup", "-m --merge", "several files are read one after the other, as one"},
-    {"dedup", "-S --buffer-size --memory --max-memory --mem --batch-size",
+    {"dedup", "-S --buffer-size --memory --mem --batch-size",
      "the memory follows from --capacity and --error-rate; 'everseen plan' shows it"},
     {"dedup", "-T --temporary-directory --tmp --tmpdir --compress-program",
      "no temporary files are written: the filter is in memory, or in a store with --filter"},
     {"dedup", "--files0-from --files-from", "let xargs pass the names, as in xargs -0 everseen dedup < LIST"},
     {"dedup", "--in-place --inplace", "--output FILE may name the file that is read"},
     {"dedup", "--append", "let the shell append, as in everseen dedup FILE >> ALL"},
-    {"dedup", "--keep --keep-last --last --newest --latest --keep-first --first",
-     "the first of equal lines is kept, as the last is known only at the end; to keep the last: tac FILE | "
-     "everseen dedup | tac"},
+    {"dedup", "--keep-last --last --newest --latest --keep-first --first",
+     "the first of equal lines is printed, and with --keep last the last"},
     {"dedup", "--invert --inverse --invert-match",
      "--repeated prints the repeats instead of the first occurrences"},
     {"dedup", "--exact",

@@ -20,6 +20,54 @@ TEST_F(DedupHabits, CountsAsUniqDoesInTheOrderOfTheInput) {
   EXPECT_THAT(sh("cat ids | everseen dedup --count --repeated | awk '$1 < 2' | wc -l"), Prints("0\n"));
 }
 
+TEST_F(DedupHabits, PrintsLinesThatOccurOnceOrMoreThanOnceAsUniqDoes) {
+  given("everseen gen ids --count 10k --range 1..9k > ids");
+  EXPECT_THAT(sh("cmp <(everseen dedup -d ids | sort) <(sort ids | uniq -d)"), Prints(""));
+  EXPECT_THAT(sh("cmp <(everseen dedup -u ids | sort) <(sort ids | uniq -u)"), Prints(""));
+  EXPECT_THAT(sh("cmp <(everseen dedup -d ids) <(everseen dedup -c --repeated ids | sed 's/^ *[0-9]* //')"),
+              Prints(""));
+  EXPECT_THAT(sh("everseen dedup -d -u ids"), Complains(2, "-d or -u"));
+  EXPECT_THAT(sh("everseen dedup -u --repeated ids"), Complains(2, "--repeated"));
+  EXPECT_THAT(sh("everseen dedup -d --filter f ids"), Complains(2, "--duplicates", "--filter"));
+}
+
+TEST_F(DedupHabits, KeepsTheLastLineOfAKeyAsTheInputBackwardsDoes) {
+  given("everseen gen clicks --count 5k --repeats 30% --format csv > clicks.csv");
+  EXPECT_THAT(sh("cmp <(everseen dedup -k 2 -t , --keep last clicks.csv) <(tac clicks.csv | everseen dedup "
+                 "-k 2 -t , --error-rate 1e-12 | tac)"),
+              Prints(""));
+  EXPECT_THAT(sh("cmp <(everseen dedup --keep first clicks.csv) <(everseen dedup clicks.csv)"), Prints(""));
+  EXPECT_THAT(sh("everseen dedup --keep last --window 1h clicks.csv"),
+              Complains(2, "--keep last", "--window"));
+}
+
+TEST_F(DedupHabits, StopsBeforeLinesThatAreKeptFillTheMemory) {
+  EXPECT_THAT(sh("everseen gen ids --count 100k --range 1..10M | everseen dedup -u --max-memory 2Mi"),
+              Complains(3, "2 MiB", "--max-memory"));
+  EXPECT_THAT(sh("everseen dedup --max-memory 2Gi", "a\n"), Complains(2, "--max-memory"));
+}
+
+TEST_F(DedupHabits, CutsFieldsAtDelimitersOfSeveralBytes) {
+  EXPECT_THAT(sh("everseen dedup -k 2 -t ' | '", "1 | a | x\n2 | b | y\n3 | a | z\n"),
+              Prints("1 | a | x\n2 | b | y\n"));
+  EXPECT_THAT(sh("everseen dedup --header -k name -t '||'", "id||name\n1||a\n2||a\n"),
+              Prints("id||name\n1||a\n"));
+  EXPECT_THAT(sh("everseen dedup --csv -k 2 -t '||'", "a\n"), Complains(2, "one byte"));
+  EXPECT_THAT(sh("everseen dedup -k 2 -t ''", "a\n"), Complains(2, "empty"));
+}
+
+TEST_F(DedupHabits, ReadsNumbersInTheUnitThatIsGiven) {
+  // By their digits, the first would be in seconds, and 50 years before the second.
+  const std::string lines = "1764059400000000\ta\n1764059400\ta\n",
+                    dedup = "everseen dedup --window 1h --time 1 -k 2 ";
+  EXPECT_THAT(sh(dedup, lines), Prints("1764059400000000\ta\n"));
+  EXPECT_THAT(sh(dedup + "--time-unit us --max-ahead 36500d --late pass -q", lines), Prints(lines));
+  EXPECT_THAT(sh("everseen dedup --window 1h --time 1 -k 2 --time-unit week", lines),
+              Complains(2, "s, ms, us, ns"));
+  EXPECT_THAT(sh("everseen dedup --window 1h --time 1 -k 2 --time-unit ms", "12:30\tx\n"),
+              Complains(4, "number of ms since 1970"));
+}
+
 TEST_F(DedupHabits, CountsByAKeyAndWithAHeader) {
   EXPECT_THAT(sh("everseen dedup -c --csv --header -k user", "id,user\n1,a\n2,b\n3,a\n"),
               Prints("id,user\n      2 1,a\n      1 2,b\n"));

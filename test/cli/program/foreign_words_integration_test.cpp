@@ -45,21 +45,17 @@ TEST_F(ForeignWords, OfRedisBloomAreAllExplained) {
 TEST_F(ForeignWords, AreNotGuessedFromAfar) {
   for (const char* typed : {"merge", "get clicks", "save", "see", "debug", "expire", "set"})
     EXPECT_THAT(sh("everseen "s + typed).err, Not(HasSubstr("did you mean"))) << typed;
-  for (const char* typed : {"--last", "--keep last", "--by 1", "--url x", "--host x", "--sort", "--trim",
-                            "--size 5", "--name f", "--rate 1", "--frob"})
+  for (const char* typed : {"--last", "--by 1", "--url x", "--host x", "--sort", "--trim", "--size 5",
+                            "--name f", "--rate 1", "--frob"})
     EXPECT_THAT(sh("everseen dedup "s + typed).err, Not(HasSubstr("did you mean"))) << typed;
 }
 
 TEST_F(ForeignWords, AfterAVerbAreExplained) {
   const std::pair<const char*, const char*> options[] = {
-      {"dedup -d f", "--repeated"},
-      {"dedup -b f", "--trim"},
-      {"dedup --keep last f", "tac FILE | everseen dedup | tac"},
-      {"dedup -nr f", "does not sort"},
-      {"create g --fpp 0.1", "--error-rate"},
-      {"list -p 6379", "--store URL"},
-      {"drop clicks --force", "--yes"},
-      {"dedup -late drop f", "did you mean --late?"},
+      {"dedup -D f", "--repeated"},           {"dedup -b f", "--trim"},
+      {"dedup --keep-last f", "--keep last"}, {"dedup -nr f", "does not sort"},
+      {"create g --fpp 0.1", "--error-rate"}, {"list -p 6379", "--store URL"},
+      {"drop clicks --force", "--yes"},       {"dedup -late drop f", "did you mean --late?"},
   };
   for (const auto& [typed, sentence] : options)
     EXPECT_THAT(sh("everseen "s + typed), Complains(2, "has no option", sentence)) << typed;
