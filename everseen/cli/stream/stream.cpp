@@ -48,7 +48,7 @@ constexpr std::string_view stream_details =
     "With --count, each fresh event increments one counter for every set of dimensions, in the same step "
     "that adds its key; everseen counts prints them. Counters need a Redis store. A dimension is a field, "
     "optionally with a name (country=/geo/cc), and for times with a unit (minute:/time, 10m:/time, hour:3, "
-    "day:3).\n\n"
+    "day:3). Intervals are those of UTC; with --time-zone, days are those of that zone, written as dates.\n\n"
     "A file is read from the job's last position. Standard input must be given again from its beginning; "
     "events that are settled are skipped. An output file gets only settled events, so none is in it twice. "
     "On standard output, the events printed since the last settlement, a tenth of a second, are repeated "

@@ -86,7 +86,7 @@ event_rule::event_rule(event_shape shape) : shape_(std::move(shape)), reader_({}
   for (const dimension_set& set : shape_.counts) {
     auto& placed = sets_.emplace_back();
     for (const dimension& d : set)
-      placed.push_back({place_of(d.field, fields_), d.truncation, event_time::min(), {}, {}});
+      placed.push_back({place_of(d.field, fields_), d.truncation, {}, {}, {}, {}});
   }
   reader_ = field_reader(fields_);
   met_.resize(fields_.size());
@@ -163,14 +163,28 @@ tl::expected<void, record_fault> event_rule::place(placed_dimension& d, std::str
   const auto time = shape_.times.read(value);
   if (!time) return tl::unexpected(record_fault::unreadable_time);
   // Most events fall into the interval of the event before them, whose text is kept.
-  if (const event_time beginning = beginning_of(*time, *d.truncation);
-      beginning != d.beginning || d.text.empty()) {
-    d.beginning = beginning;
-    d.text = time_text(beginning);
-    if (d.text.empty()) return tl::unexpected(record_fault::unreadable_time);
-  }
+  if (d.text.empty() || *time < d.beginning || *time >= d.end) place_interval(d, *time);
+  if (d.text.empty()) return tl::unexpected(record_fault::unreadable_time);
   d.value = d.text;
   return {};
+}
+
+/// A local day may have 23 or 25 hours, and its beginning is another moment in each zone: its date is its
+/// name.
+void event_rule::place_interval(placed_dimension& d, event_time time) {
+  const std::chrono::milliseconds length = *d.truncation;
+  std::optional<time_zone> zone = shape_.times.zone();
+  if (!zone || length % std::chrono::days(1) != std::chrono::milliseconds(0)) {
+    d.beginning = beginning_of(time, length);
+    d.end = d.beginning + length;
+    d.text = time_text(d.beginning);
+    return;
+  }
+  const event_time local = beginning_of(zone->to_local(time), length);
+  d.beginning = zone->to_utc(local);
+  d.end = zone->to_utc(local + length);
+  d.text = time_text(local);
+  d.text.resize(std::min(d.text.size(), std::string_view("2026-11-25").size()));
 }
 
 event_rule::fault_place event_rule::place(std::size_t field) const {

@@ -22,7 +22,8 @@ namespace everseen {
 struct dimension {
   std::string name;  ///< for people, as in `site`
   field_rule field;
-  /// For a time field: the length to which times are truncated. The beginning of that interval counts.
+  /// For a time field: the length to which times are truncated. The beginning of that interval counts. If
+  /// event_shape::times has a zone, whole days are that zone's, and written as dates: 2026-11-25.
   std::optional<std::chrono::milliseconds> truncation{};
 };
 /// Properties that events are counted by together; empty: one counter for all events.
@@ -107,8 +108,9 @@ class event_rule {
   struct placed_dimension {
     std::size_t field = 0;  // index into fields_
     std::optional<std::chrono::milliseconds> truncation;
-    event_time beginning{};  // of the interval that `text` names
-    std::string text;        // of a truncated time: formatted once an interval, for many events
+    // Of a truncated time, computed once an interval, for many events.
+    event_time beginning{}, end{};
+    std::string text;
     std::string_view value;  // of the last event
   };
 
@@ -117,6 +119,7 @@ class event_rule {
   [[nodiscard]] std::optional<record_fault> no_record(std::string_view line) const noexcept;
   [[nodiscard]] tl::expected<std::string_view, record_fault> key_of(values source);
   [[nodiscard]] tl::expected<void, record_fault> place(placed_dimension& d, std::string_view value);
+  void place_interval(placed_dimension& d, event_time time);
 
   [[nodiscard]] fault_place place(std::size_t field) const;
   /// Remembers the field at fault and returns the fault.

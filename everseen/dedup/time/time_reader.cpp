@@ -132,6 +132,10 @@ event_time time_zone::to_utc(event_time local) noexcept {
   return local - known_east_;
 }
 
+event_time time_zone::to_local(event_time moment) const noexcept {
+  return moment + (east_ ? seconds(*east_) : east_at(floor<minutes>(moment)));
+}
+
 time_reader::time_reader(std::string format, std::optional<time_zone> zone)
     : format_(std::move(format)), zone_(std::move(zone)) {
   if (format_.empty()) return;

@@ -30,6 +30,8 @@ class time_zone {
 
   /// @param local  a time of this zone, as if it were of UTC
   [[nodiscard]] event_time to_utc(event_time local) noexcept;
+  /// A moment as this zone's clocks show it, as if they were of UTC.
+  [[nodiscard]] event_time to_local(event_time moment) const noexcept;
 
  private:
   time_zone(std::string_view name, std::optional<std::chrono::minutes> east) : name_(name), east_(east) {}

@@ -47,6 +47,43 @@ TEST(EventRule, CountsBySetsOfDimensions) {
               ElementsAre("a", "0\t2025-01-01T00:10:00Z\tnews", "1"));
 }
 
+TEST(EventRule, CountsByTheDaysOfItsZone) {
+  const auto read_in = [](const char* zone, std::chrono::milliseconds length, const std::string& time) {
+    const event_shape shape{.key = {pointer_rule("/id")},
+                            .counts = {{{"day", pointer_rule("/t"), length}}},
+                            .times = time_reader("", time_zone::of(zone))};
+    return read(shape, R"({"id":"a","t":")" + time + "\"}").back().substr(2);
+  };
+  const auto day = std::chrono::hours(24);
+  EXPECT_EQ(read_in("UTC", day, "2026-11-25T23:30:00Z"), "2026-11-25");
+  EXPECT_EQ(read_in("+01:00", day, "2026-11-25T23:30:00Z"), "2026-11-26");
+  EXPECT_EQ(read_in("-08:00", day, "2026-11-26T07:59:59Z"), "2026-11-25");
+  EXPECT_EQ(read_in("+01:00", minutes(60), "2026-11-25T23:30:00Z"), "2026-11-25T23:00:00Z")
+      << "hours are of UTC";
+  // The clocks of Berlin were set forward on March 29th of 2026, a day of 23 hours, and back on October 25th.
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-03-28T23:00:00Z"), "2026-03-29");
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-03-29T21:59:59Z"), "2026-03-29");
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-03-29T22:00:00Z"), "2026-03-30");
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-10-24T22:00:00Z"), "2026-10-25");
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-10-25T22:59:59Z"), "2026-10-25");
+  EXPECT_EQ(read_in("Europe/Berlin", day, "2026-10-25T23:00:00Z"), "2026-10-26");
+}
+
+TEST(EventRule, KeepsTheDayOfTheEventBefore) {
+  event_rule rule({.key = {column_rule(1)},
+                   .counts = {{{"day", column_rule(2), std::chrono::hours(24)}}},
+                   .times = time_reader("", time_zone::of("Europe/Berlin"))});
+  const auto day_of = [&](const std::string& time) {
+    const std::string record = "a," + time, padded = record + std::string(block_reader::padding, '"');
+    EXPECT_TRUE(rule.read(std::string_view(padded).substr(0, record.size())));
+    return std::string(rule.counter(0)).substr(2);
+  };
+  EXPECT_EQ(day_of("2026-03-29T21:59:59Z"), "2026-03-29");
+  EXPECT_EQ(day_of("2026-03-29T22:00:00Z"), "2026-03-30");
+  EXPECT_EQ(day_of("2026-03-28T23:00:00Z"), "2026-03-29");
+  EXPECT_EQ(day_of("2026-03-28T22:59:59Z"), "2026-03-28");
+}
+
 TEST(EventRule, FindsFieldsInObjectsAndArraysAtAnyDepth) {
   const event_shape shape{{pointer_rule("/user/id"), pointer_rule("/tags/1"), pointer_rule("/a~1b")}, {}, {}};
   EXPECT_THAT(read(shape, R"({"x":[{"id":0}],"a/b":true,"tags":["p","q"],"user":{"name":"n","id":7}})"),
