@@ -68,7 +68,11 @@ public final class DropSeenEvents {
     settings.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6_000);
 
     CountDownLatch told = new CountDownLatch(1);
-    Runtime.getRuntime().addShutdownHook(new Thread(told::countDown));
+    Thread running = Thread.currentThread();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+      told.countDown();
+      joined(running);
+    }));
     try (ClaimingClients clients =
             new ClaimingClients(store, "clicks", APPLICATION, Map.of(INPUT, event -> event.key()));
         KafkaStreams streams = new KafkaStreams(builder.build(), settings, clients)) {
@@ -78,6 +82,14 @@ public final class DropSeenEvents {
       });
       streams.start();
       told.await();
+    }
+  }
+
+  private static void joined(Thread thread) {
+    try {
+      thread.join();
+    } catch (InterruptedException why) {
+      Thread.currentThread().interrupt();
     }
   }
 
