@@ -11,10 +11,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -118,21 +121,24 @@ public final class DropSeenEvents {
         KafkaConsumer<String, String> reader = new KafkaConsumer<>(
             Map.of("bootstrap.servers", brokers, "isolation.level", "read_committed", "auto.offset.reset", "earliest"),
             new StringDeserializer(), new StringDeserializer())) {
-      Map<TopicPartition, Long> ends = ends(reader, INPUT);
+      Map<TopicPartition, Long> ends = ends(admin, INPUT, IsolationLevel.READ_UNCOMMITTED);
       Map<TopicPartition, Long> reached = new HashMap<>();
       while (!reached.equals(ends)) {
         Thread.sleep(200);
         admin.listConsumerGroupOffsets(APPLICATION).partitionsToOffsetAndMetadata().get()
             .forEach((partition, position) -> reached.put(partition, position.offset()));
       }
+      // The transaction of a killed instance hides what others have committed after it, until it times out.
+      while (!ends(admin, OUTPUT, IsolationLevel.READ_COMMITTED)
+          .equals(ends(admin, OUTPUT, IsolationLevel.READ_UNCOMMITTED))) Thread.sleep(200);
       Set<String> expected = new HashSet<>();
       long[] events = {0};
-      read(reader, INPUT, user -> {
+      read(reader, ends, user -> {
         expected.add(user);
         ++events[0];
       });
       Map<String, Integer> written = new HashMap<>();
-      read(reader, OUTPUT, user -> written.merge(user, 1, Integer::sum));
+      read(reader, ends(admin, OUTPUT, IsolationLevel.READ_COMMITTED), user -> written.merge(user, 1, Integer::sum));
       long missing = expected.stream().filter(user -> !written.containsKey(user)).count();
       long repeated = written.values().stream().mapToLong(times -> times - 1).sum();
       System.out.printf("%d events, %d keys, %d in the output, %d missing, %d repeated%n", events[0], expected.size(),
@@ -142,15 +148,19 @@ public final class DropSeenEvents {
     }
   }
 
-  private static Map<TopicPartition, Long> ends(KafkaConsumer<String, String> reader, String topic) {
-    Set<TopicPartition> partitions = new HashSet<>();
-    reader.partitionsFor(topic).forEach(each -> partitions.add(new TopicPartition(topic, each.partition())));
-    return reader.endOffsets(partitions);
+  private static Map<TopicPartition, Long> ends(Admin admin, String topic, IsolationLevel of) throws Exception {
+    Map<TopicPartition, OffsetSpec> partitions = new HashMap<>();
+    admin.describeTopics(Set.of(topic)).allTopicNames().get().get(topic).partitions()
+        .forEach(each -> partitions.put(new TopicPartition(topic, each.partition()), OffsetSpec.latest()));
+    Map<TopicPartition, Long> ends = new HashMap<>();
+    admin.listOffsets(partitions, new ListOffsetsOptions(of)).all().get()
+        .forEach((partition, end) -> ends.put(partition, end.offset()));
+    return ends;
   }
 
-  /** Reads a topic to the end that it has now. */
-  private static void read(KafkaConsumer<String, String> reader, String topic, Consumer<String> visit) {
-    Map<TopicPartition, Long> ends = ends(reader, topic);
+  /** Reads a topic to its end, from its beginning. */
+  private static void read(KafkaConsumer<String, String> reader, Map<TopicPartition, Long> ends,
+      Consumer<String> visit) {
     reader.assign(ends.keySet());
     reader.seekToBeginning(ends.keySet());
     while (ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue()))
