@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 
-#include "module/commands/bloom_commands.hpp"
 #include "module/commands/command_table.hpp"
 #include "module/server/api.hpp"
 #include "module/server/counters.hpp"

@@ -1,5 +1,3 @@
-#include "module/commands/bloom_commands.hpp"
-
 #include <array>
 #include <memory>
 #include <optional>
@@ -14,8 +12,8 @@
 
 #include "module/commands/bloom_replies.hpp"
 #include "module/commands/command.hpp"
+#include "module/commands/command_table.hpp"
 #include "module/commands/filter_key.hpp"
-#include "module/commands/value_commands.hpp"
 #include "module/server/counters.hpp"
 #include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"

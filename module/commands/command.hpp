@@ -11,7 +11,7 @@
 #include "everseen/core/base/error.hpp"
 
 #include "module/server/counters.hpp"
-#include "module/server/free_memory.hpp"
+#include "module/server/settings.hpp"
 #include "module/server/values.hpp"
 
 /// Shared by all commands: no exception leaves the module.

@@ -5,10 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "module/commands/item_commands.hpp"
-#include "module/commands/packed_commands.hpp"
-#include "module/commands/value_commands.hpp"
-
 namespace everseen::redis_module {
 
 namespace api = module_api;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "module/server/api.hpp"
+#include "module/server/values.hpp"
 
 namespace everseen::redis_module {
 
@@ -50,10 +52,71 @@ struct described_command {
 }
 
 [[nodiscard]] std::span<const described_command> all_commands() noexcept;
+/// BF.*: the commands of RedisBloom, on filters that are values of keys.
+[[nodiscard]] std::span<const described_command> bloom_commands() noexcept;
 
 /// Registers the command with the server that loads the module.
 /// @param own_category  of ACLs, which servers from Redis 7.4 on get with it
 [[nodiscard]] bool introduce(module_api::context* ctx, const described_command& c,
                              const char* own_category = nullptr);
+
+// Commands that take keys as people and programs write them, on any value: as those of RedisBloom, and for
+// windows and partitions, too.
+
+/// EVERSEEN.RESERVE key error_rate capacity [WINDOW ms] [SLICES n]
+int reserve_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.ADD key [TIME ms] item [item ...]: for each item 1 if it was fresh, 0 if it was probably added
+/// before, or why it could not be judged
+int add_values(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.CHECK key [TIME ms] item [item ...]: for each item 1 if it was probably added, 0 if it was not
+int check_values(api::context* ctx, api::string** words, int count);
+
+/// EVERSEEN.ADDPACKED key token slice sequence life digests [offsets]
+///
+/// Judges the digests and adds the fresh ones; replies with a character for each. `token` is a string beside
+/// the value that keeps the sequence number and the reply for `life` ms: if the reply is lost, the client
+/// sends the same call again and gets the same reply.
+int add_packed(api::context* ctx, api::string** words, int count);
+
+/// EVERSEEN.CHECKPACKED key slice digests [offsets]
+int check_packed(api::context* ctx, api::string** words, int count);
+
+/// EVERSEEN.CLAIMPACKED key records lane head forgotten slice digests offsets positions counters places
+///                      [name ...]
+///
+/// The step of a job (doc/format.md, "Jobs"): judges the digests of its events, adds the fresh ones,
+/// increments their counters, and stores this in the record of their lane, a field of the hash `records`,
+/// where a field with an empty name marks a job that has not ended. All of it is atomic. `head` is the start
+/// of the lane's record, empty if there is none; the first `forgotten` bytes of the record are removed.
+/// `positions`: 8 bytes per event, big-endian, ascending. `places`: 4 bytes for each of the `counters` of an
+/// event, big-endian: an index into the names that follow.
+///
+/// Replies with a character per event, up to and including the first one without room (3); no later event was
+/// judged.
+int claim_packed(api::context* ctx, api::string** words, int count);
+
+// A value as a whole: what it is and holds, and what happens to it besides keys.
+
+/// Whose rules loading chunks follows: RedisBloom's, for whole filters without a window and of either type,
+/// or those of EVERSEEN.LOADCHUNK.
+enum class load_rules : std::uint8_t { bloom, own };
+/// BF.LOADCHUNK or EVERSEEN.LOADCHUNK key iterator data: the header, the chunk 1, makes the value; others add
+/// their bits
+int load_filter(api::context* ctx, api::string** words, int count, load_rules rules);
+int load_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.STATE key: the header of its chunks, its successor or "", its content
+int show_state(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.READ key slice layer offset bytes: bits of a segment; fewer at its end
+int read_bits(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.SEAL key successor: no more keys are accepted
+int seal_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.CLEAR key content: removes every key; the value has this content from then on
+int clear_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.EXTEND key slice: moves the window as an add of this slice would
+int extend_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.INFO key: its spec and its fill, field by field
+int show_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.EXPLAIN key item: the bits of the item in each segment, and whether they are set
+int explain_item(api::context* ctx, api::string** words, int count);
 
 }  // namespace everseen::redis_module

@@ -6,7 +6,7 @@
 
 #include "everseen/core/base/digits.hpp"
 
-#include "module/server/free_memory.hpp"
+#include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"
 
 namespace everseen::redis_module {

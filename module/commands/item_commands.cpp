@@ -1,5 +1,3 @@
-#include "module/commands/item_commands.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "everseen/core/spec/window.hpp"
 
 #include "module/commands/command.hpp"
+#include "module/commands/command_table.hpp"
 #include "module/commands/filter_key.hpp"
 #include "module/commands/packed_batch.hpp"
 #include "module/server/counters.hpp"

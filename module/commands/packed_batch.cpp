@@ -10,7 +10,7 @@
 #include "everseen/core/spec/window.hpp"
 
 #include "module/commands/command.hpp"
-#include "module/server/free_memory.hpp"
+#include "module/server/settings.hpp"
 
 namespace everseen::redis_module {
 

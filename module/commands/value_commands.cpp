@@ -1,5 +1,3 @@
-#include "module/commands/value_commands.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -18,6 +16,7 @@
 #include "everseen/core/layout/layout.hpp"
 
 #include "module/commands/command.hpp"
+#include "module/commands/command_table.hpp"
 #include "module/commands/filter_key.hpp"
 #include "module/commands/packed_batch.hpp"
 #include "module/value/filter_chunks.hpp"

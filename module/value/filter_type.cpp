@@ -1,21 +1,149 @@
 #include "module/value/filter_type.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/spec/growth.hpp"
 
-#include "module/server/free_memory.hpp"
+#include "module/server/api.hpp"
+#include "module/server/settings.hpp"
 #include "module/value/filter_chunks.hpp"
-#include "module/value/loaded_bytes.hpp"
-#include "module/value/redisbloom_rdb.hpp"
+#include "module/value/filter_value.hpp"
 
 namespace everseen::redis_module {
 
 namespace {
+
+/// A string of an RDB.
+class loaded_bytes {
+ public:
+  /// @throws format_error  the RDB ends before it
+  explicit loaded_bytes(module_api::rdb* from) : bytes_(module_api::load_bytes(from, &size_)) {
+    if (bytes_ == nullptr) throw format_error("the data of a filter is cut off");
+  }
+  loaded_bytes(loaded_bytes&& other) noexcept
+      : size_(other.size_), bytes_(std::exchange(other.bytes_, nullptr)) {}
+  loaded_bytes& operator=(loaded_bytes&&) = delete;
+  ~loaded_bytes() {
+    if (bytes_ != nullptr) module_api::free_memory(bytes_);
+  }
+
+  /// The caller frees it by free_memory().
+  [[nodiscard]] char* release() noexcept { return std::exchange(bytes_, nullptr); }
+
+  [[nodiscard]] std::span<const std::byte> get() const noexcept {
+    return std::as_bytes(std::span(bytes_, size_));
+  }
+
+ private:
+  std::size_t size_ = 0;
+  char* bytes_;
+};
+
+// RedisBloom's own encoding of a filter in an RDB: its type `MBbloom--`, encodings 2 to 4.
+//
+// Numbers and strings of the server, in this order: keys, layers, flags, expansion (from encoding 4 on); for
+// each layer: capacity, error rate, probes, bits a key, bits, log2 of the bits or 0, the bytes of the bits,
+// keys. Source: the files that RedisBloom 2.8 writes.
+
+inline constexpr int redisbloom_encoding = 4;
+
+constexpr int oldest_encoding = 2;
+constexpr int first_with_expansion = 4;
+
+std::uint64_t load_number(api::rdb* from) {
+  const std::uint64_t number = api::load_unsigned(from);
+  if (api::is_rdb_damaged(from) != 0) throw format_error("the data of a filter is cut off");
+  return number;
+}
+
+/// A number of a smaller type.
+template <typename Small>
+Small load_small(api::rdb* from) {
+  const std::uint64_t number = load_number(from);
+  if (number > std::numeric_limits<Small>::max()) throw format_error("a number of a filter is out of bounds");
+  return static_cast<Small>(number);
+}
+
+double load_decimal(api::rdb* from) {
+  const double number = api::load_double(from);
+  if (api::is_rdb_damaged(from) != 0) throw format_error("the data of a filter is cut off");
+  return number;
+}
+
+/// @throws format_error  it is cut off, of another encoding, or not as RedisBloom would have made it
+/// @throws parameter_error  beyond what everseen supports
+std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
+  if (encoding < oldest_encoding || encoding > redisbloom_encoding)
+    throw format_error("encoding " + std::to_string(encoding) + " of RedisBloom's filters is not known");
+  redisbloom::announced_chain chain;
+  chain.shape.keys = load_number(from);
+  const std::uint64_t layers = load_number(from);
+  if (layers == 0 || layers > growth::max_layers)
+    throw format_error("a filter with an impossible number of layers");
+  chain.shape.flags = load_small<std::uint32_t>(from);
+  chain.shape.expansion = encoding >= first_with_expansion ? load_small<std::uint32_t>(from) : 2;
+  std::vector<server_memory> bits;
+  bits.reserve(layers);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < layers; ++i) {
+    redisbloom::layer_shape l;
+    l.capacity = load_number(from);
+    l.error_rate = load_decimal(from);
+    l.probes = load_small<std::uint32_t>(from);
+    l.bits_per_key = load_decimal(from);
+    (void)load_number(from);  // the number of bits, which follows from the bytes
+    l.log2_bits = load_small<std::uint8_t>(from);
+    loaded_bytes loaded(from);
+    bytes += loaded.get().size();
+    must_fit(nullptr, bytes, 0);
+    chain.lengths.push_back(loaded.get().size());
+    bits.emplace_back(loaded.release());
+    l.keys = load_number(from);
+    chain.shape.layers.push_back(l);
+  }
+  // The header of a dump has the same fields, so one decoder checks both.
+  const announced_filter announced =
+      redisbloom::filter_of(redisbloom::decode_header(redisbloom::encode_header(chain)));
+  // The strings of the RDB become the layers: a filter is never in memory twice.
+  auto made = std::make_unique<filter_value>(announced, std::move(bits));
+  for (std::size_t i = 0; i < announced.segments.size(); ++i)
+    reverse_bits_of_bytes(made->bits(i), made->bits(i));
+  return made;
+}
+
+/// Cost: a copy of one layer at a time.    @pre its layout is RedisBloom's
+void save_redisbloom(api::rdb* file, const filter_value& filter) {
+  const redisbloom::announced_chain chain = redisbloom::chain_of(filter.get_spec(), filter.state());
+  api::save_unsigned(file, chain.shape.keys);
+  api::save_unsigned(file, chain.shape.layers.size());
+  api::save_unsigned(file, chain.shape.flags);
+  api::save_unsigned(file, chain.shape.expansion);
+  for (std::size_t i = 0; i < chain.shape.layers.size(); ++i) {
+    const redisbloom::layer_shape& l = chain.shape.layers[i];
+    api::save_unsigned(file, l.capacity);
+    api::save_double(file, l.error_rate);
+    api::save_unsigned(file, l.probes);
+    api::save_double(file, l.bits_per_key);
+    api::save_unsigned(file, 8 * chain.lengths[i]);
+    api::save_unsigned(file, l.log2_bits);
+    std::vector<std::byte> bits(chain.lengths[i]);
+    reverse_bits_of_bytes(filter.bits(i), bits);
+    api::save_bytes(file, reinterpret_cast<const char*>(bits.data()), bits.size());
+    api::save_unsigned(file, l.keys);
+  }
+}
 
 struct {
   api::data_type* own = nullptr;

@@ -7,7 +7,7 @@
 /// The two data types of filters: `everseen1`, and RedisBloom's `MBbloom--` for filters of its layout.
 ///
 /// In an RDB, a value of our type is its chunks, each as one string: the header, then the bits in pieces, to
-/// the end that the header announces. RedisBloom's is encoded as RedisBloom does (redisbloom_rdb.hpp), so it
+/// the end that the header announces. RedisBloom's is encoded as RedisBloom does (filter_type.cpp), so it
 /// can be loaded there again. In an AOF, both are chunks as commands of load_command().
 namespace everseen::redis_module {
 
