@@ -70,8 +70,7 @@
 /// - everseen/store/port/time_source.hpp          the clock that stores and filters are given
 /// - everseen/core/partition/partition.hpp        the filter logic of one partition
 /// - everseen/core/partition/journal_record.hpp   an entry of its journal
-/// - everseen/core/partition/partition_batch.hpp  the keys of one partition
-/// - everseen/core/partition/partition_state.hpp  the layers and slices of one partition
+/// - everseen/core/partition/partition_state.hpp  the keys of one partition; its layers and slices
 /// - everseen/core/partition/segments.hpp         the name of a bit array
 /// - everseen/core/partition/sibling.hpp          partitions that are merged
 /// - everseen/core/format/file_records.hpp        the older filter that is asked first

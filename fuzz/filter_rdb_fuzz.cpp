@@ -17,7 +17,6 @@ namespace {
 
 using namespace everseen;
 using namespace everseen::redis_module;
-using fuzzing::image;
 
 void mend_first_string(std::string& bytes) {
   if (bytes.size() < 12) return;
@@ -28,7 +27,7 @@ void mend_first_string(std::string& bytes) {
 }
 
 std::string saved(const api::type_methods& type, void* value) {
-  image to;
+  fuzzing::image to;
   type.rdb_save(fuzzing::as_rdb(to), value);
   return to.bytes;
 }
@@ -44,12 +43,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const api::type_methods& type = fuzzing::types().at((data[0] & 1) != 0 ? "everseen1" : "MBbloom--");
   const int encoding = (data[0] & 1) != 0 ? 1 : (data[0] >> 1 & 7);
-  image from{{reinterpret_cast<const char*>(data) + 1, size - 1}};
+  fuzzing::image from{{reinterpret_cast<const char*>(data) + 1, size - 1}};
   if ((data[0] & 128) != 0) mend_first_string(from.bytes);
   void* const value = type.rdb_load(fuzzing::as_rdb(from), encoding);
   if (value == nullptr) return 0;
   const std::string once = saved(type, value);
-  image again{once};
+  fuzzing::image again{once};
   void* const second = type.rdb_load(fuzzing::as_rdb(again), (data[0] & 1) != 0 ? 1 : 4);
   if (second == nullptr || again.at != once.size() || saved(type, second) != once) std::abort();
   type.free(second);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "everseen/client/server_link.hpp"
-#include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/store/port/store.hpp"
 

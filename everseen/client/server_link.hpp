@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"

@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/format/announced_filter.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
 /// The chunks of BF.SCANDUMP and BF.LOADCHUNK: a filter as pairs of an iterator and bytes.
 ///
-/// A filter of RedisBloom's layout has RedisBloom's chunks (redisbloom_dump.hpp), any other one everseen's:
+/// A filter of RedisBloom's layout has RedisBloom's chunks (redisbloom.hpp), any other one everseen's:
 /// doc/format.md, "Chunks". A loader recognises them by the first bytes of the header.
 namespace everseen {
 

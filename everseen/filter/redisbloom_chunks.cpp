@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 
 namespace everseen {
 

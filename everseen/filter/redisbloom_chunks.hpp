@@ -5,8 +5,8 @@
 #include <functional>
 #include <span>
 
-#include "everseen/core/format/announced_filter.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/filter/filter_chunks.hpp"
 
 namespace everseen {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/filter/redisbloom_chunks.hpp"

@@ -7,7 +7,7 @@
 
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/redisbloom/bloom_request.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/commands/bloom_replies.hpp"

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "module/server/api.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/partition/partition.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "everseen/core/hash/funnel.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
 #include "everseen/foreign/guava/guava.hpp"
 #include "everseen/foreign/guava/guava_stream.hpp"
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 
 #include "test/module/server_facts.hpp"
 #include "test/support/model/redisbloom_chain.hpp"

@@ -7,7 +7,7 @@
 
 namespace everseen {
 
-// Single bits, as Redis numbers them (core/base/bit_order.hpp). The filters themselves set and test bits in
+// Single bits, as Redis numbers them (core/base/bytes.hpp). The filters themselves set and test bits in
 // kernels.
 
 [[nodiscard]] inline std::byte redis_mask(std::uint64_t position) noexcept {

@@ -94,16 +94,6 @@ verb create_verb() {
 
 namespace {
 
-std::optional<layout_kind> parse_own_layout(std::string_view name) {
-  const auto kind = parse_layout_kind(name);
-  return kind && !is_foreign(*kind) ? kind : std::nullopt;
-}
-
-std::optional<layout_kind> parse_foreign_layout(std::string_view name) {
-  const auto kind = parse_layout_kind(name);
-  return kind && is_foreign(*kind) ? kind : std::nullopt;
-}
-
 /// The request for a filter of another system.
 void ask_as(const create_options& o, spec_request& r) {
   if (o.layout || o.probes || o.hash || o.slices || o.partitions || o.window)

@@ -19,7 +19,7 @@
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/open_store.hpp"
 
 namespace everseen::cli {

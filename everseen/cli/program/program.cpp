@@ -23,7 +23,6 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/nearest.hpp"
 
 namespace everseen::cli {
 

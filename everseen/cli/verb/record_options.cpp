@@ -12,7 +12,7 @@
 
 #include "everseen/cli/verb/options.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/dedup/record/field_rule.hpp"
 #include "everseen/dedup/record/input_kind.hpp"

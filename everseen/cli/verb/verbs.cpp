@@ -8,7 +8,7 @@
 
 #include "everseen/cli/verb/foreign_words.hpp"
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/names.hpp"
 
 namespace everseen::cli {
 

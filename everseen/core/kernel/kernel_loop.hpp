@@ -21,7 +21,7 @@
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/kernel/kernel_table.hpp"
-#include "everseen/core/layout/foreign_positions.hpp"
+#include "everseen/core/layout/foreign.hpp"
 #include "everseen/core/layout/layout.hpp"
 
 namespace everseen::kernel_loop {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/layout/foreign_positions.hpp"
+#include "everseen/core/layout/foreign.hpp"
 
 namespace everseen {
 
@@ -53,9 +53,15 @@ std::string_view to_string(layout_kind kind) noexcept {
   return "invalid";
 }
 
-std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept {
+std::optional<layout_kind> parse_own_layout(std::string_view name) noexcept {
   for (const auto& [value, known] : layout_names)
-    if (known == name) return value;
+    if (known == name && !is_foreign(value)) return value;
+  return std::nullopt;
+}
+
+std::optional<layout_kind> parse_foreign_layout(std::string_view name) noexcept {
+  for (const auto& [value, known] : layout_names)
+    if (known == name && is_foreign(value)) return value;
   return std::nullopt;
 }
 

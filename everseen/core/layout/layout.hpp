@@ -43,8 +43,9 @@ static_assert(all_layouts.size() + foreign_layouts.size() ==
               "list a new layout in one of the arrays");
 
 [[nodiscard]] std::string_view to_string(layout_kind kind) noexcept;
-/// Accepts the foreign layouts, too.
-[[nodiscard]] std::optional<layout_kind> parse_layout_kind(std::string_view name) noexcept;
+/// The layout of this name: one of everseen's own, or one of another system's.
+[[nodiscard]] std::optional<layout_kind> parse_own_layout(std::string_view name) noexcept;
+[[nodiscard]] std::optional<layout_kind> parse_foreign_layout(std::string_view name) noexcept;
 
 [[nodiscard]] constexpr bool is_foreign(layout_kind kind) noexcept {
   return kind >= layout_kind::guava32 && kind <= layout_kind::redisbloom;

@@ -7,7 +7,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/partition/journal_record.hpp"
-#include "everseen/core/partition/partition_batch.hpp"
 #include "everseen/core/partition/partition_state.hpp"
 #include "everseen/core/partition/segments.hpp"
 #include "everseen/core/partition/sibling.hpp"

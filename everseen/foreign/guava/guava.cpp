@@ -4,11 +4,10 @@
 #include <array>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/bit_order.hpp"
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/layout/foreign.hpp"
-#include "everseen/core/layout/foreign_positions.hpp"
 
 namespace everseen::foreign::guava {
 

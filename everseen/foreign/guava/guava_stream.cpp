@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/core/base/bit_order.hpp"
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 

@@ -14,7 +14,7 @@
 ///
 ///     *4 CRLF  $12 CRLF BF.LOADCHUNK CRLF  $n CRLF key CRLF  $n CRLF iterator CRLF  $n CRLF bytes CRLF
 ///
-/// One command for each pair of redisbloom_dump.hpp, in order. `redis-cli --pipe < FILE` loads it into a
+/// One command for each pair of redisbloom.hpp, in order. `redis-cli --pipe < FILE` loads it into a
 /// server; doc/format.md shows how to make such a file from a filter on a server.
 namespace everseen::redisbloom {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/script_calls.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/format/redis_keys.hpp"
 #include "everseen/core/partition/partition.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/partition/partition_state.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"

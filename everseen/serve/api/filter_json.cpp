@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/nearest.hpp"
 #include "everseen/core/base/url_text.hpp"
 #include "everseen/core/spec/window.hpp"
 #include "everseen/serve/service/service.hpp"

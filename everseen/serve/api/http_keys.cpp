@@ -15,7 +15,6 @@
 #include <sodium.h>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/nearest.hpp"
 #include "everseen/report/explanation.hpp"
 #include "everseen/serve/api/filter_json.hpp"
 #include "everseen/serve/http/http_message.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/base/url_text.hpp"
 #include "everseen/serve/base/command.hpp"

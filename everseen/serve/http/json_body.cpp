@@ -8,7 +8,7 @@
 #include <simdjson.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/nearest.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/serve/http/http_message.hpp"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/nearest.hpp"
 
 namespace everseen {
 

@@ -10,7 +10,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/verdict.hpp"
-#include "everseen/core/partition/partition_batch.hpp"
+#include "everseen/core/partition/partition_state.hpp"
 
 namespace everseen {
 

@@ -37,9 +37,16 @@ double unevenness(const std::vector<std::uint64_t>& counts) {
 }
 
 TEST(Layout, NamesAreParsed) {
-  for (const layout_kind layout : all_layouts) EXPECT_EQ(parse_layout_kind(to_string(layout)), layout);
-  EXPECT_EQ(parse_layout_kind("line"), std::nullopt);
-  EXPECT_EQ(parse_layout_kind(""), std::nullopt);
+  for (const layout_kind layout : all_layouts) {
+    EXPECT_EQ(parse_own_layout(to_string(layout)), layout);
+    EXPECT_EQ(parse_foreign_layout(to_string(layout)), std::nullopt);
+  }
+  for (const layout_kind layout : foreign_layouts) {
+    EXPECT_EQ(parse_foreign_layout(to_string(layout)), layout);
+    EXPECT_EQ(parse_own_layout(to_string(layout)), std::nullopt);
+  }
+  EXPECT_EQ(parse_own_layout("line"), std::nullopt);
+  EXPECT_EQ(parse_own_layout(""), std::nullopt);
   EXPECT_EQ(to_string(layout_kind{77}), "invalid");
 }
 

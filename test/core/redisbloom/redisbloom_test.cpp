@@ -1,10 +1,14 @@
 #include "everseen/core/redisbloom/redisbloom.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 
@@ -61,6 +65,145 @@ TEST(RedisBloomLayer, OfAPowerOfTwoUsesPositionsModuloThat) {
   for (int i = 0; i < 500; ++i) l.add(murmur64a_pair(std::to_string(i)));
   for (std::size_t i = 1024; i < l.bits.size(); ++i) EXPECT_EQ(l.bits[i], std::byte{0});
   for (int i = 0; i < 500; ++i) EXPECT_TRUE(l.may_contain(murmur64a_pair(std::to_string(i))));
+}
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+struct pair {
+  std::int64_t iterator;
+  std::vector<std::byte> data;
+};
+
+chain grown_chain() {
+  chain c = chain::reserve({0.01, 100, 2, true});
+  for (int i = 0; i < 650; ++i) c.add(std::to_string(i));
+  return c;
+}
+
+std::vector<pair> dumped(const chain& from, std::size_t chunk_bytes = max_chunk_bytes) {
+  std::vector<pair> all;
+  dumper out(from, chunk_bytes);
+  while (const auto each = out.next())
+    all.push_back({each->iterator, {each->data.begin(), each->data.end()}});
+  return all;
+}
+
+chain loaded(const std::vector<pair>& pairs) {
+  loader in;
+  for (const pair& each : pairs) in.load(each.iterator, each.data);
+  return in.finish();
+}
+
+template <typename Error = format_error>
+void refuses(const std::vector<pair>& pairs, const std::string& why) {
+  EXPECT_THAT([&] { (void)loaded(pairs); }, ThrowsMessage<Error>(HasSubstr(why)));
+}
+
+TEST(RedisBloomDump, IsLoadedFromChunksOfAnySize) {
+  const chain c = grown_chain();
+  ASSERT_GE(c.layers.size(), 3U);
+  for (const std::size_t chunk_bytes : {1U, 7U, 64U, 1U << 24}) EXPECT_EQ(loaded(dumped(c, chunk_bytes)), c);
+}
+
+TEST(RedisBloomDump, CountsItsBytesInItsIterators) {
+  const auto pairs = dumped(grown_chain(), 100);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    bytes += static_cast<std::int64_t>(pairs[i].data.size());
+    EXPECT_EQ(pairs[i].iterator, 1 + bytes);
+    EXPECT_LE(pairs[i].data.size(), 100U);
+  }
+}
+
+TEST(RedisBloomDump, NeedsItsHeaderFirst) {
+  auto pairs = dumped(grown_chain());
+  pairs.erase(pairs.begin());
+  refuses(pairs, "instead of the header");
+  refuses({}, "no header");
+}
+
+TEST(RedisBloomDump, NeedsAllItsChunksInOrder) {
+  auto pairs = dumped(grown_chain(), 50);
+  auto missing_last = pairs;
+  missing_last.pop_back();
+  refuses(missing_last, "cut off in layer 2");
+  auto missing_one = pairs;
+  missing_one.erase(missing_one.begin() + 1);
+  refuses(missing_one, "chunk 101 comes where 51 should");
+  auto twice = pairs;
+  twice.push_back(pairs.back());
+  refuses(twice, "is past its end");
+}
+
+TEST(RedisBloomDump, HasNoEmptyChunksAndNoneAcrossLayers) {
+  auto pairs = dumped(grown_chain());
+  auto empty = pairs;
+  empty[1].data.clear();
+  refuses(empty, "has 0 bytes");
+  auto across = pairs;
+  across[1].data.push_back(std::byte{0});
+  refuses(across, "where layer 0 lacks");
+}
+
+/// A header with one field changed: the bytes from `offset` on become `value`.
+template <typename Number>
+std::vector<pair> with_field(std::size_t offset, Number value) {
+  auto pairs = dumped(grown_chain());
+  store_le(pairs.front().data.data() + offset, value);
+  return pairs;
+}
+
+TEST(RedisBloomHeader, IsRefusedWhenItsLengthDoesNotFitItsLayers) {
+  auto pairs = dumped(grown_chain());
+  pairs.front().data.resize(19);
+  refuses(pairs, "ends after 19 bytes");
+  refuses(with_field(8, std::uint32_t{0}), "no layers");
+  refuses(with_field(8, std::uint32_t{2}), "does not hold 2 layers");
+  refuses(with_field(8, std::numeric_limits<std::uint32_t>::max()), "does not hold 4294967295 layers");
+}
+
+TEST(RedisBloomHeader, IsRefusedWithFlagsThatMeanAnotherHash) {
+  refuses<parameter_error>(with_field(12, std::uint32_t{1}), "hash");  // valid, but not supported here
+  refuses(with_field(12, std::uint32_t{5 | 16}), "newer");
+  refuses(with_field(16, std::uint32_t{0}), "factor of 0");
+}
+
+TEST(RedisBloomHeader, IsRefusedBeforeMemoryForItsLayersIsAllocated) {
+  const auto huge = std::numeric_limits<std::uint64_t>::max();
+  refuses(with_field(20, huge), "bits in");
+  refuses(with_field(20, std::uint64_t{0}), "in 0 bytes");
+  refuses(with_field(28, huge), "bits in");
+  auto pairs = dumped(grown_chain());
+  for (std::size_t layer = 0; layer < 3; ++layer) {  // each is possible, but not all of them together
+    store_le(pairs.front().data.data() + 20 + 53 * layer, std::uint64_t{1} << 58);
+    store_le(pairs.front().data.data() + 28 + 53 * layer, std::uint64_t{1} << 61);
+  }
+  refuses(pairs, "larger than any memory");
+}
+
+TEST(RedisBloomHeader, MayAnnounceLargeSizesWithoutMemoryBeingAllocated) {
+  auto pairs = dumped(grown_chain());
+  store_le(pairs.front().data.data() + 20, std::uint64_t{1} << 50);
+  store_le(pairs.front().data.data() + 28, std::uint64_t{1} << 53);
+  loader in;
+  in.load(1, pairs.front().data);
+  in.load(2, std::vector<std::byte>(1));
+  EXPECT_FALSE(in.is_complete());
+  EXPECT_THROW((void)in.finish(), format_error);
+}
+
+TEST(RedisBloomHeader, IsRefusedWhenItsNumbersContradictEachOther) {
+  refuses(with_field(0, std::uint64_t{7}), "and not 7");
+  refuses(with_field(36, std::uint64_t{7}), "and not " + std::to_string(grown_chain().keys));
+  for (const double rate : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()})
+    refuses(with_field(44, rate), "error rate");
+  for (const double bits : {1.0, 0.0, std::numeric_limits<double>::quiet_NaN()})
+    refuses(with_field(52, bits), "bits a key");
+  refuses(with_field(60, std::uint32_t{0xFFFFFFFF}), "probes");
+  refuses(with_field(64, std::uint64_t{0}), "capacity");
+  refuses(with_field(72, std::uint8_t{40}), "fewer bits");
+  refuses(with_field(72, std::uint8_t{255}), "fewer bits");
 }
 
 }  // namespace

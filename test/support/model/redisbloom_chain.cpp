@@ -8,7 +8,6 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/layout/foreign.hpp"
-#include "everseen/core/layout/foreign_positions.hpp"
 #include "everseen/core/spec/growth.hpp"
 
 #include "test/support/bits.hpp"

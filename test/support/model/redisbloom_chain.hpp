@@ -9,7 +9,7 @@
 
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/core/hash/digest.hpp"
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 
 /// RedisBloom's filter in memory, written after its source and compared with recorded answers of the
 /// original: what everseen's filters of this layout must agree with.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/core/redisbloom/redisbloom_dump.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/foreign/guava/guava_stream.hpp"
 

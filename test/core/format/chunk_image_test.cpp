@@ -1,4 +1,4 @@
-#include "everseen/core/format/announced_filter.hpp"
+#include "everseen/core/format/chunk_image.hpp"
 
 #include <gtest/gtest.h>
 
