@@ -13,7 +13,7 @@
 
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/layout/sizing.hpp"
-#include "everseen/store/memory/huge_memory.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 
 #include "bench/support.hpp"
 

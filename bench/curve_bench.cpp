@@ -18,7 +18,7 @@
 #include "everseen/core/layout/layout.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/everseen.hpp"
-#include "everseen/store/memory/huge_memory.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 
 #include "bench/redis_server.hpp"
 #include "bench/support.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "everseen/everseen.hpp"
-#include "everseen/store/memory/huge_memory.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 
 #include "bench/support.hpp"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "everseen/core/layout/layout.hpp"
-#include "everseen/store/memory/huge_memory.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 
 namespace everseen::bench {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {

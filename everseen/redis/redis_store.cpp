@@ -14,7 +14,7 @@
 #include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/redis/server_check.hpp"
 #include "everseen/redis/wire/refusal.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 
 namespace everseen::redis {
 

@@ -15,7 +15,7 @@
 #include "everseen/core/kernel/kernels.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/everseen.hpp"
-#include "everseen/store/memory/huge_memory.hpp"
+#include "everseen/store/memory/memory_segments.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

@@ -16,7 +16,7 @@
 #include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/time_source.hpp"
 

@@ -8,7 +8,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 
 namespace everseen::redis {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "everseen/core/spec/window.hpp"
-#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 

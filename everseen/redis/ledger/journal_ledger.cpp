@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "everseen/redis/keyspace/asking.hpp"
-#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 

@@ -12,7 +12,7 @@
 #include "everseen/redis/transport/call.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"
-#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -96,5 +97,37 @@ class descriptor {
  private:
   int number_ = -1;
 };
+
+// Small files that are read and replaced as a whole.
+
+/// @param most  maximum size of such a file
+/// @throws format_error  it is longer    @throws storage_error
+[[nodiscard]] std::vector<std::byte> read_whole(const descriptor& file, const std::filesystem::path& path,
+                                                std::uint64_t most);
+
+/// Writes all bytes at the current position of the file.    @throws storage_error
+void write_all(int file, std::span<const std::byte> bytes, const std::filesystem::path& path);
+
+/// Writes the file as `path`.new, syncs it, and renames it into place. Afterwards either the old or the new
+/// file is in place; a directory sync then makes the new one permanent.
+/// @throws storage_error  the old file is still in place
+void replace_whole(disk& on, const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// A format_error about a file of a filter, with the same advice for all files.
+[[nodiscard]] inline format_error damaged(const std::filesystem::path& path, const std::string& problem) {
+  return format_error(path.string() + " " + problem + "; restore the filter from an export or drop it");
+}
+
+/// Runs a decoder and adds the file name to its exceptions.
+template <typename Decode>
+auto at_path(const std::filesystem::path& path, Decode decode) {
+  try {
+    return decode();
+  } catch (const format_error& e) {
+    throw format_error(path.string() + ": " + e.what());
+  } catch (const parameter_error& e) {
+    throw damaged(path, std::string("makes no sense: ") + e.what());
+  }
+}
 
 }  // namespace everseen

@@ -14,8 +14,6 @@
 #include "everseen/core/format/file_names.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/disk/whole_file.hpp"
-#include "everseen/store/port/damage.hpp"
 
 namespace everseen {
 

@@ -13,7 +13,6 @@
 #include "everseen/core/partition/prediction.hpp"
 #include "everseen/store/embedded/embedded_ledger.hpp"
 #include "everseen/store/port/batch_results.hpp"
-#include "everseen/store/port/claims.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "everseen/store/embedded/embedded_filter.hpp"
-#include "everseen/store/port/claims.hpp"
+#include "everseen/store/port/batch_results.hpp"
 
 namespace everseen {
 

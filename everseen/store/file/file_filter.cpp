@@ -7,12 +7,11 @@
 #include <system_error>
 #include <utility>
 
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/job_log/file_job.hpp"
 #include "everseen/store/port/batch_results.hpp"
-#include "everseen/store/port/claims.hpp"
-#include "everseen/store/port/damage.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {

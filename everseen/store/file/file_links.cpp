@@ -8,11 +8,10 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/name_file.hpp"
-#include "everseen/store/disk/whole_file.hpp"
 #include "everseen/store/file/manifest_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/port/damage.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen {

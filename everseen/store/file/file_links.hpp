@@ -8,7 +8,7 @@
 
 #include "everseen/core/format/file_records.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen {

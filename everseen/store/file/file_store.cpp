@@ -12,15 +12,14 @@
 #include <utility>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/lock_file.hpp"
 #include "everseen/store/disk/name_file.hpp"
 #include "everseen/store/file/file_filter.hpp"
-#include "everseen/store/file/file_replacement.hpp"
+#include "everseen/store/file/file_segments.hpp"
 #include "everseen/store/file/manifest_file.hpp"
-#include "everseen/store/file/segment_file.hpp"
 #include "everseen/store/file/staged_filter.hpp"
 #include "everseen/store/job_log/file_job.hpp"
-#include "everseen/store/port/damage.hpp"
 
 namespace everseen {
 

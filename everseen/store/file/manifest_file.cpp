@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "everseen/core/format/file_records.hpp"
-#include "everseen/store/disk/whole_file.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/file/staged_filter.hpp"
-#include "everseen/store/port/damage.hpp"
 
 namespace everseen {
 

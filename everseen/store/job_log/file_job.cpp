@@ -10,9 +10,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/file_names.hpp"
+#include "everseen/store/disk/disk.hpp"
 #include "everseen/store/disk/name_file.hpp"
-#include "everseen/store/disk/whole_file.hpp"
-#include "everseen/store/port/damage.hpp"
 
 namespace everseen {
 

@@ -6,7 +6,7 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/store/embedded/embedded_filter.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/memory/memory_segments.hpp"
 #include "everseen/store/port/recovered_keys.hpp"
 

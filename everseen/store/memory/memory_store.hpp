@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "everseen/store/embedded/embedded_filter.hpp"
-#include "everseen/store/link/linking.hpp"
+#include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/port/store.hpp"
 #include "everseen/store/port/time_source.hpp"
 
