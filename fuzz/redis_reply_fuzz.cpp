@@ -11,7 +11,6 @@
 
 #include "everseen/redis/wire/refusal.hpp"
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/redis/wire/reply_reader.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 namespace {

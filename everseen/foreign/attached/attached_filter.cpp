@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "everseen/core/base/assert.hpp"
-#include "everseen/redis/transport/backoff.hpp"
 #include "everseen/redis/transport/call.hpp"
+#include "everseen/redis/transport/event_loop.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::foreign {

@@ -8,7 +8,7 @@
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/format/image_fields.hpp"
 #include "everseen/foreign/attached/bitmaps.hpp"
-#include "everseen/redis/filter/served_filter.hpp"
+#include "everseen/redis/filter/sealable_filter.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/redis/served/stored_value.hpp"
@@ -161,7 +161,7 @@ std::shared_ptr<stored_filter> open_attached(std::shared_ptr<redis::connection_p
     if (servers->url().shape == topology::many)
       throw parameter_error("the key " + value->keys.state(0) +
                             " is on one server; give --store its URL alone");
-    return std::make_shared<redis::served_filter>(std::move(servers), value->keys.state(0), *value, mode);
+    return redis::open_served(std::move(servers), value->keys.state(0), *value, mode);
   }
   const attachment a = attachment_in(f);
   require_commands(servers->url(), a);

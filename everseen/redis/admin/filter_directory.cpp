@@ -13,7 +13,6 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/link/linked_filter.hpp"

@@ -11,7 +11,6 @@
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/link_hash.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 

@@ -5,7 +5,6 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"

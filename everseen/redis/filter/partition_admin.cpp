@@ -12,7 +12,6 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
@@ -100,20 +99,20 @@ void empty_value(server_connections& connections, const filter_identity& f, std:
 script_call first_call(const filter_identity& f, const announced_filter& header) {
   const std::string key = f.keys.state(header.partition);
   const auto bytes = image::encode_chunk_header(header);
-  return {
-      &draft_scripts::begin_value(),
-      {key, header.partition},
-      {key},
-      {std::string(unseen_life_ms), std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
+  return {&draft_scripts::begin_partition(),
+          {key, header.partition},
+          {key},
+          {std::string(unseen_life_ms), "EVERSEEN.LOADCHUNK", "1",
+           std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
 }
 
 script_call first_call(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
   if (!is_judged_by_clients(f)) return first_call(f, header_of(f, partition, s, random_content()));
   const std::string key = f.keys.state(partition), begin = to_text(journal_position{});
-  return {&draft_scripts::begin_state(),
+  return {&draft_scripts::begin_partition(),
           {key, partition},
           {key},
-          {std::string(unseen_life_ms), "begin", begin, "end", begin, "manifest",
+          {std::string(unseen_life_ms), "HSET", "begin", begin, "end", begin, "manifest",
            encode_manifest(f, partition, s), "counts", encode_counts(s)}};
 }
 
@@ -174,20 +173,10 @@ void empty_partition(server_connections& connections, const filter_identity& f, 
 
 namespace everseen::redis::draft_scripts {
 
-const script& begin_state() {
+const script& begin_partition() {
   static const script s = make_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 1
-)");
-  return s;
-}
-
-const script& begin_value() {
-  static const script s = make_script(R"(
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('EVERSEEN.LOADCHUNK', KEYS[1], 1, ARGV[2])
+redis.call(ARGV[2], KEYS[1], unpack(ARGV, 3))
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 )");

@@ -6,8 +6,8 @@
 
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/partition/partition.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 
@@ -54,13 +54,10 @@ namespace everseen::redis::draft_scripts {
 /// Scripts that create the keys of a filter before a name leads to it. Each can be repeated, and a delayed
 /// copy that arrives when the filter is in use changes nothing.
 
-/// Creates the state of a partition, unless it exists.
-/// KEYS state    ARGV its time limit in ms, then fields and values    Returns 1 done, 0 it exists.
-[[nodiscard]] const script& begin_state();
-
-/// Makes the value of a partition that its server judges, unless it exists.
-/// KEYS value    ARGV its time limit in ms, its header    Returns 1 done, 0 it exists.
-[[nodiscard]] const script& begin_value();
+/// Creates the state or the value of a partition, unless it exists.
+/// KEYS state or value    ARGV its time limit in ms, the command that makes it, what follows the key there
+/// Returns 1 done, 0 it exists.
+[[nodiscard]] const script& begin_partition();
 
 /// Writes a page of a segment of a filter that its clients judge, as long as its partition has no state.
 /// KEYS segment, state    ARGV offset of the page, its bytes, the segment's time limit in ms

@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "everseen/core/base/names.hpp"
-#include "everseen/redis/filter/mirrored_filter.hpp"
-#include "everseen/redis/filter/served_filter.hpp"
-#include "everseen/redis/keyspace/link_hash.hpp"
+#include "everseen/redis/keyspace/name_index.hpp"
+#include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 
 namespace everseen::redis {
@@ -50,10 +49,9 @@ std::optional<listed_job> sealable_filter::begin_job(server_connections& connect
 
 std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<connection_pool> pool, std::string name,
                                                const filter_identity& f, access mode) {
-  if (f.spec.judge == judge_kind::client)
-    return std::make_shared<mirrored_filter>(std::move(pool), std::move(name), f, mode);
+  if (f.spec.judge == judge_kind::client) return open_mirrored(std::move(pool), std::move(name), f, mode);
   require_module(*pool->take());
-  return std::make_shared<served_filter>(std::move(pool), std::move(name), f, mode);
+  return open_served(std::move(pool), std::move(name), f, mode);
 }
 
 }  // namespace everseen::redis

@@ -61,6 +61,14 @@ class sealable_filter : public stored_filter {
   const job_list jobs_;
 };
 
+/// The two kinds.    @pre the spec names this judge; the servers have the module if they judge
+[[nodiscard]] std::shared_ptr<sealable_filter> open_mirrored(std::shared_ptr<connection_pool> pool,
+                                                             std::string name, const filter_identity& f,
+                                                             access mode);
+[[nodiscard]] std::shared_ptr<sealable_filter> open_served(std::shared_ptr<connection_pool> pool,
+                                                           std::string name, const filter_identity& f,
+                                                           access mode);
+
 /// The filter with this id, judged by its clients or its servers, according to its spec.
 /// @param name  for messages
 /// @throws parameter_error  servers judge it, and one of them lacks the module

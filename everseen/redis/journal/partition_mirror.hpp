@@ -17,7 +17,7 @@
 #include "everseen/core/partition/prediction.hpp"
 #include "everseen/redis/journal/journal_walk.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/store/memory/memory_segments.hpp"
 

@@ -11,7 +11,6 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {

@@ -10,8 +10,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/spec.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 
 namespace everseen::redis {

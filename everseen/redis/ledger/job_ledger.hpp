@@ -18,6 +18,8 @@
 
 namespace everseen::redis {
 
+class mirror_set;
+
 /// A client's copy of the records of a source. Used only by the thread that claims the source's events.
 struct known_lane {
   std::string name;
@@ -70,6 +72,15 @@ class job_ledger : public ledger {
   std::mutex lock_;  // guards what follows
   std::map<std::string, std::unique_ptr<known_lane>, std::less<>> lanes_{};
 };
+
+/// The ledger of a job over a filter that its clients judge.    @param mirrors  must outlive the ledger
+[[nodiscard]] std::unique_ptr<ledger> open_journal_ledger(std::shared_ptr<connection_pool> pool,
+                                                          mirror_set& mirrors, std::string filter_name,
+                                                          std::string job, listed_job kept, bool may_claim);
+/// The ledger of a job over a filter that its servers judge.    @param f  must outlive the ledger
+[[nodiscard]] std::unique_ptr<ledger> open_served_ledger(std::shared_ptr<connection_pool> pool,
+                                                         const filter_identity& f, std::string filter_name,
+                                                         std::string job, listed_job kept, bool may_claim);
 
 /// The keys of those events of a batch that its record already calls fresh.
 ///

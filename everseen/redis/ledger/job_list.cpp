@@ -9,7 +9,6 @@
 #include "everseen/core/format/lane_record.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
-#include "everseen/redis/keyspace/script_calls.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/filter_admin.hpp"

@@ -1,15 +1,39 @@
-#include "everseen/redis/ledger/journal_ledger.hpp"
-
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "everseen/redis/journal/mirror_set.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/ledger/job_ledger.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
 
 namespace {
+
+/// The ledger of a job over a filter that its clients judge.
+///
+/// A claim is an append that also extends the record of its lane and increments counters, in one step of the
+/// server. The client names the head of the record. If the server has another head, a client has judged
+/// events of the lane before, perhaps in this very claim, whose answer was lost; the record shows which were
+/// fresh.
+class journal_ledger final : public job_ledger {
+ public:
+  /// @param mirrors  must outlive the ledger
+  journal_ledger(std::shared_ptr<connection_pool> pool, mirror_set& mirrors, std::string filter_name,
+                 std::string job, listed_job kept, bool may_claim);
+
+ private:
+  class claiming;
+
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
+                                         std::span<const claim_batch> batches) override;
+
+  mirror_set& mirrors_;
+};
 
 /// Counters are incremented by one command, and Lua limits a command to fewer than 8000 words.
 constexpr std::size_t most_counters_a_call = 3500;
@@ -182,6 +206,13 @@ std::optional<batch_failure> journal_ledger::claim_all(server_connections& conne
   return mirrors_.run(connections, partitions, [&](std::size_t i, partition_mirror& mirror) {
     return std::make_unique<claiming>(mirror, *this, in, from, batches[i]);
   });
+}
+
+std::unique_ptr<ledger> open_journal_ledger(std::shared_ptr<connection_pool> pool, mirror_set& mirrors,
+                                            std::string filter_name, std::string job, listed_job kept,
+                                            bool may_claim) {
+  return std::make_unique<journal_ledger>(std::move(pool), mirrors, std::move(filter_name), std::move(job),
+                                          std::move(kept), may_claim);
 }
 
 }  // namespace everseen::redis

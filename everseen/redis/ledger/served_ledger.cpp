@@ -1,12 +1,16 @@
-#include "everseen/redis/ledger/served_ledger.hpp"
-
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/ledger/job_ledger.hpp"
 #include "everseen/redis/script/script.hpp"
-#include "everseen/redis/served/lane_claim.hpp"
+#include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/redis/served/partition_task.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/transport/call.hpp"
@@ -17,6 +21,29 @@
 namespace everseen::redis {
 
 namespace {
+
+/// The ledger of a job over a filter that its servers judge: beside each partition, a hash with a record per
+/// lane and the counters; the checkpoints are on the first server.
+///
+/// The client keeps a copy of each record that it has read or written, and each call names the head of the
+/// expected one. A call whose answer was lost and a call that came after another client's are therefore
+/// handled alike: the record is read again and shows what became of the events. Events that the record has
+/// judged are never sent: a call writes the record and adds the keys in one step, which replicas and an AOF
+/// get as one command.
+class served_ledger final : public job_ledger {
+ public:
+  /// @param f  must outlive the ledger
+  served_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f, std::string filter_name,
+                std::string job, listed_job kept, bool may_claim);
+
+ private:
+  class claim_task;
+
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
+                                         std::span<const claim_batch> batches) override;
+
+  filter_life life_;
+};
 
 batch_failure batch_failure_of(const storage_error& e) {
   return {batch_failure::cause::storage, e.what(), {}, e.code(), e.path()};
@@ -144,6 +171,13 @@ std::optional<batch_failure> served_ledger::claim_all(server_connections& connec
     if (one && (!first || (!first->ends_batch() && one->ends_batch()))) first = one;
   }
   return first;
+}
+
+std::unique_ptr<ledger> open_served_ledger(std::shared_ptr<connection_pool> pool, const filter_identity& f,
+                                           std::string filter_name, std::string job, listed_job kept,
+                                           bool may_claim) {
+  return std::make_unique<served_ledger>(std::move(pool), f, std::move(filter_name), std::move(job),
+                                         std::move(kept), may_claim);
 }
 
 }  // namespace everseen::redis

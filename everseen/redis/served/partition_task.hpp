@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "everseen/core/partition/partition.hpp"
-#include "everseen/redis/served/lane_claim.hpp"
 #include "everseen/redis/served/packed_keys.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 

@@ -10,10 +10,8 @@
 
 #include "everseen/redis/transport/byte_stream.hpp"
 #include "everseen/redis/transport/event_loop.hpp"
-#include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/redis/wire/reply_reader.hpp"
 
 namespace everseen::redis {
 

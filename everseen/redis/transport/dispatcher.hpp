@@ -13,12 +13,11 @@
 
 #include <tl/expected.hpp>
 
-#include "everseen/redis/transport/backoff.hpp"
+#include "everseen/redis/transport/byte_stream.hpp"
 #include "everseen/redis/transport/call.hpp"
 #include "everseen/redis/transport/connection.hpp"
 #include "everseen/redis/transport/event_loop.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
-#include "everseen/redis/transport/tls.hpp"
 #include "everseen/redis/wire/slot_map.hpp"
 
 namespace everseen::redis {

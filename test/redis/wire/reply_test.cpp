@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "everseen/redis/wire/reply_reader.hpp"
-
 #include "test/redis/wire/reply_text.hpp"
 
 namespace everseen::redis {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "everseen/redis/wire/reply.hpp"
-#include "everseen/redis/wire/reply_reader.hpp"
 
 namespace everseen::redis {
 
