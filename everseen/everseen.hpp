@@ -45,8 +45,7 @@
 ///
 /// The public headers, in the order in which to read them; everseen/everseen.hpp includes them all:
 ///
-/// - everseen/filter/filter.hpp                   filter
-/// - everseen/filter/key_range.hpp                the types that are accepted as a batch of keys
+/// - everseen/filter/filter.hpp                   filter, and the types that are accepted as a batch of keys
 /// - everseen/core/base/verdict.hpp               fresh, seen, late, unknown
 /// - everseen/core/base/error.hpp                 the exceptions, and the report of a failed batch
 /// - everseen/core/spec/spec.hpp                  spec_request: capacity, error rate, growth, window, ...
@@ -88,7 +87,6 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/filter/deduplicator.hpp"
 #include "everseen/filter/filter.hpp"
-#include "everseen/filter/key_range.hpp"
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/open_store.hpp"
 #include "everseen/store/port/filter_admin.hpp"

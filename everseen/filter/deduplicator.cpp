@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "everseen/filter/filter.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
 

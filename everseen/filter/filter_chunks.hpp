@@ -1,7 +1,13 @@
+/// The chunks of BF.SCANDUMP and BF.LOADCHUNK: a filter as pairs of an iterator and bytes.
+///
+/// A filter of RedisBloom's layout has RedisBloom's chunks (redisbloom.hpp), any other one everseen's:
+/// doc/format.md, "Chunks". A loader recognises them by the first bytes of the header.
+
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,13 +16,10 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
 
-/// The chunks of BF.SCANDUMP and BF.LOADCHUNK: a filter as pairs of an iterator and bytes.
-///
-/// A filter of RedisBloom's layout has RedisBloom's chunks (redisbloom.hpp), any other one everseen's:
-/// doc/format.md, "Chunks". A loader recognises them by the first bytes of the header.
 namespace everseen {
 
 /// The reply of BF.SCANDUMP: bytes, and the iterator that asks for the next ones.
@@ -83,5 +86,29 @@ class chunk_loader {
   std::uint64_t bytes_made_ = 0;
   std::map<std::uint64_t, std::uint64_t> loaded_{};  // begin and end of each range, in bytes of all bits
 };
+
+/// dump_chunk() for a filter with RedisBloom's layout.    @throws parameter_error  it has another
+[[nodiscard]] filter_chunk dump_redisbloom(const filter& f, std::int64_t iterator);
+
+/// @param header  the first chunk of RedisBloom's BF.SCANDUMP
+/// @throws format_error, parameter_error  as import_redisbloom
+[[nodiscard]] announced_filter announced_by_redisbloom(std::span<const std::byte> header);
+
+/// The header, and whether its layers have bits. Layers of a filter without keys are all zero.
+struct redisbloom_announcement {
+  redisbloom::announced_chain chain;
+  bool has_bits = true;
+};
+/// @throws parameter_error  it has another layout
+[[nodiscard]] redisbloom_announcement announce_redisbloom(const filter& f);
+
+using layer_visitor = std::function<void(std::size_t layer, std::span<const std::byte> bits)>;
+
+/// Calls `visit` for the announced layers, in order.
+///
+/// Keys added since may be in the bits; layers created since are skipped. If a layer has fewer keys than
+/// announced, the filter was emptied since.
+/// @throws storage_error  the filter was emptied
+void visit_announced(const filter& f, const redisbloom_announcement& a, const layer_visitor& visit);
 
 }  // namespace everseen

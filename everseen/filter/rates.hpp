@@ -12,6 +12,28 @@
 
 namespace everseen {
 
+/// What layers hold together.
+struct layer_sum {
+  std::uint64_t keys = 0;
+  std::uint64_t room = 0;  ///< the keys for which they were made
+  std::uint64_t bytes = 0;
+  std::uint64_t segments = 0;
+
+  void add(const layer_state& layer) noexcept {
+    keys += layer.keys;
+    room += layer.capacity;
+    bytes += layer.shape.bytes;
+    ++segments;
+  }
+  void add(const partition_state& state) noexcept {
+    for (const slice_state& slice : state.slices)
+      for (const layer_state& layer : slice.layers) add(layer);
+  }
+  [[nodiscard]] double fill() const noexcept {
+    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
+  }
+};
+
 /// How many keys the overfilled layers of a partition were given, by the bits that are set.
 ///
 /// A layer counts keys that were fresh. How many others it was given, which it called seen by mistake,

@@ -9,7 +9,6 @@
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/filter_chunks.hpp"
-#include "everseen/filter/redisbloom_chunks.hpp"
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/foreign/redisbloom/load_commands.hpp"
 

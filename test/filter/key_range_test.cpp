@@ -1,5 +1,3 @@
-#include "everseen/filter/key_range.hpp"
-
 #include <array>
 #include <list>
 #include <ranges>

@@ -34,26 +34,8 @@ namespace {
 
 // What `everseen info` shows of a filter's segments.
 
-/// A sum over segments.
-struct slice_sum {
-  std::uint64_t keys = 0;
-  std::uint64_t room = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t segments = 0;
-
-  void add(const layer_state& layer) noexcept {
-    keys += layer.keys;
-    room += layer.capacity;
-    bytes += layer.shape.bytes;
-    ++segments;
-  }
-  [[nodiscard]] double fill() const noexcept {
-    return room == 0 ? 0 : static_cast<double>(keys) / static_cast<double>(room);
-  }
-};
-
 /// The sums of time slices over all partitions.
-using slices = std::map<window::slice_index, slice_sum>;
+using slices = std::map<window::slice_index, layer_sum>;
 
 slices slices_of(const filter_info& info) {
   slices all;
@@ -63,17 +45,15 @@ slices slices_of(const filter_info& info) {
   return all;
 }
 
-slice_sum total_of(const filter_info& info) {
-  slice_sum total;
-  for (const partition_state& p : info.partitions)
-    for (const slice_state& s : p.slices)
-      for (const layer_state& layer : s.layers) total.add(layer);
+layer_sum total_of(const filter_info& info) {
+  layer_sum total;
+  for (const partition_state& p : info.partitions) total.add(p);
   return total;
 }
 
 /// One partition over all its slices.
 struct part {
-  slice_sum sum;
+  layer_sum sum;
   std::size_t layers = 0;     // in the slice with the most growth
   double rate_when_full = 0;  // once all existing segments hold as many keys as they were created for
   double rate_now = 0;
