@@ -13,7 +13,6 @@
 #include "everseen/dedup/record/bad_record.hpp"
 #include "everseen/dedup/record/block_reader.hpp"
 #include "everseen/dedup/record/event_rule.hpp"
-#include "everseen/dedup/record/kept_keys.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/filter/scatter.hpp"
 

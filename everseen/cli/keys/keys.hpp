@@ -15,7 +15,6 @@
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/dedup/record/block_reader.hpp"
 #include "everseen/dedup/record/event_rule.hpp"
-#include "everseen/dedup/record/kept_keys.hpp"
 #include "everseen/filter/filter.hpp"
 
 /// The common parts of the verbs with keys.
