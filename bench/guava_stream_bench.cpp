@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "everseen/foreign/foreign_file.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
+#include "everseen/foreign/guava/guava.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "bench/support.hpp"

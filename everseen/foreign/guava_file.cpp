@@ -10,7 +10,7 @@
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/foreign/foreign_file.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
+#include "everseen/foreign/guava/guava.hpp"
 
 namespace everseen {
 

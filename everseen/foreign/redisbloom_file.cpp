@@ -1,16 +1,181 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/bytes.hpp"
+#include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/format/stream_image.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/filter/filter_chunks.hpp"
 #include "everseen/foreign/foreign_file.hpp"
-#include "everseen/foreign/redisbloom/load_commands.hpp"
+
+namespace everseen::redisbloom {
+
+namespace {
+
+/// A RedisBloom filter as a file: the BF.LOADCHUNK commands that recreate it, as a client sends them.
+///
+///     *4 CRLF  $12 CRLF BF.LOADCHUNK CRLF  $n CRLF key CRLF  $n CRLF iterator CRLF  $n CRLF bytes CRLF
+///
+/// One command for each pair of redisbloom.hpp, in order. `redis-cli --pipe < FILE` loads it into a
+/// server; doc/format.md shows how to make such a file from a filter on a server.
+/// Longest key that a file may name.
+inline constexpr std::size_t max_key_bytes = std::size_t{64} << 10;
+
+/// Reads such a file command by command. The bytes of a pair are read directly to their destination.
+///
+/// Input is not trusted: anything else is a format_error, and nothing is allocated from its numbers.
+class file_reader {
+ public:
+  explicit file_reader(image::byte_source from);
+
+  struct pair {
+    std::int64_t iterator = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// The next pair; all its bytes must then be read. Nothing at the end of the file.
+  /// @throws format_error  the file is cut off, is not such a command, or names a different key than before
+  [[nodiscard]] std::optional<pair> next();
+
+  /// Reads bytes of the pair.    @pre no more than it has left    @throws format_error  cut off
+  void read(std::span<std::byte> into);
+
+ private:
+  void end_pair();
+  [[nodiscard]] bool fill();
+  void take(std::span<std::byte> into);
+  void expect(std::string_view text);
+  [[nodiscard]] std::uint64_t number(char before, std::uint64_t most);
+  [[nodiscard]] std::string word(std::uint64_t most_bytes);
+
+  image::byte_source from_;
+  std::vector<std::byte> buffer_;
+  std::size_t offset_ = 0;  // in buffer_
+  std::size_t end_ = 0;     // of the data in buffer_
+  std::optional<std::string> key_;
+  std::uint64_t left_ = 0;  // of the current pair
+  bool in_pair_ = false;
+};
+
+/// The text before and after the bytes of a pair.
+inline constexpr std::string_view command_after = "\r\n";
+
+constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
+constexpr std::uint64_t max_pair_bytes = std::uint64_t{512} << 20;  // limit of a Redis server
+constexpr std::string_view begins = "*4\r\n$12\r\nBF.LOADCHUNK\r\n";
+constexpr std::size_t longest_number = 20;
+
+[[noreturn]] void refuse_file(const std::string& why) {
+  throw format_error("not a file of BF.LOADCHUNK commands: " + why);
+}
+
+file_reader::file_reader(image::byte_source from) : from_(std::move(from)), buffer_(buffer_bytes) {}
+
+std::optional<file_reader::pair> file_reader::next() {
+  if (in_pair_) end_pair();
+  if (offset_ == end_ && !fill()) return std::nullopt;
+  expect(begins);
+  std::string key = word(max_key_bytes);
+  if (key_ && *key_ != key) refuse_file("its commands are for the keys " + *key_ + " and " + key);
+  key_ = std::move(key);
+  const std::string digits = word(longest_number);
+  const auto iterator = read_number<decltype(pair::iterator)>(digits);
+  if (!iterator) refuse_file("an iterator is no number");
+  pair next;
+  next.iterator = *iterator;
+  next.bytes = left_ = number('$', max_pair_bytes);
+  in_pair_ = true;
+  return next;
+}
+
+void file_reader::read(std::span<std::byte> into) {
+  EVERSEEN_ASSERT(into.size() <= left_);
+  take(into);
+  left_ -= into.size();
+}
+
+void file_reader::end_pair() {
+  EVERSEEN_ASSERT(left_ == 0);
+  expect(command_after);
+  in_pair_ = false;
+}
+
+bool file_reader::fill() {
+  offset_ = 0;
+  end_ = from_(buffer_);
+  return end_ > 0;
+}
+
+/// Large pieces bypass the buffer.
+void file_reader::take(std::span<std::byte> into) {
+  while (!into.empty()) {
+    std::size_t got = 0;
+    if (offset_ == end_ && into.size() >= buffer_bytes) {
+      got = from_(into);
+    } else if (offset_ < end_ || fill()) {
+      got = std::min(into.size(), end_ - offset_);
+      std::memcpy(into.data(), buffer_.data() + offset_, got);
+      offset_ += got;
+    }
+    if (got == 0) refuse_file("it is cut off");
+    into = into.subspan(got);
+  }
+}
+
+void file_reader::expect(std::string_view text) {
+  for (const char wanted : text) {
+    std::byte found{};
+    take({&found, 1});
+    if (static_cast<char>(found) != wanted) refuse_file("something else stands where a command should");
+  }
+}
+
+std::uint64_t file_reader::number(char before, std::uint64_t most) {
+  expect({&before, 1});
+  std::string digits;
+  for (;;) {
+    std::byte next{};
+    take({&next, 1});
+    if (next == std::byte{'\r'}) break;
+    digits += static_cast<char>(next);
+    if (digits.size() > longest_number) refuse_file("a length has too many digits");
+  }
+  expect("\n");
+  const auto value = read_number(digits);
+  if (!value) refuse_file("a length is no number");
+  if (*value > most) refuse_file(std::to_string(*value) + " bytes are more than there can be");
+  return *value;
+}
+
+std::string file_reader::word(std::uint64_t most_bytes) {
+  std::string text(number('$', most_bytes), '\0');
+  take(std::as_writable_bytes(std::span(text)));
+  expect(command_after);
+  return text;
+}
+
+std::string command_before(std::string_view key, const file_reader::pair& p) {
+  const std::string iterator = std::to_string(p.iterator);
+  std::string text(begins);
+  for (const std::string_view word : {key, std::string_view(iterator)})
+    text.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
+  return text.append("$").append(std::to_string(p.bytes)).append("\r\n");
+}
+
+}  // namespace
+
+}  // namespace everseen::redisbloom
 
 namespace everseen {
 

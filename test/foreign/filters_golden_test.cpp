@@ -10,7 +10,6 @@
 #include "everseen/core/hash/funnel.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/foreign/guava/guava.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/foreign/vectors.hpp"
 #include "test/support/model/guava_filter.hpp"

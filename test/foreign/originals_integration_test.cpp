@@ -14,7 +14,6 @@
 #include "everseen/foreign/bitmap/family.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
 #include "everseen/foreign/guava/guava.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/support/base64.hpp"
 #include "test/support/bits.hpp"

@@ -8,7 +8,6 @@
 #include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/foreign/guava/guava.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/support/model/guava_filter.hpp"
 #include "test/support/model/redisbloom_chain.hpp"

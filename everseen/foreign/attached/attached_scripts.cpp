@@ -1,14 +1,45 @@
 #include "everseen/foreign/attached/attached_scripts.hpp"
 
+#include <algorithm>
+#include <array>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "everseen/core/layout/layout.hpp"
-#include "everseen/foreign/attached/probe_scripts.hpp"
 
 namespace everseen::foreign::attached_scripts {
 
 namespace {
+
+// For `has` in a script that writes.
+constexpr std::string_view may_write = "local bitfield = 'BITFIELD'";
+
+// Whether a segment has all bits of a key. Needs a `local bitfield`, the command to read with, before it.
+// Most absent keys miss at their first bit, so that one is checked alone, with one cheap command. The others
+// are read together.
+constexpr std::string_view has = R"(
+local call, take = redis.call, cmsgpack.unpack_limit
+local function has(segment, records, start)
+  local at, p1 = take(records, 1, start)
+  if call('GETBIT', segment, p1) == 0 then return false end
+  $HAS_REST
+end
+)";
+
+// Returns the remembered answer if this is the client's last batch.
+constexpr std::string_view remembered = R"(
+local function remembered(token, asked, life)
+  local last = redis.call('GET', token)
+  local sequence = last and string.sub(last, 1, #asked) or ''
+  if sequence == asked then
+    redis.call('PEXPIRE', token, life)
+    return string.sub(last, #asked + 1)
+  end
+  if sequence > asked then return 'O' end
+end
+)";
 
 constexpr std::string_view reads_only =
     "local bitfield = redis.pcall('BITFIELD_RO', KEYS[1]).err and 'BITFIELD' or 'BITFIELD_RO'";
@@ -132,14 +163,82 @@ return table.concat(out)
 
 /// @param bitfield  defines which command `has` reads with
 std::string whole(std::string_view bitfield, std::string_view text) {
-  return redis::joined(
-      {bitfield, probe_scripts::has, length_of, reach, strings_from, probe_scripts::remembered, text});
+  return redis::joined({bitfield, has, length_of, reach, strings_from, remembered, text});
 }
+
+void replace_all(std::string& text, std::string_view from, std::string_view replacement) {
+  for (std::size_t position = text.find(from); position != std::string::npos;
+       position = text.find(from, position + replacement.size()))
+    text.replace(position, from.size(), replacement);
+}
+
+/// The Lua code that reads or sets probes `from` .. `target` of a key, in parts that fit Lua's registers. It
+/// leaves the number of bits that were set in `sum`.
+std::string bitfields(std::string_view command, std::string_view segment, std::string_view operation,
+                      unsigned from, unsigned target) {
+  constexpr unsigned at_once = 32;
+  const std::string value = operation == "SET" ? ",'1'" : "";
+  std::string text;
+  for (unsigned first = from; first <= target; first += at_once) {
+    const unsigned last = std::min(target, first + at_once - 1);
+    std::string added;
+    text += std::string(first == from ? "local " : "") + "old = call(" + std::string(command) + ", " +
+            std::string(segment);
+    for (unsigned i = first; i <= last; ++i) {
+      text += ",'" + std::string(operation) + "','u1',p" + std::to_string(i) + value;
+      added += (i == first ? "old[" : "+old[") + std::to_string(i - first + 1) + "]";
+    }
+    text += ")\n";
+    text += first == from ? "local sum = " + added + "\n" : "sum = sum + " + added + "\n";
+  }
+  return text;
+}
+
+redis::script for_probes(std::string text, unsigned probes) {
+  std::string all = "p1";   // p1,p2,...
+  std::string rest = "p2";  // p2,p3,...
+  for (unsigned i = 2; i <= probes; ++i) {
+    all += ",p" + std::to_string(i);
+    if (i > 2) rest += ",p" + std::to_string(i);
+  }
+  replace_all(text, "$HAS_REST",
+              probes == 1 ? "return true"
+                          : "local _," + rest + " = take(records, " + std::to_string(probes - 1) + ", at)\n" +
+                                bitfields("bitfield", "segment", "GET", 2, probes) +
+                                "return sum == " + std::to_string(probes - 1));
+  replace_all(text, "$SET_ALL",
+              "local _," + all + " = take(records, $PROBES, start)\n" +
+                  bitfields("'BITFIELD'", "newest", "SET", 1, probes));
+  replace_all(text, "$PROBES", std::to_string(probes));
+  return redis::make_script(std::move(text));
+}
+
+/// A script with a version for each number of probes, in which the loop over the probes is unrolled:
+/// positions are in registers and need no table. A version is generated when it is first used: most filters
+/// need one or two of the 64.    Threads: any number.
+class for_any_probes {
+ public:
+  /// @param text  contains `has`. `$PROBES` is replaced by the number, and `$SET_ALL` by the commands that
+  ///   set the bits whose positions begin at `start` of `records` in `newest`; they leave the number of newly
+  ///   set bits in `sum`
+  explicit for_any_probes(std::string text) : text_(std::move(text)) {}
+
+  /// @pre 1 <= probes <= max_probes
+  [[nodiscard]] const redis::script& operator[](unsigned probes) const {
+    std::call_once(once_[probes], [&] { all_[probes] = for_probes(text_, probes); });
+    return all_[probes];
+  }
+
+ private:
+  std::string text_;
+  mutable std::array<std::once_flag, max_probes + 1> once_{};
+  mutable std::array<redis::script, max_probes + 1> all_{};
+};
 
 }  // namespace
 
 const redis::script& add(unsigned probes) {
-  static const for_any_probes all(whole(probe_scripts::may_write, add_text));
+  static const for_any_probes all(whole(may_write, add_text));
   return all[probes];
 }
 

@@ -11,7 +11,6 @@
 #include "everseen/core/base/digits.hpp"
 #include "everseen/foreign/attached/attached_scripts.hpp"
 #include "everseen/foreign/attached/bitmaps.hpp"
-#include "everseen/foreign/attached/probe_scripts.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/redis/wire/refusal.hpp"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/foreign/attached/attached_scripts.hpp"
 #include "everseen/foreign/attached/attachment.hpp"
-#include "everseen/foreign/attached/probe_scripts.hpp"
 #include "everseen/redis/script/script.hpp"
 #include "everseen/redis/transport/server_connections.hpp"
 

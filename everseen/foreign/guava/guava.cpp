@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
 
 #include "everseen/core/base/assert.hpp"
 #include "everseen/core/base/bytes.hpp"
@@ -40,6 +44,46 @@ shape smallest(strategy algorithm, std::uint64_t expected, double rate) {
 
 std::string redis_strings::key(std::string_view base, std::uint64_t number) {
   return std::string(base) + "-" + std::to_string(number);
+}
+
+namespace {
+
+constexpr std::size_t word_bytes = 8;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw format_error("not a Guava filter: " + why);
+}
+
+}  // namespace
+
+std::array<std::byte, stream_header_bytes> encode_header(const shape& s) noexcept {
+  std::array<std::byte, stream_header_bytes> bytes{};
+  bytes[0] = static_cast<std::byte>(s.algorithm);
+  bytes[1] = static_cast<std::byte>(s.probes);
+  store_le(bytes.data() + 2, __builtin_bswap32(static_cast<std::uint32_t>(s.words)));
+  return bytes;
+}
+
+shape decode_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < stream_header_bytes)
+    refuse("it ends after " + std::to_string(bytes.size()) + " of the 6 bytes of its header");
+  const auto algorithm = std::to_integer<std::uint8_t>(bytes[0]);
+  const auto probes = std::to_integer<std::uint8_t>(bytes[1]);
+  const std::uint32_t words = __builtin_bswap32(load_le<std::uint32_t>(bytes.data() + 2));
+  if (algorithm > static_cast<std::uint8_t>(strategy::mitz_64))
+    refuse("strategy " + std::to_string(algorithm) + " is none of 0 and 1");
+  if (probes == 0) refuse("it has no probes");
+  if (words == 0 || words > max_words)
+    refuse(std::to_string(words) + " words are not between 1 and 2147483647");
+  return {static_cast<strategy>(algorithm), probes, words};
+}
+
+void convert_words(std::span<const std::byte> from, std::span<std::byte> out) noexcept {
+  EVERSEEN_ASSERT(from.size() == out.size() && from.size() % word_bytes == 0);
+  for (std::size_t position = 0; position < from.size(); position += word_bytes) {
+    const std::uint64_t word = __builtin_bswap64(load_le64(from.data() + position));
+    store_le(out.data() + position, bits_of_bytes_reversed(word));
+  }
 }
 
 }  // namespace everseen::foreign::guava

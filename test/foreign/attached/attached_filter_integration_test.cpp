@@ -11,7 +11,6 @@
 
 #include "everseen/core/format/image.hpp"
 #include "everseen/foreign/guava/guava.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
 
 #include "test/foreign/attached/attached.hpp"
 #include "test/foreign/vectors.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "everseen/foreign/guava/guava.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
 
 /// Guava's filter in memory, written after its source and compared with recorded answers of the original:
 /// what everseen's filters of this layout must agree with.

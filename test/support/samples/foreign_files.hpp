@@ -8,7 +8,7 @@
 
 #include "everseen/core/redisbloom/redisbloom.hpp"
 #include "everseen/foreign/foreign_file.hpp"
-#include "everseen/foreign/guava/guava_stream.hpp"
+#include "everseen/foreign/guava/guava.hpp"
 
 #include "test/support/model/guava_filter.hpp"
 #include "test/support/model/redisbloom_chain.hpp"
