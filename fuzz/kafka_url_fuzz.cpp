@@ -8,7 +8,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/jobs/kafka/kafka_url.hpp"
-#include "everseen/jobs/redis/redis_stream_entries.hpp"
+#include "everseen/jobs/redis/redis_stream_group.hpp"
 #include "everseen/jobs/redis/redis_stream_url.hpp"
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/fault_point.hpp"
+#include "everseen/filter/filter.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/jobs/job_marks.hpp"
 
@@ -21,7 +22,6 @@
 //   only sink that must know its source: its transactions carry the offsets of the source's group.
 // - The queue between the two threads is short, so a slow store slows reading.
 // - fault_point() marks the steps. The crash matrix of the tests kills the process at each of them.
-
 namespace everseen {
 
 namespace {

@@ -1,3 +1,5 @@
+/// What source and sink share of librdkafka's C interface. Included only by .cpp files.
+
 #pragma once
 
 #include <chrono>
@@ -13,7 +15,6 @@
 
 #include "everseen/jobs/kafka/kafka_url.hpp"
 
-/// What source and sink share of librdkafka's C interface. Included only by .cpp files.
 namespace everseen::rdkafka {
 
 /// Destroys an object of librdkafka by the function made for it.
@@ -98,5 +99,31 @@ void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function
 [[nodiscard]] std::string lane_name(std::string_view topic, std::int32_t partition);
 /// The parts of a lane_name(); partition -1 if it is not one.
 [[nodiscard]] std::pair<std::string, std::int32_t> lane_parts(std::string_view lane);
+
+// Where reading a partition begins. All functions ask the brokers, and retry for as long as the URL says.
+
+/// Fills in the group's committed offsets; if there is none, a negative offset.
+/// @throws backend_error  no broker answers, or this user has no permission
+void read_committed(rd_kafka_t* client, const kafka_url& where, rd_kafka_topic_partition_list_t& offsets);
+
+/// The id of the cluster; empty if the brokers give none.
+[[nodiscard]] std::string cluster_of(rd_kafka_t* client);
+
+/// The current number of partitions of a topic.    @throws  as read_committed
+[[nodiscard]] std::int32_t partitions_of(rd_kafka_t* client, const kafka_url& where,
+                                         const std::string& topic);
+
+struct limits {
+  std::uint64_t low = 0;   ///< the oldest available message
+  std::uint64_t high = 0;  ///< one past the newest
+};
+/// @throws  as read_committed
+[[nodiscard]] limits limits_of(rd_kafka_t* client, const kafka_url& where, const std::string& lane);
+
+/// @return `wanted`; if messages from there on are gone and gap=skip allows it, the oldest available offset
+/// @throws parameter_error  the lane ends before it: the topic is not the one that was read
+/// @throws backend_error  messages are gone, and gap=skip is not set; and as read_committed
+[[nodiscard]] std::uint64_t start_after_gap(rd_kafka_t* client, const kafka_url& where,
+                                            const std::string& lane, std::uint64_t wanted);
 
 }  // namespace everseen::rdkafka

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/jobs/kafka/rdkafka_offsets.hpp"
+#include "everseen/jobs/kafka/rdkafka_handle.hpp"
 
 namespace everseen::rdkafka {
 

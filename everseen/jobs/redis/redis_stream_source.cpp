@@ -2,19 +2,165 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/jobs/redis/redis_stream_entries.hpp"
+#include "everseen/jobs/port/source.hpp"
 #include "everseen/jobs/redis/redis_stream_group.hpp"
-#include "everseen/jobs/redis/redis_stream_lanes.hpp"
 
 namespace everseen {
 
 namespace {
+
+using redis_stream::consumer_name;
+
+/// The consumers that a worker reads as, its own and those of dead workers, and its progress with each.
+///
+/// Threads: one reads, and only it adds, removes and gives; one other settles and asks for ownership.
+class lanes {
+ public:
+  void add(const consumer_name& as);
+  void remove(const std::string& name);
+  /// Another process reads as this consumer now. The lane begins again, in a new generation, when this worker
+  /// gets it back.
+  void begin_again(const consumer_name& as);
+
+  /// Starts after the consumer that was read last: they take turns, so that a lane that never runs dry does
+  /// not starve the others, and each lease is renewed in time.
+  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] bool contains(const std::string& name) const;
+
+  struct place {
+    consumer_name as;
+    std::uint64_t after = 0;  ///< the last entry that was handed out
+  };
+  /// @pre contains(name)
+  [[nodiscard]] place place_of(const std::string& name) const;
+
+  /// Records the result of a reading.
+  /// @param begins  the lease is new    @param nothing  there were no entries
+  /// @return whether nothing is left, and everything handed out is settled
+  bool note(const std::string& name, bool begins, bool nothing);
+  /// Whether the last reading found nothing left; also true of a consumer that is not there.
+  [[nodiscard]] bool is_read(const std::string& name) const;
+
+  /// Turns the records that were read into a batch of the lane.    @pre there are some
+  void give(const std::string& name, source_batch& into);
+
+  /// The entries of a lane before a position, which were handed out and are settled now; each is returned
+  /// once.
+  [[nodiscard]] std::vector<std::uint64_t> take_settled(const checkpoint& reached);
+  [[nodiscard]] source::ownership ownership_of(std::string_view lane, std::uint64_t generation) const;
+
+ private:
+  struct state {
+    consumer_name as;
+    std::uint64_t after = 0;
+    std::deque<std::uint64_t> given{};  // and not settled
+    std::uint64_t generation = 0;       // increases with each lease of this worker; 0: none
+    bool begins = true;                 // nothing was handed out since the lease was taken
+    bool read = false;
+  };
+
+  mutable std::mutex mutex_;  // guards the members below
+  std::map<std::string, state> all_{};
+  std::uint64_t generations_ = 0;
+  std::string last_read_{};
+};
+
+void lanes::add(const consumer_name& as) {
+  const std::lock_guard lock(mutex_);
+  all_.try_emplace(as.name, state{as});
+}
+
+void lanes::remove(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  all_.erase(name);
+}
+
+void lanes::begin_again(const consumer_name& as) {
+  const std::lock_guard lock(mutex_);
+  all_.insert_or_assign(as.name, state{as});
+}
+
+std::vector<std::string> lanes::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, each] : all_) names.push_back(name);
+  std::rotate(names.begin(), std::ranges::upper_bound(names, last_read_), names.end());
+  return names;
+}
+
+bool lanes::contains(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  return all_.contains(name);
+}
+
+lanes::place lanes::place_of(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const state& entry = all_.at(name);
+  return {entry.as, entry.after};
+}
+
+bool lanes::note(const std::string& name, bool begins, bool nothing) {
+  const std::lock_guard lock(mutex_);
+  state& entry = all_.at(name);
+  if (begins || entry.generation == 0) {
+    entry.generation = ++generations_;
+    entry.begins = true;
+    entry.given.clear();
+  }
+  entry.read = nothing;
+  return entry.read && entry.given.empty();
+}
+
+bool lanes::is_read(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(name);
+  return found == all_.end() || found->second.read;
+}
+
+void lanes::give(const std::string& name, source_batch& into) {
+  const std::lock_guard lock(mutex_);
+  state& from = all_.at(name);
+  for (const source_record& each : into.records) from.given.push_back(each.position);
+  from.after = into.records.back().position;
+  last_read_ = name;
+  into.lane = from.as.lane;
+  into.next = from.after + 1;
+  into.generation = from.generation;
+  into.begins = std::exchange(from.begins, false);
+}
+
+std::vector<std::uint64_t> lanes::take_settled(const checkpoint& reached) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> done;
+  for (auto& [name, each] : all_)
+    for (auto& given = each.given;
+         each.as.lane == reached.source && !given.empty() && given.front() < reached.position;
+         given.pop_front())
+      done.push_back(given.front());
+  return done;
+}
+
+source::ownership lanes::ownership_of(std::string_view lane, std::uint64_t generation) const {
+  const std::lock_guard lock(mutex_);
+  const bool ours = std::ranges::any_of(all_, [&](const auto& each) {
+    return each.second.as.lane == lane && each.second.generation == generation;
+  });
+  return ours ? source::ownership::ours : source::ownership::gone;
+}
 
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -171,7 +317,7 @@ class redis_stream_source::impl {
   redis_stream::group group_;
   redis_stream::consumer_name own_;
   std::map<std::string, std::uint64_t, std::less<>> settled_before_{};
-  redis_stream::lanes lanes_{};
+  lanes lanes_{};
   std::atomic<std::int64_t> lag_ = -1;
   clock::time_point looked_{};
   bool nobody_elses_ = false;  // no live consumer has pending entries

@@ -10,7 +10,7 @@
 namespace everseen {
 
 /// A Redis stream, read as a consumer of a group. A lane is a consumer, as `clicks/group/worker-1`; a
-/// position is an id (redis_stream_entries.hpp).
+/// position is an id (redis_stream_group.hpp).
 ///
 /// The entries that a consumer has pending, and those delivered to it later, ascend in id: so the ledger of
 /// its lane knows which entries were judged. That requires one worker at a time for each consumer, which a

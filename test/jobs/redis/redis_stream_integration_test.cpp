@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/jobs/redis/redis_stream_entries.hpp"
+#include "everseen/jobs/redis/redis_stream_group.hpp"
 #include "everseen/jobs/redis/redis_stream_sink.hpp"
 #include "everseen/jobs/redis/redis_stream_source.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/jobs/redis/redis_stream_entries.hpp"
+#include "everseen/jobs/redis/redis_stream_group.hpp"
 
 namespace everseen {
 namespace {
