@@ -9,7 +9,6 @@
 #include "everseen/serve/base/counters.hpp"
 #include "everseen/serve/http/http_message.hpp"
 #include "everseen/serve/http/http_routes.hpp"
-#include "everseen/serve/registry/filter_figures.hpp"
 #include "everseen/serve/registry/shared_filter.hpp"
 
 /// Filters in the HTTP interface: the schemas of openapi.json.

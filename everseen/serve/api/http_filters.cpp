@@ -39,16 +39,6 @@ std::optional<Kind> choice(json_body& body, std::string_view name, Parse parse, 
   return kind;
 }
 
-std::optional<layout_kind> own_layout(std::string_view word) {
-  const auto kind = parse_layout_kind(word);
-  return kind && !is_foreign(*kind) ? kind : std::nullopt;
-}
-
-std::optional<layout_kind> foreign_layout(std::string_view word) {
-  const auto kind = parse_layout_kind(word);
-  return kind && is_foreign(*kind) ? kind : std::nullopt;
-}
-
 void take_size(json_body& body, spec_request& r) {
   if (const auto capacity = body.count("capacity", {1, static_cast<std::int64_t>(max_capacity)}))
     r.capacity = static_cast<std::uint64_t>(*capacity);
@@ -61,7 +51,7 @@ void take_size(json_body& body, spec_request& r) {
 /// @return whether any of these was given
 bool take_layout(json_body& body, filter_registry::request& wanted) {
   spec_request& r = wanted.spec;
-  r.layout = choice<layout_kind>(body, "layout", own_layout,
+  r.layout = choice<layout_kind>(body, "layout", parse_own_layout,
                                  "classic, line-8x64, line-16x32, two-line-8x64, two-line-16x32");
   const auto probes = body.integer("probes", {1, max_probes});
   if (probes) r.probes = static_cast<unsigned>(*probes);
@@ -81,7 +71,7 @@ bool take_window(json_body& body, spec_request& r) {
 
 /// A filter in another system's format.
 void take_foreign(json_body& body, spec_request& r, bool chose_ours) {
-  const auto as = choice<layout_kind>(body, "as", foreign_layout, "guava32, guava64, redisbloom");
+  const auto as = choice<layout_kind>(body, "as", parse_foreign_layout, "guava32, guava64, redisbloom");
   const auto funnel =
       choice<funnel_kind>(body, "funnel", parse_funnel_kind, "string, chars, int, long, bytes");
   const auto expansion = body.integer("expansion", {1, 32'768});

@@ -48,8 +48,8 @@ plan_request parse(std::string_view text) {
   plan_request r;
   take_sizes(query, r);
   if (const auto layout = query.text("layout")) {
-    r.layout = parse_layout_kind(*layout);
-    if (!r.layout || is_foreign(*r.layout))
+    r.layout = parse_own_layout(*layout);
+    if (!r.layout)
       refuse_parameter(
           fmt::format("layout is '{}'; it must be one of classic, line-8x64, line-16x32, two-line-8x64, "
                       "two-line-16x32",

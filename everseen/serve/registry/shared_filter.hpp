@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,11 +16,46 @@
 #include "everseen/serve/base/key_batch.hpp"
 #include "everseen/serve/base/worker_pool.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
-#include "everseen/serve/registry/filter_figures.hpp"
 #include "everseen/serve/registry/judge_batch.hpp"
 #include "everseen/store/port/time_source.hpp"
 
 namespace everseen::serve {
+
+/// A summary of how full a filter is.
+struct filter_figures {
+  /// The part on one server.
+  struct instance {
+    std::string place{};  ///< empty: this process
+    std::uint32_t partitions = 0;
+    std::uint64_t keys = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::uint64_t keys = 0;
+  double error_rate_now = 0;
+  double fill = 0;  ///< keys divided by the capacity of all layers
+  std::uint32_t layers = 0;
+  std::uint32_t slices = 0;
+  std::uint64_t bytes = 0;
+  std::vector<instance> instances{};
+};
+
+[[nodiscard]] filter_figures figures_of(const filter_info& info);
+
+/// A filter's figures, at most a second old: for a filter on servers they cost round trips.
+/// Threads: any number; one refreshes.
+class recent_figures {
+ public:
+  using clock = std::chrono::steady_clock;
+  /// Refreshes the figures unless they are still valid. Never fails: during an outage the old ones stay.
+  void look_at(const filter& source, clock::time_point current_time);
+  /// The last known figures; nothing: none yet.
+  [[nodiscard]] std::optional<filter_figures> last() const;
+
+ private:
+  mutable std::mutex lock_{};
+  std::optional<filter_figures> last_{};
+  clock::time_point good_until_{};
+};
 
 /// Joins the requests of many clients about one filter into few batches.
 ///
