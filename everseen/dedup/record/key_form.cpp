@@ -6,7 +6,7 @@ namespace everseen {
 
 namespace {
 
-constexpr std::string_view blanks = " \t";
+constexpr std::string_view between_fields = " \t";
 constexpr std::string_view ends = " \t\r";
 
 std::string_view trimmed(std::string_view key) noexcept {
@@ -16,8 +16,8 @@ std::string_view trimmed(std::string_view key) noexcept {
 
 std::string_view without_fields(std::string_view key, std::size_t count) noexcept {
   for (; count > 0 && !key.empty(); --count) {
-    key.remove_prefix(std::min(key.find_first_not_of(blanks), key.size()));
-    key.remove_prefix(std::min(key.find_first_of(blanks), key.size()));
+    key.remove_prefix(std::min(key.find_first_not_of(between_fields), key.size()));
+    key.remove_prefix(std::min(key.find_first_of(between_fields), key.size()));
   }
   return key;
 }
