@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
-#include "everseen/core/base/outage.hpp"
 #include "everseen/core/base/verdict.hpp"
 #include "everseen/dedup/fault_point.hpp"
 #include "everseen/dedup/keyed_block.hpp"

@@ -15,9 +15,9 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/foreign/foreign_file.hpp"
 #include "everseen/store/port/filter_stream.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

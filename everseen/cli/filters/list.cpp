@@ -20,7 +20,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

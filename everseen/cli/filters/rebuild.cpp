@@ -26,10 +26,10 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/stream_image.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/store/disk/disk.hpp"
 #include "everseen/store/port/known_filter.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {

@@ -1,8 +1,11 @@
 #include "everseen/core/layout/set_bits.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "everseen/core/base/bytes.hpp"
+#include "everseen/core/layout/sizing.hpp"
 
 namespace everseen {
 
@@ -46,6 +49,13 @@ std::uint64_t count_set_bits(std::span<const std::span<const std::byte>> all) no
   if (__builtin_cpu_supports("popcnt")) return count_by_instruction(all);
 #endif
   return count_words(all);
+}
+
+std::uint64_t recovered_keys(std::uint64_t counted, const geometry& shape, std::span<const std::byte> bits) {
+  const double keys = sizing::keys_from_set_bits(shape, count_set_bits(bits));
+  constexpr auto most = static_cast<double>(countless_keys);
+  if (!sizing::is_more_than_chance(keys, counted)) return counted;
+  return static_cast<std::uint64_t>(std::llround(std::min(keys, most)));
 }
 
 }  // namespace everseen

@@ -33,8 +33,18 @@ struct partition_state {
   std::vector<slice_state> slices;
   friend bool operator==(const partition_state&, const partition_state&) = default;
 
-  [[nodiscard]] std::uint64_t keys() const noexcept;
-  [[nodiscard]] std::uint64_t bytes() const noexcept;
+  [[nodiscard]] std::uint64_t keys() const noexcept {
+    std::uint64_t sum = 0;
+    for (const slice_state& slice : slices)
+      for (const layer_state& layer : slice.layers) sum += layer.keys;
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const slice_state& slice : slices)
+      for (const layer_state& layer : slice.layers) sum += layer.shape.bytes;
+    return sum;
+  }
 };
 
 /// The keys of a batch that belong to one partition, and where their verdicts go.

@@ -6,6 +6,7 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/redis_keys.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/redis/admin/planning.hpp"
 #include "everseen/redis/filter/followed_filter.hpp"
 #include "everseen/redis/filter/partition_admin.hpp"
@@ -16,7 +17,6 @@
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
 
 namespace everseen::redis {
 

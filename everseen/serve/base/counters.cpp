@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "everseen/core/base/outage.hpp"
+#include "everseen/core/base/error.hpp"
 
 namespace everseen::serve {
 

@@ -12,7 +12,6 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
-#include "everseen/core/base/outage.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "everseen/core/base/outage.hpp"
+#include "everseen/core/base/error.hpp"
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
 

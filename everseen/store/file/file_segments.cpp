@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "everseen/core/base/assert.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
 
 namespace everseen {
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/store/embedded/embedded_filter.hpp"
 #include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/memory/memory_segments.hpp"
-#include "everseen/store/port/recovered_keys.hpp"
 
 namespace everseen {
 
