@@ -15,7 +15,7 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/open_store.hpp"
 #include "everseen/store/port/filter_stream.hpp"
-#include "everseen/store/port/known_filter.hpp"
+#include "everseen/store/port/store.hpp"
 
 // Filters as a whole: opened, created, described, dropped.
 namespace everseen::capi {

@@ -13,7 +13,7 @@
 #include "everseen/filter/rates.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
-#include "everseen/store/port/known_filter.hpp"
+#include "everseen/store/port/store.hpp"
 
 namespace everseen {
 

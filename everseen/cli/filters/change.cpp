@@ -10,7 +10,6 @@
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/foreign/attached/attaching.hpp"
-#include "everseen/store/port/known_filter.hpp"
 #include "everseen/store/port/store.hpp"
 
 /// The verbs that change a filter as a whole: reset, rename, link, drop.

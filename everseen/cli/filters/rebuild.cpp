@@ -29,7 +29,7 @@
 #include "everseen/core/layout/set_bits.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/store/disk/disk.hpp"
-#include "everseen/store/port/known_filter.hpp"
+#include "everseen/store/port/store.hpp"
 #include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
