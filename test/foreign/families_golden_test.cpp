@@ -8,10 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "everseen/foreign/bitmap/bkdr.hpp"
 #include "everseen/foreign/bitmap/family.hpp"
-#include "everseen/foreign/bitmap/gozero.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
+#include "everseen/foreign/bitmap/plain_filters.hpp"
 #include "everseen/foreign/bitmap/redisson.hpp"
 
 #include "test/foreign/vectors.hpp"

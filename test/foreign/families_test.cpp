@@ -12,10 +12,9 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
-#include "everseen/foreign/bitmap/bkdr.hpp"
 #include "everseen/foreign/bitmap/family.hpp"
-#include "everseen/foreign/bitmap/gozero.hpp"
 #include "everseen/foreign/bitmap/php_filters.hpp"
+#include "everseen/foreign/bitmap/plain_filters.hpp"
 #include "everseen/foreign/bitmap/redisson.hpp"
 
 namespace everseen::foreign {

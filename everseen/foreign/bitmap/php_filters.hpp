@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "everseen/foreign/bitmap/bkdr.hpp"
+#include "everseen/foreign/bitmap/plain_filters.hpp"
 
 namespace everseen::foreign::php {
 
@@ -49,15 +49,15 @@ namespace everseen::foreign::bkdr_php {
 /// BKDR hashes, as PHP programs compute them.
 ///
 /// Hash: h = 0; for each byte of the key h = ((floatval(h · seed) mod 2^31) + byte) mod 2^31, with the seeds
-/// of bkdr.hpp. The product is rounded to a double, which keeps its upper 53 bits, and a product of 2^63 or
-/// more is the product of two doubles. Converting it back is modulo 2^64. Position: the hash mod m.
+/// of plain_filters.hpp. The product is rounded to a double, which keeps its upper 53 bits, and a product of
+/// 2^63 or more is the product of two doubles. Converting it back is modulo 2^64. Position: the hash mod m.
 ///
 /// So the first six seeds give the same hashes as C. From 13131313 on, a product may need more than 53 bits.
 /// It loses its low bits, which are the ones that the mask keeps.
 ///
 /// Container: one Redis string in which SETBIT numbers the bits; or shards, below. m is stored nowhere.
 ///
-/// Quality: with 8 probes as for bkdr.hpp. With 16 probes bad: the hashes with the longest seeds depend on
+/// Quality: with 8 probes as for bkdr. With 16 probes bad: the hashes with the longest seeds depend on
 /// little more than the last byte of the key, so these probes are soon set for every key. The rate is then
 /// that of fewer probes in a fuller filter. A million keys at 30 bits each have 17 to 50 times the false
 /// positives of the formula, at 50 bits 80 to 1000 times: doc/hashing.md, "How good they are", from
