@@ -3,6 +3,7 @@
 // of glibc's archive.
 
 #include <dlfcn.h>
+#include <nss.h>
 
 extern "C" {
 
@@ -24,3 +25,17 @@ int dladdr(const void* /*address*/, Dl_info* /*about*/) noexcept {
 }
 
 }  // extern "C"
+
+// The names of hosts and users: from files and DNS, whatever /etc/nsswitch.conf says. Its other services are
+// libraries of the system, which glibc would load past dlopen().
+namespace {
+
+[[maybe_unused]] const bool files_and_dns = [] {
+  __nss_configure_lookup("hosts", "files dns");
+  for (const char* database : {"aliases", "ethers", "group", "gshadow", "initgroups", "netgroup", "networks",
+                               "passwd", "protocols", "publickey", "rpc", "services", "shadow"})
+    __nss_configure_lookup(database, "files");
+  return true;
+}();
+
+}  // namespace
