@@ -22,7 +22,8 @@ inline constexpr std::size_t most_digests = 65'536;
                                       const api::string* offsets);
 
 /// Checks that the value can have keys of these slices, and, unless the call repeats a decision, that none is
-/// more than a window ahead of the server's clock: such a key would make those of today late.
+/// further ahead of the server's clock than one slice, or a minute: such a key would make those of today
+/// late.
 /// @throws bad_word
 void must_fit_window(api::context* ctx, const spec& s, const slice_batch& keys);
 
