@@ -6,7 +6,7 @@ namespace everseen {
 
 namespace {
 
-constexpr std::string_view between_fields = " \t";
+constexpr std::string_view spaces_and_tabs = " \t";
 constexpr std::string_view ends = " \t\r";
 
 std::string_view trimmed(std::string_view key) noexcept {
@@ -16,8 +16,8 @@ std::string_view trimmed(std::string_view key) noexcept {
 
 std::string_view without_fields(std::string_view key, std::size_t count) noexcept {
   for (; count > 0 && !key.empty(); --count) {
-    key.remove_prefix(std::min(key.find_first_not_of(between_fields), key.size()));
-    key.remove_prefix(std::min(key.find_first_of(between_fields), key.size()));
+    key.remove_prefix(std::min(key.find_first_not_of(spaces_and_tabs), key.size()));
+    key.remove_prefix(std::min(key.find_first_of(spaces_and_tabs), key.size()));
   }
   return key;
 }
