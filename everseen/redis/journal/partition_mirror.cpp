@@ -310,6 +310,10 @@ void partition_mirror::stage() {
   append_word(record_wire_, staged_ms);
 }
 
+/// The end of a checkpoint forgets the calls of clients that have been silent for longer. An append that is
+/// sent again later would find its own record, as if another client had added the keys.
+constexpr std::chrono::seconds calls_kept = std::chrono::hours(24);
+
 script_call partition_mirror::append_call() {
   if (!is_long()) ++calls_;
   script_call call{
@@ -320,6 +324,7 @@ script_call partition_mirror::append_call() {
        std::to_string(position().offset % journal_chunk_bytes), "", "",
        std::string(++attempts_ <= refusals_before_a_lease ? "" : lease_ms), ""}};
   call.on_replicas = true;
+  call.repeatable = repetition(calls_kept);
   if (is_long())
     adopt_staged(call);
   else
@@ -379,8 +384,6 @@ constexpr std::uint64_t least_life_ms = 30'000;
 constexpr std::uint64_t life_ms_a_mib = 1'000;
 /// Attempts while other clients keep adding. The next client that adds tries as well.
 constexpr int most_beginnings = 3;
-/// A client that asks for the fate of its last record later than this gets no answer.
-constexpr std::string_view calls_kept_s = "86400";
 
 bool is_zero(std::string_view page) noexcept {
   return page.find_first_not_of('\0') == std::string_view::npos;
@@ -476,7 +479,7 @@ void partition_mirror::write_checkpoint(server_connections& connections) {
       place(),
       {filter_.keys.state(number_)},
       {step(word, written), to_text(position()), encode_manifest(filter_, number_, logic_->state()),
-       encode_counts(logic_->state()), std::string(calls_kept_s)}};
+       encode_counts(logic_->state()), std::string(std::to_string(calls_kept.count()))}};
   for (std::uint64_t chunk = journal_.begin().offset / journal_chunk_bytes;
        chunk < position().offset / journal_chunk_bytes; ++chunk)
     commit.keys.push_back(filter_.keys.chunk(number_, chunk));

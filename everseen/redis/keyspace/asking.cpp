@@ -75,7 +75,7 @@ request request_of(const script_call& call, std::string wire) {
   wire += encode_call(*call.called, call.keys, call.arguments);
   wire += call.after;
   request r{call.destination, std::move(wire), (stages ? 1 : 0) + 1 + call.commands_after,
-            stages ? unless_lost : repetition(true)};
+            stages ? unless_lost : call.repeatable};
   r.called = call.called;
   r.on_replicas = call.on_replicas;
   return r;

@@ -55,7 +55,8 @@ struct staged_string {
   std::size_t bytes = 0;
 };
 
-/// A call of a script. Running it twice must have the effect of running it once.
+/// A call of a script. Running it twice must have the effect of running it once, for as long as `repeatable`
+/// says.
 struct script_call {
   const script* called;
   route destination;  ///< its key is the first of the keys
@@ -70,6 +71,7 @@ struct script_call {
   /// Commands to run after it. Their replies follow the script's.
   std::string after{};
   std::size_t commands_after = 0;
+  repetition repeatable = true;
 };
 
 /// Runs scripts on their servers, all in parallel.
