@@ -19,7 +19,7 @@ namespace everseen {
 
 namespace {
 
-constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
 
 /// Places of digests in a list, by open addressing: a third of the time of std::unordered_map, which
 /// allocates each. A slot has 24 bits of the digest and a place; most others need no look at the list.
@@ -43,7 +43,8 @@ class digest_places {
     slot_of(d, digest_at) = (d.high & ~place_mask) | (place + 1);
   }
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return slots_.size() * sizeof slots_[0]; }
+  /// While the table grew, too: the old one is half of the new one.
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept { return 3 * slots_.size() * sizeof slots_[0] / 2; }
 
  private:
   static constexpr std::uint64_t empty = 0;
@@ -90,7 +91,8 @@ class counter {
       begin = end + 1;
     }
     result.bytes += from.text().size();
-    if (dead_bytes_ > least_to_compact && 2 * dead_bytes_ > record_bytes_) compact();
+    const bool is_half_dead = dead_bytes_ > least_to_compact && 2 * dead_bytes_ > record_bytes_;
+    if (is_half_dead || (dead_bytes_ > 0 && bytes() > counted_.max_bytes)) compact();
     if (bytes() > counted_.max_bytes)
       throw storage_error("the different lines need more memory than " +
                               std::to_string(counted_.max_bytes >> 20) +
@@ -131,7 +133,7 @@ class counter {
   static constexpr std::uint64_t least_to_compact = 64 << 20;
 
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return places_.bytes() + entries_.size() * sizeof(entry) + chunk_capacity_;
+    return places_.most_bytes() + entries_.size() * sizeof(entry) + chunk_capacity_;
   }
 
   template <typename Visit>
@@ -151,11 +153,20 @@ class counter {
   /// Frees the memory of records that are not kept any more.
   void compact() {
     counter kept(options_, counted_);
-    for_each_kept([&](const entry& each, std::string_view record) {
+    auto chunk = chunks_.begin();
+    for (std::size_t position = 0; !entries_.empty(); entries_.pop_front()) {
+      if (position == chunk->size()) {
+        *chunk++ = {};  // so that there is never much more than before
+        position = 0;
+      }
+      const entry& each = entries_.front();
+      const std::string_view record = std::string_view(*chunk).substr(position, each.bytes);
+      position += each.bytes;
+      if (each.count == 0) continue;
       if (each.key != digest{}) kept.places_.find_or_add(each.key, kept.entries_.size(), kept.digest_at());
       kept.keep(record.substr(0, record.size() - 1), each.key);
       kept.entries_.back().count = each.count;
-    });
+    }
     places_ = std::move(kept.places_);
     entries_ = std::move(kept.entries_);
     chunks_ = std::move(kept.chunks_);

@@ -88,7 +88,9 @@ std::optional<server_report> report_of(std::string who, std::string_view info) {
     return number;
   };
   if (!info_field(info, "total_commands_processed")) return std::nullopt;
-  server_report report{std::move(who), number_of("connected_clients"), number_of("total_commands_processed")};
+  server_report report{std::move(who), std::string(info_field(info, "run_id").value_or(""))};
+  report.clients = number_of("connected_clients");
+  report.commands = number_of("total_commands_processed");
   // Redis 6.2 and later count errors; everseen serve counts the outages of its store.
   report.errors = number_of("total_error_replies") + number_of("store_outages");
   report.bytes = number_of("used_memory");

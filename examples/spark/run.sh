@@ -84,7 +84,10 @@ finish() {
 
 any_executor() {
   local executor
-  until executor=$(executors | shuf -n 1) && [[ -n $executor ]]; do kill -0 "$job" && sleep 0.02; done
+  until executor=$(executors | shuf -n 1) && [[ -n $executor ]]; do
+    kill -0 "$job" || fail "the program has ended"
+    sleep 0.02
+  done
   echo "$executor"
 }
 state() { cat "$folder/output/$1"/part-* | sort | sha256sum; }

@@ -32,7 +32,7 @@ std::optional<owner> parse_owner(std::string_view word) {
 
 struct attach_arguments {
   std::string name;
-  std::optional<owner> from;
+  std::optional<owner> kept_by;
   std::optional<std::string> key;
   std::optional<std::uint64_t> bits, probes, insertions;
   std::optional<double> rate;
@@ -46,8 +46,8 @@ struct attach_arguments {
 };
 
 /// The family, of an owner that is one.
-family as(const attach_arguments& o) {
-  return **o.from;
+family family_of(const attach_arguments& o) {
+  return **o.kept_by;
 }
 
 bool is_guava(family which) {
@@ -60,11 +60,11 @@ foreign::scheme guava_scheme(const attach_arguments& o) {
     throw parameter_error(
         "--insertions and --rate say how many bits and probes; leave out --bits and --probes");
   const auto strategy =
-      as(o) == family::guava32 ? foreign::guava::strategy::mitz_32 : foreign::guava::strategy::mitz_64;
+      family_of(o) == family::guava32 ? foreign::guava::strategy::mitz_32 : foreign::guava::strategy::mitz_64;
   constexpr double standard_rate = 0.03;
   const auto shape =
       foreign::guava::smallest(strategy, o.insertions.value_or(0), o.rate.value_or(standard_rate));
-  return {as(o), shape.bits(), shape.probes};
+  return {family_of(o), shape.bits(), shape.probes};
 }
 
 /// Redisson stores the sizes next to the filter. Sizes that the user gives are compared with those; 0 bits:
@@ -75,20 +75,20 @@ foreign::scheme redisson_scheme(const attach_arguments& o) {
     throw parameter_error(
         "Redisson stores the sizes next to the filter; leave them out, or have them compared with --bits and "
         "--probes, or with --insertions and --rate");
-  if (!o.insertions) return {as(o), o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
+  if (!o.insertions) return {family_of(o), o.bits.value_or(0), static_cast<unsigned>(o.probes.value_or(0))};
   const auto shape = foreign::redisson::smallest(*o.insertions, *o.rate);
-  return {as(o), shape.bits, shape.probes};
+  return {family_of(o), shape.bits, shape.probes};
 }
 
 foreign::scheme scheme_of(const attach_arguments& o) {
-  if (as(o) == family::redisson) return redisson_scheme(o);
-  if (o.insertions && is_guava(as(o))) return guava_scheme(o);
+  if (family_of(o) == family::redisson) return redisson_scheme(o);
+  if (o.insertions && is_guava(family_of(o))) return guava_scheme(o);
   if (o.insertions || o.rate)
     throw parameter_error("--insertions and --rate belong together, and to Guava and Redisson");
-  const foreign::family_facts& facts = foreign::facts(as(o));
-  if (!o.bits && facts.fixed_bits == 0 && as(o) != family::redisbloom)
+  const foreign::family_facts& facts = foreign::facts(family_of(o));
+  if (!o.bits && facts.fixed_bits == 0 && family_of(o) != family::redisbloom)
     throw parameter_error("attach needs --bits: the size of the filter, which is stored nowhere");
-  return {as(o), o.bits.value_or(facts.fixed_bits),
+  return {family_of(o), o.bits.value_or(facts.fixed_bits),
           static_cast<unsigned>(o.probes.value_or(facts.standard_probes))};
 }
 
@@ -117,14 +117,14 @@ void attach_key_of_module(const attach_arguments& o, const redis::fleet_servers&
 }
 
 exit_code run_attach(const attach_arguments& o, printer& out) {
-  if (!o.from) throw parameter_error("attach needs --as; say whose filter it is");
+  if (!o.kept_by) throw parameter_error("attach needs --as; say whose filter it is");
   if (!o.key) throw parameter_error("attach needs --key: the name of the filter in Redis");
   const auto servers = chosen_redis(o.store);
   if (servers == nullptr)
     throw parameter_error(
         "attach is for filters in Redis; give --store redis://HOST:PORT. Files of other "
         "systems are read by everseen import");
-  if (!*o.from) {
+  if (!*o.kept_by) {
     attach_key_of_module(o, *servers, out);
     warn_of(*chosen_store(o.store));
     return exit_code::done;
@@ -139,7 +139,7 @@ exit_code run_attach(const attach_arguments& o, printer& out) {
     out.print("attached {}: {}, error rate {} now\n", shown_name(o.name), to_string(behind.what()),
               format_rate(behind.error_rate_now(all)));
   out.flush();
-  const bool may_miss = o.create || as(o) == family::redisson;  // where tryInit() makes no string
+  const bool may_miss = o.create || family_of(o) == family::redisson;  // where tryInit() makes no string
   warn_of_attached(behind, all, may_miss ? may_be_missing::yes : may_be_missing::no);
   warn_of(*place);
   return exit_code::done;
@@ -149,7 +149,7 @@ action declare_attach(option_set& known) {
   constexpr std::uint64_t max_bits = std::uint64_t{1} << 62;
   auto o = std::make_shared<attach_arguments>();
   add_name(known, o->name, {"NAME", "its name in everseen"});
-  add_choice(known, "--as", o->from,
+  add_choice(known, "--as", o->kept_by,
              {"gozero|bkdr|bkdr-php|uid-php|guava32|guava64|redisson|module",
               "whose filter it is; see everseen hash; module: a key of BF.RESERVE"},
              parse_owner);

@@ -45,7 +45,7 @@ std::vector<listed_filter> filters_of(store& place) {
     } catch (const no_filter&) {
       continue;  // dropped meanwhile
     } catch (const error& fault) {
-      each.fault = fault.what();
+      each.fault = without_controls(fault.what());
     }
     all.push_back(std::move(each));
   }

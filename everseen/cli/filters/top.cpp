@@ -91,7 +91,7 @@ change change_of(const look& before, const look& after) {
   }
   std::ranges::stable_sort(all.filters, std::ranges::greater{}, &filter_line::keys_per_s);
   for (const server_report& each : after.servers) {
-    const auto old = std::ranges::find(before.servers, each.server, &server_report::server);
+    const auto old = std::ranges::find(before.servers, each.id, &server_report::id);
     const server_report& then = old == before.servers.end() ? each : *old;
     all.servers.push_back({&each, rate(then.commands, each.commands), rate(then.errors, each.errors)});
   }

@@ -31,11 +31,25 @@ namespace everseen::cli {
 
 namespace {
 
+/// A delimiter as it is stored: one plain byte as it is; another text between apostrophes, with \xHH for
+/// bytes that are not plain.
+std::string stored(std::string_view delimiter) {
+  const auto is_plain = [](char c) {
+    return c > ' ' && c <= '~' && c != '\'' && c != '\\' && (c < '0' || c > '9');
+  };
+  if (delimiter == "\t" || (delimiter.size() == 1 && is_plain(delimiter.front())))
+    return std::string(delimiter);
+  std::string text = "'";
+  for (const char c : delimiter) {
+    const bool is_shown = c >= ' ' && c <= '~' && c != '\'' && c != '\\';
+    text += is_shown ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return text + '\'';
+}
+
 std::string to_text(const field_rule& field) {
   if (field.form == field_rule::kind::json) return field.pointer;
-  const std::string_view mark = field.delimiter.size() > 1 ? "'" : "";
-  return fmt::format("{}{}{}{}{}", field.number, field.quoted ? "\"" : "", mark, field.delimiter.text(),
-                     mark);
+  return fmt::format("{}{}{}", field.number, field.quoted ? "\"" : "", stored(field.delimiter.text()));
 }
 
 using json_text = nlohmann::ordered_json;
@@ -54,14 +68,16 @@ std::string_view behind_number(std::string_view field) {
 
 bool is_of_csv(std::string_view field) {
   const std::string_view rest = behind_number(field);
-  return rest.size() == 2 && rest.front() == '"';
+  return rest.size() >= 2 && rest.front() == '"';
 }
 
+/// As a shell takes it.
 std::string shown_delimiter_of(std::string_view field) {
   std::string_view text = behind_number(field);
   if (is_of_csv(field)) text.remove_prefix(1);
   if (text == "\t") return "--delimiter tab";
-  return text.size() > 1 ? fmt::format("--delimiter {}", text) : fmt::format("--delimiter '{}'", text);
+  if (text.size() > 1) return fmt::format("--delimiter {}{}", text.find('\\') == text.npos ? "" : "$", text);
+  return fmt::format("--delimiter '{}'", text);
 }
 
 std::string shown_dimension(const json_text& d) {

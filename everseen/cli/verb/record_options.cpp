@@ -95,6 +95,7 @@ std::string shown_records(const record_options& given) {
   if (given.form.check_chars) text += fmt::format(" --check-chars {}", *given.form.check_chars);
   if (given.time) text += fmt::format(" --time {}", given.time->text);
   if (given.time_format) text += fmt::format(" --time-format '{}'", *given.time_format);
+  if (given.time_unit) text += fmt::format(" --time-unit {}", *given.time_unit);
   if (given.time_zone) text += fmt::format(" --time-zone {}", given.time_zone->name());
   return text;
 }
@@ -152,7 +153,7 @@ void declare_time(option_set& known, record_options& into) {
       known, "--time-format", into.time_format,
       {"FORMAT", "how the time is written, as for strptime(3), with %f for a fraction: '%d.%m.%Y %H:%M:%S'",
        std::string(time_forms)});
-  add_choice(known, "--time-unit", into.time_format,
+  add_choice(known, "--time-unit", into.time_unit,
              {"s|ms|us|ns", "the time is a number of these since 1970", "by its digits"},
              [](std::string_view text) {
                return time_reader::is_unit(text) ? std::optional<std::string>(text) : std::nullopt;
@@ -174,9 +175,18 @@ void must_have_effect(const record_options& given, bool also_fields) {
   if (given.csv && given.delimiter &&
       (*given.delimiter == '"' || *given.delimiter == '\r' || *given.delimiter == '\n'))
     throw parameter_error("--delimiter of CSV can be neither a quotation mark nor part of a line break");
-  if ((given.time_format || given.time_zone) && !given.time && !also_fields)
-    throw parameter_error(fmt::format("{} is about times in the lines; give --time, too",
-                                      given.time_format ? "--time-format" : "--time-zone"));
+  if ((given.time_format || given.time_unit || given.time_zone) && !given.time && !also_fields)
+    throw parameter_error(
+        fmt::format("{} is about times in the lines; give --time, too", given.time_format ? "--time-format"
+                                                                        : given.time_unit ? "--time-unit"
+                                                                                          : "--time-zone"));
+  if (given.time_format && given.time_unit)
+    throw parameter_error(
+        "a time is either written by --time-format, or a number of --time-unit; leave out one");
+  if (given.time_format && time_reader::is_unit(*given.time_format))
+    throw parameter_error(fmt::format("{0} is a unit; give --time-unit {0}", *given.time_format));
+  if (given.delimiter && given.delimiter->text().find(given.format().separator) != std::string_view::npos)
+    throw parameter_error("--delimiter has the byte inside that ends a line; no field would have it");
   const auto is_pointer = [](const typed_field& f) { return f.text.starts_with('/'); };
   const auto pointer = std::ranges::find_if(given.key, is_pointer);
   if (given.csv && pointer != given.key.end())
@@ -255,7 +265,7 @@ event_shape shape_of(const record_options& given, const std::optional<std::strin
   if (given.time) shape.time = parse_field(*given.time, fields);
   shape.form = given.form;
   shape.header = header.value_or("");
-  shape.times = time_reader(given.time_format.value_or(""), given.time_zone);
+  shape.times = time_reader(given.time_unit.value_or(given.time_format.value_or("")), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together
   return shape;
 }

@@ -28,6 +28,7 @@ struct record_options {
   key_form form{};
   std::optional<typed_field> time{};
   std::optional<std::string> time_format{};
+  std::optional<std::string> time_unit{};
   std::optional<everseen::time_zone> time_zone{};
   std::optional<field_delimiter> delimiter{};
   bool csv = false;

@@ -101,7 +101,8 @@ std::optional<event_time> number_of_units(std::string_view text, std::uint64_t n
     ms = units / units_per_ms;
     rest_ns += units % units_per_ms * ns_per_unit;
   }
-  if (ms > last_ms) return std::nullopt;
+  constexpr std::uint64_t first_ms = 62'167'219'200'000;  // before 1970, of the year 0
+  if (ms > (is_negative ? first_ms - 1 : last_ms)) return std::nullopt;
   const auto since_1970 = static_cast<std::int64_t>(ms);
   return event_time(milliseconds(is_negative ? -since_1970 - (rest_ns > 0 ? 1 : 0) : since_1970));
 }

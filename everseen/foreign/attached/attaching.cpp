@@ -133,6 +133,11 @@ void attach_value(const redis::fleet_servers& servers, std::string_view name, co
   const redis::redis_url& url = servers.url();
   if (url.shape == topology::many)
     throw parameter_error("which of the servers has " + key + "? Give --store the URL of that one alone");
+  const std::string own = url.prefix + ":{";
+  if (key.empty() || key.starts_with(own))
+    throw parameter_error(key.empty() ? "the key of a filter to be attached must not be empty"
+                                      : "the key " + key +
+                                            " belongs to a filter of everseen; open that by its own name");
   const redis::filter_keys value = redis::filter_keys::of_value(key);
   if (url.shape == topology::cluster && redis::slot_of(value.token(0, {})) != redis::slot_of(key))
     throw parameter_error("in a cluster the key must have a hash tag, as in {" + key +

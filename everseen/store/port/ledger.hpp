@@ -68,7 +68,8 @@ struct job_size {
 /// events were fresh. An event at or before that position is not judged again. It is `fresh` if recorded as
 /// fresh, else `seen` (or `late` if the window has left it). How events are divided into claims does not
 /// matter, and a retry may divide them differently. Within a source, however, positions must ascend from
-/// claim to claim, except when the source is restarted at or before its oldest unsettled event.
+/// claim to claim, except when the source is restarted at or before its oldest unsettled event, or at a
+/// later one if all events before that were claimed.
 ///
 /// Two clients that claim events of one source concurrently, by mistake or because one is slow, get the same
 /// verdicts; counters are incremented once.

@@ -39,6 +39,7 @@ struct store_traits {
 /// What a server of a store reports about itself. Counts are since its start.
 struct server_report {
   std::string server;  ///< its address, for people
+  std::string id{};    ///< of this run of it; empty: it is the only one of its store
   std::uint64_t clients = 0;
   std::uint64_t commands = 0;
   std::uint64_t errors = 0;  ///< replies that were errors; of everseen serve: outages of its own store

@@ -117,7 +117,8 @@ TEST_F(AttachedValue, IsNothingElse) {
              store_.create("own", store_.plan({.capacity = 10'000'000, .judge = judge_kind::server}), {}));
   (void)own.add("a");
   const std::string part = server_.run({"KEYS", "everseen:{*/0}"});
-  EXPECT_THAT(refusal(part), HasSubstr("parts of a filter"));
+  EXPECT_THAT(refusal(part), HasSubstr("belongs to a filter of everseen"));
+  EXPECT_THAT(refusal(""), HasSubstr("must not be empty"));
   EXPECT_FALSE(store_.exists("x"));
 
   const test::redis_server plain;

@@ -56,7 +56,9 @@ public final class Job implements AutoCloseable {
   /**
    * Declares that the effects of all events of the source before this position are durable.
    *
-   * @throws StorageException if another process has settled more of the source
+   * <p>A position before one that was settled already changes nothing.
+   *
+   * @throws StorageException if the job has ended
    */
   public void settle(String source, long position) {
     byte[] from = Keys.terminated("source", source);
