@@ -39,7 +39,7 @@ bool introduce_values(api::context* ctx) {
 
 int load(api::context* ctx, std::span<api::string*> words) {
   if (api::bind(ctx) != nullptr) return failed;
-  if (const std::string refused = read_settings(words); !refused.empty()) {
+  if (const std::string refused = read_settings(ctx, words); !refused.empty()) {
     api::log(ctx, "warning", "everseen cannot be loaded with these words: %s", refused.c_str());
     return failed;
   }
@@ -48,6 +48,10 @@ int load(api::context* ctx, std::span<api::string*> words) {
   for (const described_command& c : all_commands())
     if (!introduce(ctx, c)) return failed;
   if (!introduce_values(ctx)) return failed;
+  if (!register_settings(ctx)) {
+    api::log(ctx, "warning", "everseen's settings were not accepted; the lines above say why");
+    return failed;
+  }
   return api::register_info(ctx, &show_counters);
 }
 

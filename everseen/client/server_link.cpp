@@ -88,7 +88,8 @@ void server_link::create(std::initializer_list<std::string_view> words, std::str
 }
 
 remote_state server_link::state_of(std::string_view filter, std::uint32_t partition) const {
-  const redis::reply answer = ask({"EVERSEEN.STATE", filter, std::to_string(partition)}, filter, repeat::yes);
+  const redis::reply answer =
+      ask({"EVERSEEN.PARTITION", filter, std::to_string(partition)}, filter, repeat::yes);
   const auto header = std::as_bytes(std::span(answer[0].text()));
   if (answer.size() != 3 || !image::is_chunk_header(header)) throw no_answer(filter);
   remote_state state{image::decode_chunk_header(header), std::string(answer[1].text())};

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/partition/rates.hpp"
 #include "everseen/core/partition/sibling.hpp"
 #include "everseen/core/spec/fitting_keys.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/filter/rates.hpp"
 #include "everseen/filter/room.hpp"
 #include "everseen/filter/scatter.hpp"
 #include "everseen/store/port/store.hpp"
@@ -264,6 +264,28 @@ spec filter::sibling_spec() const {
   return s;
 }
 
+namespace {
+
+/// Reads the bits of the partition if one of its layers is overfilled. Where they are too many to be read for
+/// a figure, perhaps over a network, or cannot be read now or by this user, the counts decide.
+given_keys read_given_keys(const stored_filter& source, std::uint32_t partition,
+                           const partition_state& state) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of the filter
+  given_keys given(source.estimates_keys());
+  if (source.estimates_keys() || !given_keys::needs_bits(state) ||
+      state.bytes() * source.get_spec().partitions > most_bytes)
+    return given;
+  try {
+    source.visit_segments(partition, [&](const segment_id& id, const layer_state& layer,
+                                         std::span<const std::byte> bits) { given.count(id, layer, bits); });
+  } catch (const error&) {
+    return {};
+  }
+  return given;
+}
+
+}  // namespace
+
 filter_info filter::info() const {
   filter_info info;
   info.name = name_;
@@ -272,7 +294,7 @@ filter_info filter::info() const {
     partition_state state = stored_->state(p);
     info.keys += state.keys();
     info.bytes += state.bytes();
-    const given_keys given(*stored_, p, state);
+    const given_keys given = read_given_keys(*stored_, p, state);
     info.partition_rates.push_back(error_rate_now(info.spec, state, given));
     info.error_rate_now += info.partition_rates.back() / info.spec.partitions;
     info.expected_false_seen += expected_false_seen(state, given);

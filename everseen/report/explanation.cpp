@@ -9,8 +9,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/layout/sizing.hpp"
+#include "everseen/core/partition/rates.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/filter/rates.hpp"
 #include "everseen/text/json.hpp"
 #include "everseen/text/numbers.hpp"
 

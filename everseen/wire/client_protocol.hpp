@@ -9,11 +9,11 @@
 #include "everseen/core/base/error.hpp"
 
 /// The words of everseen's own commands, shared by the server and its clients: doc/operations.md, "Commands
-/// of everseen".
+/// for programs".
 namespace everseen::wire {
 
 /// Incremented with each change that a program of another version would misunderstand.
-inline constexpr std::int64_t client_protocol = 2;
+inline constexpr std::int64_t client_protocol = 3;
 
 /// The longest request of a client: a key or a chunk of 16 MiB, and what is beside it.
 inline constexpr std::size_t longest_client_request = std::size_t{17} << 20;

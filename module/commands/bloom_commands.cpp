@@ -90,21 +90,9 @@ int add_many(api::context* ctx, api::string** words, int count) {
   return add_each(ctx, words, count, answer_shape::array);
 }
 
-/// Runs a command whose words RedisBloom's rules refuse.
-template <typename Command>
-int guarded_words(api::context* ctx, Command command) {
-  return guarded(ctx, [&]() -> int {
-    try {
-      return command();
-    } catch (const redisbloom::bloom_refusal& why) {
-      return why.text.empty() ? api::wrong_arity(ctx) : api::reply_with_error(ctx, why.text.c_str());
-    }
-  });
-}
-
 int insert(api::context* ctx, api::string** words, int count) {
   if (count < 4) return api::wrong_arity(ctx);
-  return guarded_words(ctx, [&] {
+  return guarded(ctx, [&] {
     const word_texts texts({words, static_cast<std::size_t>(count)});
     const redisbloom::bloom_insert asked = redisbloom::parse_insert(texts.all(), settings().create);
     filter_key key(ctx, words[1], api::read_key | api::write_key);
@@ -116,7 +104,7 @@ int insert(api::context* ctx, api::string** words, int count) {
 
 int reserve(api::context* ctx, api::string** words, int count) {
   if (count < 4) return api::wrong_arity(ctx);
-  return guarded_words(ctx, [&] {
+  return guarded(ctx, [&] {
     const word_texts texts({words, static_cast<std::size_t>(count)});
     const redisbloom::bloom_request asked = redisbloom::parse_reserve(texts.all());
     filter_key key(ctx, words[1], api::read_key | api::write_key);

@@ -1,9 +1,12 @@
 #include "module/commands/bloom_replies.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "everseen/core/base/digits.hpp"
@@ -26,6 +29,14 @@ void begin_map(api::context* ctx, std::size_t fields) {
     api::reply_with_map(ctx, static_cast<long>(fields));
   else
     api::reply_with_array(ctx, static_cast<long>(2 * fields));
+}
+
+/// The shortest form: servers write 17 digits.
+int reply_with_real(api::context* ctx, double number) {
+  if ((api::get_context_flags(ctx) & api::flag_resp3) != 0) return api::reply_with_double(ctx, number);
+  std::array<char, 32> text{};
+  const char* const end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  return reply_with(ctx, {text.data(), static_cast<std::size_t>(end - text.data())});
 }
 
 /// The layers of a filter without keys: the first is allocated with the first key.
@@ -82,6 +93,25 @@ constexpr info_field info_fields[] = {
 
 }  // namespace
 
+const char* text_without_room(growth_kind growth) noexcept {
+  return growth == growth_kind::refuse ? "ERR non scaling filter is full"
+                                       : "ERR the filter cannot grow further";
+}
+
+int reply_with_figures(api::context* ctx, std::span<const commands::figure> figures) {
+  begin_map(ctx, figures.size());
+  for (const auto& [name, what] : figures) {
+    reply_with(ctx, name);
+    if (const auto* const text = std::get_if<std::string>(&what))
+      reply_with(ctx, *text);
+    else if (const auto* const number = std::get_if<std::uint64_t>(&what))
+      api::reply_with_integer(ctx, static_cast<long long>(*number));
+    else
+      reply_with_real(ctx, std::get<double>(what));
+  }
+  return api::ok;
+}
+
 /// As RedisBloom, the reply ends with the first key that found no room. No key after it was added.
 int reply_with_added(api::context* ctx, std::span<const verdict> verdicts, growth_kind growth,
                      answer_shape shape) {
@@ -91,8 +121,7 @@ int reply_with_added(api::context* ctx, std::span<const verdict> verdicts, growt
   if (shape == answer_shape::array) api::reply_with_array(ctx, static_cast<long>(verdicts.size()));
   for (const verdict each : verdicts)
     if (each == verdict::unknown)
-      api::reply_with_error(ctx, growth == growth_kind::refuse ? "ERR non scaling filter is full"
-                                                               : "ERR the filter cannot grow further");
+      api::reply_with_error(ctx, text_without_room(growth));
     else
       reply_with_truth(ctx, each == verdict::fresh);
   return api::ok;

@@ -9,6 +9,7 @@
 
 #include "everseen/core/base/digits.hpp"
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/redisbloom/bloom_request.hpp"
 
 #include "module/server/counters.hpp"
 #include "module/server/settings.hpp"
@@ -65,6 +66,11 @@ class command_lock {
   std::abort();
 }
 
+inline int refuse(api::context* ctx, const std::string& why) {
+  ++counters::all().refusals;
+  return api::reply_with_error(ctx, why.c_str());
+}
+
 /// Runs a command, unless another one is running.
 template <typename Command>
 int guarded(api::context* ctx, Command command) noexcept {
@@ -74,18 +80,18 @@ int guarded(api::context* ctx, Command command) noexcept {
   try {
     return command();
   } catch (const bad_word& e) {
-    return api::reply_with_error(ctx, e.message);
+    return refuse(ctx, e.message);
   } catch (const refused_reply& e) {
-    ++counters::all().refusals;
-    return api::reply_with_error(ctx, e.message.c_str());
+    return refuse(ctx, e.message);
+  } catch (const redisbloom::bloom_refusal& e) {
+    return e.text.empty() ? api::wrong_arity(ctx) : refuse(ctx, e.text);
   } catch (const full_error& e) {
-    return api::reply_with_error(ctx,
-                                 ((e.code() == ENOMEM ? "OOM " : "ERR ") + std::string(e.what())).c_str());
+    return refuse(ctx, (e.code() == ENOMEM ? "OOM " : "ERR ") + std::string(e.what()));
   } catch (const std::exception& e) {
     const bool lacks_memory = dynamic_cast<const storage_error*>(&e) != nullptr ||
                               dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
     if (lacks_memory && repeats_a_decision(ctx)) end_without_memory(ctx, e);
-    return api::reply_with_error(ctx, (std::string("ERR ") + e.what()).c_str());
+    return refuse(ctx, std::string("ERR ") + e.what());
   }
 }
 

@@ -11,13 +11,17 @@ namespace api = module_api;
 
 namespace {
 
-constexpr std::array reserve_value_words = {key_argument("key"), text_argument("error_rate"),
+constexpr std::array reserve_value_words = {key_argument("key"),
+                                            text_argument("error_rate"),
                                             number_argument("capacity"),
                                             number_argument("window", api::argument_optional, "WINDOW"),
-                                            number_argument("slices", api::argument_optional, "SLICES")};
+                                            number_argument("slices", api::argument_optional, "SLICES"),
+                                            switch_argument("nonscaling", "NONSCALING"),
+                                            switch_argument("siphash", "SIPHASH"),
+                                            switch_argument("xxh3", "XXH3")};
 constexpr std::array time_items_words = {key_argument("key"),
                                          number_argument("time", api::argument_optional, "TIME"),
-                                         text_argument("item", api::argument_repeats)};
+                                         text_argument("item", api::argument_repeats, "ITEMS")};
 constexpr std::array explain_words = {key_argument("key"), text_argument("item")};
 
 constexpr const char* each_key = "O(N) for N keys: a cache miss or two each";
@@ -28,17 +32,25 @@ constexpr std::array add_packed_words = {key_argument("key"),
                                          text_argument("sequence"),
                                          number_argument("life"),
                                          text_argument("digests"),
-                                         text_argument("offsets", api::argument_optional)};
-constexpr std::array check_packed_words = {key_argument("key"), number_argument("slice"),
-                                           text_argument("digests"),
-                                           text_argument("offsets", api::argument_optional)};
+                                         text_argument("offsets", api::argument_optional),
+                                         text_argument("fingerprint", api::argument_optional)};
+constexpr std::array check_packed_words = {
+    key_argument("key"), number_argument("slice"), text_argument("digests"),
+    text_argument("offsets", api::argument_optional), text_argument("fingerprint", api::argument_optional)};
 constexpr std::array claim_packed_words = {
-    key_argument("key"),          key_argument("records", 1),
-    text_argument("lane"),        text_argument("head"),
-    number_argument("forgotten"), number_argument("slice"),
-    text_argument("digests"),     text_argument("offsets"),
-    text_argument("positions"),   number_argument("counters"),
-    text_argument("places"),      text_argument("name", api::argument_repeats | api::argument_optional)};
+    key_argument("key"),
+    key_argument("records", 1),
+    text_argument("lane"),
+    text_argument("head"),
+    number_argument("forgotten"),
+    number_argument("slice"),
+    text_argument("digests"),
+    text_argument("offsets"),
+    text_argument("fingerprint"),
+    text_argument("positions"),
+    number_argument("counters"),
+    text_argument("places"),
+    text_argument("name", api::argument_repeats | api::argument_optional)};
 constexpr std::array key_word = {key_argument("key")};
 constexpr std::array chunk_words = {key_argument("key"), number_argument("iterator"), text_argument("data")};
 constexpr std::array read_words = {key_argument("key"), number_argument("slice"), number_argument("layer"),
@@ -53,7 +65,7 @@ constexpr std::array commands = {
                       add_packed_words},
     described_command{"everseen.checkpacked", &check_packed, "readonly", "read slow", -4, 1,
                       "Judges packed digests", each_key, check_packed_words},
-    described_command{"everseen.claimpacked", &claim_packed, "write deny-oom", "write slow", -12, 2,
+    described_command{"everseen.claimpacked", &claim_packed, "write deny-oom", "write slow", -13, 2,
                       "Judges events of a job, adds and counts the fresh ones, and remembers which they were",
                       "O(N) for N events, fresh ones not settled, and counters", claim_packed_words},
     described_command{"everseen.loadchunk", &load_value, "write deny-oom", "write slow", 4, 1,
@@ -71,11 +83,10 @@ constexpr std::array commands = {
                       "Moves the window of a filter", "O(S) for S segments", extend_words},
     described_command{"everseen.reserve", &reserve_value, "write deny-oom", "write fast", -4, 1,
                       "Creates a filter, which may have a window", "O(1)", reserve_value_words},
-    described_command{"everseen.add", &add_values, "write deny-oom", "write slow", -3, 1,
-                      "Adds items to a filter; 1 for each that is fresh", each_key, time_items_words},
-    described_command{"everseen.check", &check_values, "readonly", "read slow", -3, 1,
-                      "Looks items up in a filter; 1 for each that was probably added", each_key,
-                      time_items_words},
+    described_command{"everseen.add", &add_values, "write deny-oom", "write slow", -4, 1,
+                      "Adds items to a filter: each is fresh, seen or late", each_key, time_items_words},
+    described_command{"everseen.check", &check_values, "readonly", "read slow", -4, 1,
+                      "Looks items up in a filter: each is fresh, seen or late", each_key, time_items_words},
     described_command{"everseen.info", &show_value, "readonly", "read slow", 2, 1,
                       "Shows the properties and the fill of a filter", "O(S) for S segments", key_word},
     described_command{"everseen.explain", &explain_item, "readonly", "read slow", 3, 1,

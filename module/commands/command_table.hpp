@@ -63,26 +63,25 @@ struct described_command {
 // Commands that take keys as people and programs write them, on any value: as those of RedisBloom, and for
 // windows and partitions, too.
 
-/// EVERSEEN.RESERVE key error_rate capacity [WINDOW ms] [SLICES n]
+/// EVERSEEN.RESERVE key error_rate capacity [WINDOW ms] [SLICES n] [NONSCALING] [SIPHASH | XXH3]
 int reserve_value(api::context* ctx, api::string** words, int count);
-/// EVERSEEN.ADD key [TIME ms] item [item ...]: for each item 1 if it was fresh, 0 if it was probably added
-/// before, or why it could not be judged
+/// EVERSEEN.ADD key [TIME ms] ITEMS item...: for each item fresh, seen or late, or why it was not judged
 int add_values(api::context* ctx, api::string** words, int count);
-/// EVERSEEN.CHECK key [TIME ms] item [item ...]: for each item 1 if it was probably added, 0 if it was not
+/// EVERSEEN.CHECK key [TIME ms] ITEMS item...: the same; nothing is added
 int check_values(api::context* ctx, api::string** words, int count);
 
-/// EVERSEEN.ADDPACKED key token slice sequence life digests [offsets]
+/// EVERSEEN.ADDPACKED key token slice sequence life digests [offsets [fingerprint]]
 ///
 /// Judges the digests and adds the fresh ones; replies with a character for each. `token` is a string beside
 /// the value that keeps the sequence number and the reply for `life` ms: if the reply is lost, the client
 /// sends the same call again and gets the same reply.
 int add_packed(api::context* ctx, api::string** words, int count);
 
-/// EVERSEEN.CHECKPACKED key slice digests [offsets]
+/// EVERSEEN.CHECKPACKED key slice digests [offsets [fingerprint]]
 int check_packed(api::context* ctx, api::string** words, int count);
 
-/// EVERSEEN.CLAIMPACKED key records lane head forgotten slice digests offsets positions counters places
-///                      [name ...]
+/// EVERSEEN.CLAIMPACKED key records lane head forgotten slice digests offsets fingerprint positions counters
+///                      places [name ...]
 ///
 /// The step of a job (doc/format.md, "Jobs"): judges the digests of its events, adds the fresh ones,
 /// increments their counters, and stores this in the record of their lane, a field of the hash `records`,

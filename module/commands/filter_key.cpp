@@ -58,6 +58,12 @@ void prepare(api::context* ctx, filter_value& filter, const slice_batch& keys) {
   filter.prepare(layers);
 }
 
+void must_be(const filter_value& filter, const api::string* fingerprint) {
+  const std::string_view meant = fingerprint == nullptr ? std::string_view() : text_of(fingerprint);
+  if (!meant.empty() && meant != filter.fingerprint())
+    throw refused_reply{"COPIED the value belongs to another filter, or is another partition"};
+}
+
 void must_accept(const filter_value& filter) {
   if (filter.successor()) throw refused_reply{"SEALED " + hex_of(*filter.successor())};
 }

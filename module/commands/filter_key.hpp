@@ -50,6 +50,9 @@ void must_fit(api::context* ctx, std::uint64_t bytes_before, std::span<const std
 /// Allocates all that adding these keys may need.    @throws  as must_fit(); nothing has changed
 void prepare(api::context* ctx, filter_value& filter, const slice_batch& keys);
 
+/// @param fingerprint  of the filter and partition that the caller means; null or empty: whichever is there
+/// @throws refused_reply  COPIED: the value is another one, as after COPY or RESTORE
+void must_be(const filter_value& filter, const api::string* fingerprint);
 /// @throws refused_reply  SEALED: the value accepts no more keys
 void must_accept(const filter_value& filter);
 /// @throws bad_word  the value is no whole filter without a window, and so not for BF.*

@@ -82,9 +82,9 @@ class reply_token {
 }  // namespace
 
 int add_packed(api::context* ctx, api::string** words, int count) {
-  if (count < 7 || count > 8) return api::wrong_arity(ctx);
+  if (count < 7 || count > 9) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const slice_batch keys = read_packed(words[3], words[6], count == 8 ? words[7] : nullptr);
+    const slice_batch keys = read_packed(words[3], words[6], count > 7 ? words[7] : nullptr);
     reply_token token(ctx, words);
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     if (const auto first = token.recall()) {
@@ -92,6 +92,7 @@ int add_packed(api::context* ctx, api::string** words, int count) {
       return reply_with(ctx, *first);
     }
     filter_value& filter = key.filter_or_gone();
+    must_be(filter, count > 8 ? words[8] : nullptr);
     must_accept(filter);
     must_fit_window(ctx, filter.get_spec(), keys);
     prepare(ctx, filter, keys);
@@ -107,11 +108,12 @@ int add_packed(api::context* ctx, api::string** words, int count) {
 }
 
 int check_packed(api::context* ctx, api::string** words, int count) {
-  if (count < 4 || count > 5) return api::wrong_arity(ctx);
+  if (count < 4 || count > 6) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
-    const slice_batch keys = read_packed(words[2], words[3], count == 5 ? words[4] : nullptr);
+    const slice_batch keys = read_packed(words[2], words[3], count > 4 ? words[4] : nullptr);
     const filter_key key(ctx, words[1], api::read_key);
     const filter_value& filter = key.filter_or_gone();
+    must_be(filter, count > 5 ? words[5] : nullptr);
     must_fit_window(ctx, filter.get_spec(), keys);
     filter.check(keys);
     counters::all().note_checked(keys.out);
@@ -125,7 +127,7 @@ int check_packed(api::context* ctx, api::string** words, int count) {
 
 namespace {
 
-constexpr int first_counter_name = 12;
+constexpr int first_counter_name = 13;
 constexpr std::size_t bytes_per_place = 4;
 
 std::uint32_t place_at(std::string_view bytes) noexcept {
@@ -152,8 +154,8 @@ struct claimed_events {
 claimed_events read_events(api::string** words, int count, std::size_t events) {
   const claimed_events c = {
       text_of(words[4]),  number_of<std::size_t>(words[5], "ERR the forgotten bytes are not a number"),
-      text_of(words[9]),  number_of<std::size_t>(words[10], "ERR the counters of an event are not a number"),
-      text_of(words[11]), {words + first_counter_name, static_cast<std::size_t>(count - first_counter_name)}};
+      text_of(words[10]), number_of<std::size_t>(words[11], "ERR the counters of an event are not a number"),
+      text_of(words[12]), {words + first_counter_name, static_cast<std::size_t>(count - first_counter_name)}};
   const std::string_view lane = text_of(words[3]);
   if (lane.empty() || partition_keys::is_counter_field(lane))
     throw bad_word{"ERR a lane has a name that does not begin with a zero byte"};
@@ -251,6 +253,7 @@ int claim_packed(api::context* ctx, api::string** words, int count_of_words) {
     const claimed_events c = read_events(words, count_of_words, keys.digests.size());
     filter_key key(ctx, words[1], api::read_key | api::write_key);
     filter_value& filter = key.filter_or_gone();
+    must_be(filter, words[9]);
     job_records records(ctx, words[1], words[2]);
     const std::string before = records.get(words[3]).value_or("");
     if (std::string_view(before).substr(0, position_bytes) != c.head) {

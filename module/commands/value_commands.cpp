@@ -1,20 +1,21 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "everseen/core/base/bytes.hpp"
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/commands/figures.hpp"
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/format/image.hpp"
 #include "everseen/core/layout/layout.hpp"
+#include "everseen/core/partition/rates.hpp"
 
+#include "module/commands/bloom_replies.hpp"
 #include "module/commands/command.hpp"
 #include "module/commands/command_table.hpp"
 #include "module/commands/filter_key.hpp"
@@ -48,11 +49,6 @@ int reply_with_bytes(api::context* ctx, std::span<const std::byte> bytes) {
   return reply_with(ctx, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-std::string shortest_form(double number) {
-  std::array<char, 32> text{};
-  return {text.data(), static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.12g", number))};
-}
-
 /// One segment of EXPLAIN: its name, and the bits of a key.
 void reply_with_bits(api::context* ctx, const announced_filter::segment& segment,
                      std::span<const std::byte> bytes, const digest& item) {
@@ -73,9 +69,9 @@ bool load_header(api::context* ctx, filter_key& key, std::span<const std::byte> 
   // RedisBloom's are of another type, which another module may have.
   if (rules == load_rules::own && !image::is_chunk_header(header))
     throw bad_word{"ERR not the header of a filter of everseen's type; BF.LOADCHUNK takes RedisBloom's"};
-  if (rules == load_rules::bloom && key.get() != nullptr) throw bad_word{"ERR item exists"};
   const announced_filter announced = announced_by(header);
   if (rules == load_rules::bloom) must_be_plain(announced.spec);
+  if (rules == load_rules::bloom && key.get() != nullptr) throw bad_word{"ERR item exists"};
   if (const filter_value* const there = key.get()) {
     if (there->content() != announced.content)
       throw refused_reply{"COPIED there is another filter, or other content, at this key"};
@@ -215,29 +211,15 @@ int show_value(api::context* ctx, api::string** words, int count) {
   if (count != 2) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
-    const filter_value& filter = key.filter_or_gone();
+    const filter_value& filter = key.filter_or_not_found();
     const spec& s = filter.get_spec();
-    const std::vector<std::pair<const char*, std::string>> fields = {
-        {"capacity", std::to_string(s.capacity)},
-        {"error_rate", shortest_form(s.error_rate)},
-        {"layout", std::string(to_string(s.layout))},
-        {"probes", std::to_string(s.probes)},
-        {"hash", std::string(to_string(s.hash))},
-        {"growth", std::string(to_string(s.growth))},
-        {"window_ms", std::to_string(s.window ? s.window->width.count() : 0)},
-        {"slices", std::to_string(s.window ? s.window->slices : 0)},
-        {"partitions", std::to_string(s.partitions)},
-        {"partition", std::to_string(filter.number())},
-        {"successor", filter.successor() ? hex_of(*filter.successor()) : ""},
-        {"keys", std::to_string(filter.state().keys())},
-        {"bytes", std::to_string(filter.bit_bytes())},
-        {"segments", std::to_string(filter.allocations() - 1)}};
-    api::reply_with_array(ctx, static_cast<long>(2 * fields.size()));
-    for (const auto& [field, its_value] : fields) {
-      reply_with(ctx, std::string_view(field));
-      reply_with(ctx, std::string_view(its_value));
-    }
-    return api::ok;
+    std::vector<commands::figure> figures =
+        commands::figures_of(text_of(words[1]), s,
+                             {filter.state().keys(), filter.bit_bytes(), filter.allocations() - 1,
+                              error_rate_now(s, filter.state())});
+    if (s.partitions > 1) figures.emplace_back("partition", std::uint64_t{filter.number()});
+    if (filter.successor()) figures.emplace_back("successor", hex_of(*filter.successor()));
+    return reply_with_figures(ctx, figures);
   });
 }
 
@@ -245,7 +227,7 @@ int explain_item(api::context* ctx, api::string** words, int count) {
   if (count != 3) return api::wrong_arity(ctx);
   return guarded(ctx, [&]() -> int {
     const filter_key key(ctx, words[1], api::read_key);
-    filter_value& filter = key.filter_or_gone();
+    filter_value& filter = key.filter_or_not_found();
     const digest item = filter.hash()(text_of(words[2]));
     if (partition_of(item, filter.get_spec().partitions) != filter.number())
       throw refused_reply{"CROSSPARTITION the key belongs to another partition"};

@@ -143,6 +143,7 @@ inline int (*reply_with_error)(context*, const char* message);
 inline int (*reply_with_simple_string)(context*, const char* text);
 inline int (*reply_with_string)(context*, const char* bytes, std::size_t size);
 inline int (*reply_with_integer)(context*, long long value);
+inline int (*reply_with_double)(context*, double value);
 inline int (*reply_with_array)(context*, long size);
 
 inline int (*reply_with_null)(context*);
@@ -193,6 +194,27 @@ inline int (*notify_keyspace_event)(context*, int type, const char* event, strin
 inline server_info* (*get_server_info)(context*, const char* section);
 inline unsigned long long (*server_info_field)(server_info*, const char* field, int* error);
 inline void (*free_server_info)(context*, server_info*);
+
+/// Settings of the server (Redis 7.0): CONFIG GET and SET, and lines of its file.
+inline constexpr unsigned config_default = 0;
+inline constexpr unsigned config_memory = 1 << 7;      ///< bytes, as 512mb
+inline constexpr unsigned config_unprefixed = 1 << 9;  ///< its name is not `everseen.NAME` (Redis 8.0)
+using string_getter = string*(const char* name, void* data);
+using string_setter = int(const char* name, string* value, void* data, string** error);
+using number_getter = long long(const char* name, void* data);
+using number_setter = int(const char* name, long long value, void* data, string** error);
+using choice_getter = int(const char* name, void* data);
+using choice_setter = int(const char* name, int value, void* data, string** error);
+using apply_function = int(context*, void* data, string** error);
+inline int (*register_string_config)(context*, const char* name, const char* initial, unsigned flags,
+                                     string_getter*, string_setter*, apply_function*, void* data);
+inline int (*register_number_config)(context*, const char* name, long long initial, unsigned flags,
+                                     long long least, long long most, number_getter*, number_setter*,
+                                     apply_function*, void* data);
+inline int (*register_choice_config)(context*, const char* name, int initial, unsigned flags,
+                                     const char** names, const int* values, int count, choice_getter*,
+                                     choice_setter*, apply_function*, void* data);
+inline int (*load_configs)(context*);  ///< sets each to what the file says, or to its initial value
 
 inline int (*register_info)(context*, void (*)(info_context*, int for_crash));
 inline int (*info_add_section)(info_context*, const char* name);

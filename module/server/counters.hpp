@@ -17,7 +17,7 @@ struct counters {
   std::uint64_t fresh = 0;
   std::uint64_t seen = 0;
   std::uint64_t repeated_batches = 0;  ///< answered from a token
-  std::uint64_t refusals = 0;          ///< batches with unjudged keys, except because of growth
+  std::uint64_t refusals = 0;          ///< calls that were answered with an error and changed nothing
   std::uint64_t growths = 0;           ///< segments created
 
   void note_added(std::span<const verdict> verdicts) noexcept;

@@ -13,8 +13,8 @@ namespace everseen::redis_module {
 
 inline constexpr std::uint64_t no_maximum = std::numeric_limits<std::uint64_t>::max();
 
-/// The words after the module's path in `loadmodule`, in any case. They have the names of RedisBloom's, where
-/// it has them.
+/// What an administrator chooses: by words after the module's path in `loadmodule`, in any case, by lines of
+/// the server's file, and by CONFIG SET. They have the names of RedisBloom's, where it has them.
 struct module_settings {
   redisbloom::bloom_request create =
       redisbloom::default_bloom_request();  ///< ERROR_RATE, INITIAL_SIZE, EXPANSION
@@ -22,10 +22,17 @@ struct module_settings {
   std::uint64_t most_bytes = no_maximum;    ///< MAX_SIZE: of the bits of one filter; 0 there: no maximum
 };
 
+/// Threads: the server's main thread.
 [[nodiscard]] const module_settings& settings() noexcept;
 
+/// Reads the words of `loadmodule`. RedisBloom's words for other types have no effect, which the log says.
 /// @return why a word was refused; empty: none was
-[[nodiscard]] std::string read_settings(std::span<module_api::string*> words);
+[[nodiscard]] std::string read_settings(module_api::context* ctx, std::span<module_api::string*> words);
+
+/// Makes them settings of the server, if it has such (Redis 7.0); the words are what they begin with.
+/// RedisBloom's keep their names where the server allows that (Redis 8.0), all others begin with `everseen.`.
+/// @return whether the server accepted them, and what its file says of them
+[[nodiscard]] bool register_settings(module_api::context* ctx);
 
 // What a command may allocate.
 

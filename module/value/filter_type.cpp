@@ -1,12 +1,16 @@
 #include "module/value/filter_type.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -244,8 +248,62 @@ void digest_of(api::digest_state* state, void* value) noexcept {
   api::digest_end(state);
 }
 
+/// Values that await their end, and the thread that frees them.
+class freeing {
+ public:
+  freeing() {
+    // Signals are the server's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      std::thread([this] { run(); }).detach();
+    } catch (...) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void put(filter_value* filter) {
+    const std::scoped_lock alone(lock_);
+    waiting_.reserve(waiting_.size() + 1);
+    waiting_.emplace_back(filter);
+    changed_.notify_one();
+  }
+
+ private:
+  [[noreturn]] void run() {
+    for (;;) {
+      std::vector<std::unique_ptr<filter_value>> taken;
+      std::unique_lock alone(lock_);
+      changed_.wait(alone, [this] { return !waiting_.empty(); });
+      taken.swap(waiting_);
+      alone.unlock();
+    }
+  }
+
+  std::mutex lock_{};
+  std::condition_variable changed_{};
+  std::vector<std::unique_ptr<filter_value>> waiting_{};
+};
+
+/// Frees a value in that thread.    @return false: it cannot be started, and the value is still there
+bool free_aside(filter_value* filter) noexcept {
+  try {
+    static freeing& all = *new freeing;  // never destroyed: the thread runs until the process ends
+    all.put(filter);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Returning much memory to the system takes long: DEL and SET would block the server for that time.
 void free_value(void* value) noexcept {
-  delete static_cast<filter_value*>(value);
+  constexpr std::uint64_t much = std::uint64_t{16} << 20;
+  auto* const filter = static_cast<filter_value*>(value);
+  if (filter->bit_bytes() < much || !free_aside(filter)) delete filter;
 }
 
 /// Above 64, the server frees a value in another thread. Returning much memory to the system takes long.

@@ -145,7 +145,7 @@ filter_value::filter_value(const filter_value& other) : filter_value(other.annou
 filter_value::~filter_value() = default;
 
 std::size_t filter_value::memory() const noexcept {
-  return sizeof *this + parts_.size() * (sizeof(part) + sizeof(layer_state)) +
+  return sizeof *this + fingerprint_.capacity() + parts_.size() * (sizeof(part) + sizeof(layer_state)) +
          static_cast<std::size_t>(bit_bytes());
 }
 

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/format/image.hpp"
 #include "everseen/core/hash/digest.hpp"
 #include "everseen/core/partition/partition.hpp"
 
@@ -74,6 +76,8 @@ class filter_value : private segments {
   [[nodiscard]] const partition_state& state() const noexcept { return judge_.state(); }
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  /// The fingerprint of its filter, and its number, as in `9f0c...4e/3`.
+  [[nodiscard]] const std::string& fingerprint() const noexcept { return fingerprint_; }
   [[nodiscard]] content_id content() const noexcept { return content_; }
   /// Set once the value accepts no more keys.
   [[nodiscard]] const std::optional<successor_id>& successor() const noexcept { return successor_; }
@@ -155,6 +159,7 @@ class filter_value : private segments {
   const hasher hash_;
   const std::uint32_t number_ = 0;
   const bool is_redisbloom_ = false;
+  const std::string fingerprint_ = fingerprint_of(spec_) + '/' + std::to_string(number_);
   std::optional<successor_id> successor_{};
   content_id content_{};
   std::vector<part> parts_{};         // ascending by id

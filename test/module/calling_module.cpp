@@ -44,7 +44,7 @@ int say_last(api::context* ctx, api::string** /*words*/, int /*count*/) {
 int add_another(api::context* ctx, int /*type*/, const char* event, api::string* state) {
   if (std::strcmp(event, "everseen.add") != 0) return api::ok;
   std::strcpy(last_answer, "answered");
-  api::call_reply* const answer = api::call(ctx, "EVERSEEN.ADD", "Esc", state, "another");
+  api::call_reply* const answer = api::call(ctx, "EVERSEEN.ADD", "Escc", state, "ITEMS", "another");
   if (answer == nullptr) return api::ok;
   if (call_reply_type(answer) == error_reply) std::strcpy(last_answer, "refused");
   api::free_call_reply(answer);

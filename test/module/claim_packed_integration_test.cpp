@@ -67,11 +67,12 @@ class PackedClaim : public testing::Test {
                                     std::to_string(e.keys.slice),
                                     e.keys.bytes(),
                                     e.keys.offsets(),
+                                    "",
                                     e.positions(),
                                     e.names.empty() ? "0" : "2",
                                     ""};
     if (!e.names.empty())
-      for (std::size_t i = 0; i < e.keys.digests.size(); ++i) all[11] += be32(0) + be32(e.second_name(i));
+      for (std::size_t i = 0; i < e.keys.digests.size(); ++i) all[12] += be32(0) + be32(e.second_name(i));
     all.insert(all.end(), e.names.begin(), e.names.end());
     return all;
   }
@@ -249,11 +250,11 @@ TEST_F(BadPackedClaim, InvalidWordsAreRefused) {
   EXPECT_THAT(with(7, zeros.substr(1)), StartsWith("-ERR digests"));
   EXPECT_THAT(with(8, "abc"), StartsWith("-ERR offsets"));
   EXPECT_THAT(with(8, std::string("\0\1", 2)), StartsWith("-ERR the filter has no window"));
-  EXPECT_THAT(with(9, zeros.substr(8)), StartsWith("-ERR positions are"));
-  EXPECT_THAT(with(9, zeros), StartsWith("-ERR positions do not"));
-  EXPECT_THAT(with(10, "1"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(10, "4611686018427387905"), StartsWith("-ERR places"));
-  EXPECT_THAT(with(11, be32(2) + be32(0) + be32(0) + be32(0)), StartsWith("-ERR a place is beyond"));
+  EXPECT_THAT(with(10, zeros.substr(8)), StartsWith("-ERR positions are"));
+  EXPECT_THAT(with(10, zeros), StartsWith("-ERR positions do not"));
+  EXPECT_THAT(with(11, "1"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(11, "4611686018427387905"), StartsWith("-ERR places"));
+  EXPECT_THAT(with(12, be32(2) + be32(0) + be32(0) + be32(0)), StartsWith("-ERR a place is beyond"));
   EXPECT_THAT(value_->run({right_.begin(), right_.begin() + 11}), StartsWith("-ERR wrong number"));
   EXPECT_EQ(content(server_), before_);
   EXPECT_EQ(value_->run(right_), "00");

@@ -108,6 +108,7 @@ class random_calls {
               slice,
               digests(count),
               offsets(count, value != 0),
+              "",
               positions,
               "1",
               std::string(4 * count, '\0'),
@@ -275,9 +276,9 @@ TEST(ValueMemory, CallWithoutRoomChangesNothing) {
   EXPECT_THAT(value.add({random.take(2), 101}), StartsWith("-OOM"));
   EXPECT_THAT(value.run({"EVERSEEN.EXTEND", "v", "101"}), StartsWith("-OOM"));
   const std::string one(16, 'x');
-  EXPECT_THAT(
-      value.run({"EVERSEEN.CLAIMPACKED", "v", "v:ljob", "lane", "", "0", "101", one, "", positions, "0", ""}),
-      StartsWith("-OOM"));
+  EXPECT_THAT(value.run({"EVERSEEN.CLAIMPACKED", "v", "v:ljob", "lane", "", "0", "101", one, "", "",
+                         positions, "0", ""}),
+              StartsWith("-OOM"));
   stored_partition copy(server, "w", {.capacity = 10});
   EXPECT_EQ(server.run({"DEL", "w"}), "1");
   EXPECT_EQ(content(server), before);
@@ -469,7 +470,7 @@ TEST_F(BadPackedInput, RandomWordsNeverEndTheServer) {
                                     {"EVERSEEN.LOADCHUNK", "n", "1", header},
                                     {"EVERSEEN.EXPLAIN", "w", "item"},
                                     {"EVERSEEN.CLAIMPACKED", "v", "v:lj", "a", "", "0", "0", keys.bytes(), "",
-                                     std::string(160, '\1'), "0", ""},
+                                     "", std::string(160, '\1'), "0", ""},
                                     {"EVERSEEN.STATE", "v"},
                                     {"EVERSEEN.CLEAR", "n", "12345678"},
                                     {"EVERSEEN.SEAL", "n", "0123456789abcdef"}};

@@ -281,6 +281,28 @@ TEST_F(Value, HasOnePageFaultForEachPageThatItsKeysTouch) {
   for (const packed_keys& each : batches) EXPECT_EQ(value.check(each), std::string(10'000, '1'));
 }
 
+// Promise: a packed call that names a filter is refused at the value of another one (module, Packed
+// commands).
+TEST_F(Value, OfAnotherFilterOrPartitionIsRefused) {
+  const spec_request two = {.capacity = 10, .error_rate = never_wrong, .partitions = 2};
+  const stored_partition value(server_, "f", two, 1);
+  const std::string right = fingerprint_of(value.get_spec()) + "/1",
+                    other_partition = fingerprint_of(value.get_spec()) + "/0";
+  spec another = value.get_spec();
+  another.capacity = 11;
+  server_.run({"HSET", "f:ljob", "", "1"});
+  const auto calls = [&](const std::string& fingerprint) {
+    return std::vector<std::vector<std::string>>{
+        {"EVERSEEN.CHECKPACKED", "f", "0", "", "", fingerprint},
+        {"EVERSEEN.ADDPACKED", "f", "f:t:me", "0", "00000000000000000001", "1000", "", "", fingerprint},
+        {"EVERSEEN.CLAIMPACKED", "f", "f:ljob", "lane", "", "0", "0", "", "", fingerprint, "", "0", ""}};
+  };
+  for (const std::string& wrong : {other_partition, fingerprint_of(another) + "/1", std::string("x")})
+    for (const auto& words : calls(wrong)) EXPECT_THAT(value.run(words), StartsWith("-COPIED")) << words[0];
+  for (const std::string& accepted : {right, std::string()})
+    for (const auto& words : calls(accepted)) EXPECT_EQ(value.run(words), "") << words[0];
+}
+
 TEST_F(Value, AbsentValueIsGone) {
   const std::string id(16, 'x');
   const stored_partition none(server_, "other", {.capacity = 10});

@@ -91,13 +91,17 @@ std::size_t key_divider::divide(std::size_t from, std::size_t most, packed_keys&
 
 packed_commands::packed_commands(const filter_identity& f, std::string client,
                                  std::chrono::milliseconds keeps_answers)
-    : filter_(&f), client_(std::move(client)), keeps_answers_(keeps_answers) {}
+    : filter_(&f),
+      fingerprint_(fingerprint_of(f.spec)),
+      client_(std::move(client)),
+      keeps_answers_(keeps_answers) {}
 
 request packed_commands::ask(const packed_keys& q) const {
   if (q.claim != nullptr) return claim(q);
   const std::string key = filter().keys.state(q.partition), slice = std::to_string(q.slice);
+  const std::string meant = fingerprint(q.partition);
   const auto call = [&](std::vector<std::string_view> words, repetition repeatable) {
-    if (!q.offsets.empty()) words.push_back(q.offsets);
+    words.insert(words.end(), {q.offsets, meant});
     return request{{key, q.partition}, encode(words), 1, repeatable};
   };
   if (!q.adding) return call({"EVERSEEN.CHECKPACKED", key, slice, packed(q.digests)}, true);
@@ -113,12 +117,13 @@ request packed_commands::claim(const packed_keys& q) const {
   const std::string records = partition_keys::lane_records(key, claim.job());
   const lane_claim::link head = claim.first_link();
   const std::string forgotten = std::to_string(head.forgotten_bytes);
+  const std::string meant = fingerprint(q.partition);
   const std::string positions = claim.positions(q);
   const std::string each = std::to_string(claim.counts_per_event());
   const lane_claim::counting counts = claim.counts(q);
   std::vector<std::string_view> words = {
-      "EVERSEEN.CLAIMPACKED", key,       records,   claim.lane(), head.head,    forgotten, slice,
-      packed(q.digests),      q.offsets, positions, each,         counts.places};
+      "EVERSEEN.CLAIMPACKED", key,       records, claim.lane(), head.head, forgotten,    slice,
+      packed(q.digests),      q.offsets, meant,   positions,    each,      counts.places};
   words.insert(words.end(), counts.names.begin(), counts.names.end());
   return {{key, q.partition}, encode(words), 1, true};
 }

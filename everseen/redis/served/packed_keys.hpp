@@ -102,8 +102,13 @@ class packed_commands {
 
  private:
   [[nodiscard]] request claim(const packed_keys& q) const;
+  /// Of the value that is meant: that of the filter, and the number of the partition.
+  [[nodiscard]] std::string fingerprint(std::uint32_t partition) const {
+    return fingerprint_ + '/' + std::to_string(partition);
+  }
 
   const filter_identity* filter_;
+  std::string fingerprint_;  // of the filter
   std::string client_;
   std::chrono::milliseconds keeps_answers_;
 };

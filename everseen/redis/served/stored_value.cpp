@@ -169,6 +169,7 @@ std::optional<image::filter_id> successor_in(const reply& error) {
 void raise_refusal(const filter_identity& f, std::uint32_t partition, const reply& error) {
   const std::string key = f.keys.state(partition);
   if (error.is_error("GONE")) throw filter_is_gone(key);
+  if (error.is_error("COPIED")) throw damaged_key(key, "belongs to another filter");
   if (const auto successor = successor_in(error)) throw filter_is_sealed(f, *successor, key);
   if (error.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
   const std::string server = "the Redis server of " + key, said(error.text());

@@ -7,8 +7,8 @@
 
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/base/url_text.hpp"
+#include "everseen/core/partition/rates.hpp"
 #include "everseen/core/spec/window.hpp"
-#include "everseen/filter/rates.hpp"
 #include "everseen/serve/service/service.hpp"
 #include "everseen/text/json.hpp"
 

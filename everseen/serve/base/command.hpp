@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/commands/request.hpp"
 #include "everseen/serve/base/key_batch.hpp"
 #include "everseen/serve/base/options.hpp"
 #include "everseen/wire/reply_writer.hpp"
@@ -29,10 +30,9 @@ struct call {
   const struct command& called;
 };
 
-/// An error reply whose text clients know. Thrown by a command, whose reply is then discarded.
-struct refusal {
-  std::string text;  ///< with its code, as in "ERR not found"
-};
+/// An error reply whose text clients know, with its code, as in "ERR not found". Thrown by a command, whose
+/// reply is then discarded.
+using refusal = commands::refusal;
 
 /// The text of the refusal once the server is being stopped: nothing of the request was run.
 inline constexpr std::string_view being_stopped = "LOADING the server is being stopped";
@@ -41,7 +41,7 @@ inline constexpr std::string_view being_stopped = "LOADING the server is being s
 enum class reply_shape : std::uint8_t {
   one,    ///< true or false
   array,  ///< true or false for each key
-  words,  ///< fresh, seen, late or unknown for each key
+  words,  ///< fresh, seen or late for each key
 };
 
 /// Keys of a request that may share a batch with those of other requests.

@@ -47,6 +47,12 @@ filter_registry::request parse_reserve(word_list w) {
   return request_of(parse(w, [&] { return redisbloom::parse_reserve(w); }));
 }
 
+filter_registry::request parse_own_reserve(word_list w) {
+  filter_registry::request r = request_of(parse(w, [&] { return commands::parse_reserve(w); }));
+  r.hash = std::exchange(r.spec.hash, {});
+  return r;
+}
+
 insert_request parse_insert(word_list w) {
   const redisbloom::bloom_insert asked =
       parse(w, [&] { return redisbloom::parse_insert(w, redisbloom::default_bloom_request()); });

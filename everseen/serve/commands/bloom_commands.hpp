@@ -13,6 +13,9 @@ namespace everseen::serve {
 /// BF.RESERVE: redisbloom::parse_reserve.    @throws refusal
 [[nodiscard]] filter_registry::request parse_reserve(word_list w);
 
+/// EVERSEEN.RESERVE: commands::parse_reserve.    @throws refusal
+[[nodiscard]] filter_registry::request parse_own_reserve(word_list w);
+
 /// BF.INSERT: redisbloom::parse_insert.
 struct insert_request {
   filter_registry::request create{};

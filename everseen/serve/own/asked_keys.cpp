@@ -48,7 +48,7 @@ void must_be_small(const asked_keys& asked) {
 
 asked_keys parse_asked_keys(word_list words) {
   using limits = std::numeric_limits<std::int64_t>;
-  option_reader options(words, 2);
+  commands::option_reader options(words, 2);
   asked_keys asked;
   std::optional<std::string_view> packed;
   while (!options.takes("ITEMS")) {
@@ -64,7 +64,7 @@ asked_keys parse_asked_keys(word_list words) {
       asked.session = named(options.value());
       asked.number = static_cast<std::uint64_t>(options.integer(1, limits::max()));
     } else {
-      throw syntax_error();
+      throw commands::lacks_items();
     }
   }
   asked.keys = options.rest();

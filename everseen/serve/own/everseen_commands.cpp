@@ -5,7 +5,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 
+#include "everseen/core/commands/figures.hpp"
+#include "everseen/core/commands/request.hpp"
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/commands/bloom_commands.hpp"
 #include "everseen/serve/own/asked_keys.hpp"
@@ -21,31 +24,7 @@ namespace everseen::serve {
 namespace {
 
 void reserve(call& c) {
-  filter_registry::request r = parse_reserve(c.words.first(4));
-  option_reader options(c.words, 4);
-  std::optional<std::int64_t> window;
-  std::optional<std::int64_t> slices;
-  while (!options.is_at_end()) {
-    if (options.takes("WINDOW"))
-      window = options.integer(1, longest_ms);
-    else if (options.takes("SLICES"))
-      slices = options.integer(1, max_slices);
-    else if (options.takes("NONSCALING"))
-      r.spec.growth = growth_kind::refuse;
-    else if (!r.hash && options.takes("SIPHASH"))
-      r.hash = hash_kind::siphash;
-    else if (!r.hash && options.takes("XXH3"))
-      r.hash = hash_kind::xxh3;
-    else if (options.takes("PX"))
-      r.life = std::chrono::milliseconds(options.integer(1, longest_ms));
-    else
-      throw syntax_error();
-  }
-  if (slices && !window) throw refusal{"ERR SLICES is for a filter with a WINDOW"};
-  if (window)
-    r.spec.window = window_spec{std::chrono::milliseconds(*window),
-                                static_cast<std::uint32_t>(slices.value_or(default_slices))};
-  c.all.filters().create(c.words[1], r);
+  c.all.filters().create(c.words[1], parse_own_reserve(c.words));
   c.reply.ok();
 }
 
@@ -82,8 +61,7 @@ bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& 
   key_batch batch{{asked.keys.begin(), asked.keys.end()}, {}, {}, false};
   const std::array<event_time, 1> clock = {service::now()};
   std::span<const event_time> times = asked.times;
-  if (!times.empty() && !f->has_window())
-    throw refusal{"ERR a time is for a filter with a window; leave it out"};
+  if (!times.empty() && !f->has_window()) throw refusal{std::string(commands::no_window)};
   if (times.empty() && f->has_window()) times = clock;
   f->handle.must_accept(times);
   judge(f->counted(), q, batch, times);
@@ -152,35 +130,23 @@ std::optional<batched_keys> plain_to_check(word_list w) {
   return plain(w, question::check);
 }
 
+void write_figure(const commands::figure& one, wire::reply_writer& reply) {
+  reply.bulk(one.first);
+  if (const auto* const text = std::get_if<std::string>(&one.second))
+    reply.bulk(*text);
+  else if (const auto* const number = std::get_if<std::uint64_t>(&one.second))
+    reply.integer(static_cast<std::int64_t>(*number));
+  else
+    reply.real(std::get<double>(one.second));
+}
+
 void everseen_info(call& c) {
   const auto f = opened_filter(c);
   const filter_info info = f->handle.info();
-  const spec& s = info.spec;
-  c.reply.map(12);
-  const auto text = [&](std::string_view name, std::string_view value) {
-    c.reply.bulk(name);
-    c.reply.bulk(value);
-  };
-  const auto number = [&](std::string_view name, std::uint64_t value) {
-    c.reply.bulk(name);
-    c.reply.integer(static_cast<std::int64_t>(value));
-  };
-  const auto real = [&](std::string_view name, double value) {
-    c.reply.bulk(name);
-    c.reply.real(value);
-  };
-  text("name", info.name);
-  number("keys", info.keys);
-  number("capacity", s.capacity);
-  real("error_rate", s.error_rate);
-  real("error_rate_now", info.error_rate_now);
-  number("bytes", info.bytes);
-  text("layout", to_string(s.layout));
-  text("hash", to_string(s.hash));
-  text("growth", to_string(s.growth));
-  number("partitions", s.partitions);
-  number("window_ms", s.window ? static_cast<std::uint64_t>(s.window->width.count()) : 0);
-  number("slices", s.window ? s.window->slices : 0);
+  const auto figures =
+      commands::figures_of(info.name, info.spec, {info.keys, info.bytes, info.segments, info.error_rate_now});
+  c.reply.map(figures.size());
+  for (const commands::figure& each : figures) write_figure(each, c.reply);
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ void begin_session(call& c) {
 }
 
 void create(call& c) {
-  option_reader options(c.words, 3);
+  commands::option_reader options(c.words, 3);
   std::optional<std::chrono::milliseconds> life;
-  if (options.takes("PX")) life = std::chrono::milliseconds(options.integer(1, longest_ms));
+  if (options.takes("PX")) life = std::chrono::milliseconds(options.integer(1, commands::longest_ms));
   if (!options.is_at_end()) throw syntax_error();
   c.all.filters().create(c.words[1], image::decode_spec(std::as_bytes(std::span(c.words[2]))), life);
   c.reply.ok();
@@ -69,8 +69,8 @@ std::uint32_t partition_in(std::string_view word, const shared_filter& f) {
   return static_cast<std::uint32_t>(*number);
 }
 
-/// EVERSEEN.STATE key partition
-void write_state(call& c) {
+/// EVERSEEN.PARTITION key partition
+void write_partition(call& c) {
   const auto f = peeked_filter(c);
   announced_filter one = announce_partition(f->handle, partition_in(c.words[2], *f));
   if (!may_know_seed(c)) one.spec.seed = {};
@@ -81,8 +81,8 @@ void write_state(call& c) {
   end ? c.reply.integer(end->time_since_epoch().count()) : c.reply.null();
 }
 
-void state(call& c) {
-  run_reading([&] { write_state(c); });
+void show_partition(call& c) {
+  run_reading([&] { write_partition(c); });
 }
 
 /// EVERSEEN.DUMP key fingerprint partition iterator bytes
@@ -117,9 +117,9 @@ std::span<const command> store_commands() {
       {"EVERSEEN.CREATE", -3, right::write, runs::on_worker, first_word, create},
       {"EVERSEEN.DUMP", 6, right::read, runs::on_worker, first_word, dump},
       {"EVERSEEN.HELLO", 2, right::read, runs::at_once, no_keys, hello},
+      {"EVERSEEN.PARTITION", 3, right::read, runs::on_worker, first_word, show_partition},
       {"EVERSEEN.RESET", 2, right::write, runs::on_worker, first_word, reset},
       {"EVERSEEN.SESSION", 2, right::write, runs::at_once, no_keys, begin_session},
-      {"EVERSEEN.STATE", 3, right::read, runs::on_worker, first_word, state},
   };
   return commands;
 }

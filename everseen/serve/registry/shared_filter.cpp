@@ -6,7 +6,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/image.hpp"
-#include "everseen/filter/rates.hpp"
+#include "everseen/core/partition/rates.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
 
 namespace everseen::serve {

@@ -12,8 +12,10 @@ namespace {
 /// Limits the memory that is kept for a client that was busy once.
 constexpr std::size_t most_bytes_kept = 64 << 10;
 
-void write_word(verdict v, wire::reply_writer& reply) {
-  reply.status(to_string(v));
+void write_word(const filter& judge, const key_batch& batch, std::size_t i, wire::reply_writer& reply) {
+  if (batch.verdicts[i] == verdict::unknown)
+    return reply.error(text_of_unknown(judge, batch.keys[i], batch.fault));
+  reply.status(to_string(batch.verdicts[i]));
 }
 
 void write_truth(const filter& judge, const key_batch& batch, std::size_t i, question asks,
@@ -51,7 +53,7 @@ void write_verdicts(const filter& judge, const key_batch& batch, std::size_t fir
   if (shape != reply_shape::one) reply.array(count);
   for (std::size_t i = first; i < first + count; ++i) {
     if (shape == reply_shape::words)
-      write_word(batch.verdicts[i], reply);
+      write_word(judge, batch, i, reply);
     else
       write_truth(judge, batch, i, asks, reply);
   }

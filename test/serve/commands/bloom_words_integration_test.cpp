@@ -110,7 +110,7 @@ TEST_F(BloomWords, EndsTheReplyOfAFullFilterWithItsError) {
 > EVERSEEN.ADD a ITEMS p z q
 *3
 +seen
-+unknown
+-ERR non scaling filter is full
 +seen
 )");
 }

@@ -70,7 +70,7 @@ TEST_F(Words, RefusesOtherWordsThatACommandDoesNotHave) {
 > EVERSEEN.RESERVE a 0.01 100 SLICES 5
 -ERR SLICES is for a filter with a WINDOW
 > EVERSEEN.RESERVE a 0.01 100 SIPHASH XXH3
--ERR syntax error
+-ERR syntax error: the options are WINDOW ms, SLICES n, NONSCALING, and SIPHASH or XXH3
 > EXISTS a
 :0
 )");

@@ -42,7 +42,8 @@ TEST(Verdicts, NameEveryKeyThatWasAdded) {
 TEST(Verdicts, AreAllPresentAfterAnyOtherFault) {
   EXPECT_EQ(replies_of({unknown, seen, unknown}, "OUTAGE x", reply_shape::array),
             "*3\r\n-OUTAGE x\r\n:0\r\n-OUTAGE x\r\n");
-  EXPECT_EQ(replies_of({unknown, seen}, filter_is_full, reply_shape::words), "*2\r\n+unknown\r\n+seen\r\n");
+  EXPECT_EQ(replies_of({unknown, seen}, filter_is_full, reply_shape::words),
+            "*2\r\n-" + std::string(filter_is_full) + "\r\n+seen\r\n");
 }
 
 }  // namespace

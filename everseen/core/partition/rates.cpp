@@ -1,9 +1,8 @@
-#include "everseen/filter/rates.hpp"
+#include "everseen/core/partition/rates.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "everseen/core/base/error.hpp"
 #include "everseen/core/layout/set_bits.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/window.hpp"
@@ -45,19 +44,8 @@ bool given_keys::needs_bits(const partition_state& state) noexcept {
       state.slices, [](const slice_state& s) { return std::ranges::any_of(s.layers, is_overfilled); });
 }
 
-given_keys::given_keys(const stored_filter& source, std::uint32_t partition, const partition_state& state)
-    : are_estimates_(source.estimates_keys()) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of the filter
-  if (are_estimates_ || !needs_bits(state) || state.bytes() * source.get_spec().partitions > most_bytes)
-    return;
-  try {
-    source.visit_segments(
-        partition, [&](const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
-          if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
-        });
-  } catch (const error&) {
-    by_bits_.clear();
-  }
+void given_keys::count(const segment_id& id, const layer_state& layer, std::span<const std::byte> bits) {
+  if (is_overfilled(layer)) by_bits_[{id.slice, id.layer}] = given_keys_of(layer, bits);
 }
 
 bool given_keys::is_known(const slice_state& slice, std::size_t layer) const {

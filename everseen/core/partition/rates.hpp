@@ -8,7 +8,6 @@
 
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/spec.hpp"
-#include "everseen/store/port/stored_filter.hpp"
 
 namespace everseen {
 
@@ -44,12 +43,13 @@ class given_keys {
  public:
   /// None are known: the counts decide.
   given_keys() = default;
-  /// Reads the bits of the partition if one of its layers is overfilled. Where they are too many to be read
-  /// for a figure, perhaps over a network, or cannot be read now or by this user, the counts decide.
-  given_keys(const stored_filter& source, std::uint32_t partition, const partition_state& state);
+  /// @param are_estimates  the counts of the state are estimates of the keys that were given, by their bits
+  explicit given_keys(bool are_estimates) noexcept : are_estimates_(are_estimates) {}
 
-  /// Whether given_keys() would read bits.
+  /// Whether a layer is overfilled, so that its bits would tell more than its count.
   [[nodiscard]] static bool needs_bits(const partition_state& state) noexcept;
+  /// Counts the bits of a layer if it is overfilled.
+  void count(const segment_id& id, const layer_state& layer, std::span<const std::byte> bits);
 
   /// Of a layer.
   [[nodiscard]] double of(const slice_state& slice, std::size_t layer) const;

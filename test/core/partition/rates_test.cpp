@@ -1,4 +1,4 @@
-#include "everseen/filter/rates.hpp"
+#include "everseen/core/partition/rates.hpp"
 
 #include <gtest/gtest.h>
 
