@@ -1,8 +1,10 @@
 /// The byte formats of everything stored: doc/format.md, with a worked example.
 ///
-/// All integers are little-endian. Every header and manifest ends in an XXH3-64 checksum of the bytes before
-/// it. Decoding trusts nothing: a short, damaged, foreign or newer image is a format_error that names the
-/// invalid field, before anything is allocated from its numbers. Pure: no files here.
+/// All integers are little-endian, but the positions of a lane record. Every header and manifest ends in an
+/// XXH3-64 checksum of the bytes before it; that of a segment does not cover the count of keys behind it,
+/// which has a checksum of its own. Decoding trusts nothing: a short, damaged, foreign or newer image is a
+/// format_error that names the invalid field, before anything is allocated from its numbers. Pure: no files
+/// here.
 
 #pragma once
 

@@ -66,7 +66,8 @@ enum class hash_kind : std::uint8_t {
 
 /// The secret seed of a filter's hash. XXH3 uses its first 8 bytes, SipHash all 16.
 ///
-/// Anyone who knows it can construct colliding keys. It is stored with the filter and shown nowhere else.
+/// Anyone who knows it can construct colliding keys. It is stored with the filter, and copies of the filter
+/// have it: exports, DUMP, BF.SCANDUMP. `serve` gives it to users with the right `admin` alone.
 using hash_seed = std::array<std::uint8_t, 16>;
 
 /// A seed from the operating system's random source. Threads: any.

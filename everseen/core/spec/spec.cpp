@@ -62,7 +62,7 @@ void validate_names(const spec& s) {
                           " is not one of 1 to 8; this filter may come from a newer version");
   if (to_string(s.hash) == "invalid")
     throw parameter_error("hash number " + decimal(static_cast<unsigned>(s.hash)) +
-                          " is not one of 1 to 4; this filter may come from a newer version");
+                          " is not known; this filter may come from a newer version");
   if (to_string(s.growth) == "invalid")
     throw parameter_error("growth number " + decimal(static_cast<unsigned>(s.growth)) +
                           " is not one of 1 to 3; this filter may come from a newer version");

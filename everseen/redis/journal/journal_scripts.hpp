@@ -31,7 +31,7 @@ namespace everseen::redis::journal_scripts {
 ///         end, begin: another client has the append lease; `N`, id: the partition is sealed, and the filter
 ///         with this id is its successor; `J` no such job; `H` the lane's record has another head; `M` no
 ///         state; `D` the chunk is shorter than it was; `U` the staged key is missing. Except after `K`,
-///         nothing was changed, and the staged key was removed.
+///         nothing but the lease was changed, and the staged key was removed.
 ///
 /// An append lease excludes all other clients until its owner has appended a record, or it expires. It lets a
 /// client with a long round trip append to a busy partition.
