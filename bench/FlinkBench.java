@@ -131,6 +131,7 @@ public final class FlinkBench {
       settings.setString("state.backend.type", backend);
       settings.setString("state.backend.rocksdb.localdir", folder.resolve("rocksdb").toString());
       settings.setString("execution.checkpointing.incremental", "true");
+      settings.setString("execution.checkpointing.num-retained", "1");
       settings.setString("restart-strategy.type", "none");
       StreamExecutionEnvironment flink = StreamExecutionEnvironment.getExecutionEnvironment(settings);
       flink.setParallelism(TASKS);
@@ -147,6 +148,7 @@ public final class FlinkBench {
       fresh.map(FlinkBench::counted).returns(Types.LONG).sinkTo(new DiscardingSink<>());
       FRESH.set(0);
       JUDGED.set(0);
+      checkpointed = 0;
       end = 0;
       long empty = usedHeap();
       double redis = cpuOfRedis();
@@ -167,6 +169,7 @@ public final class FlinkBench {
           state = (double) made.info().bytes() / expected;
         }
       } else {
+        if (checkpointed == 0) throw new AssertionError(name + ": no checkpoint was complete after the last event");
         state = (double) checkpointed / expected;
         heap = (double) Math.max(0, FlinkBench.heap - empty) / expected;
       }
