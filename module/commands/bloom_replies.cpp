@@ -100,14 +100,14 @@ const char* text_without_room(growth_kind growth) noexcept {
 
 int reply_with_figures(api::context* ctx, std::span<const commands::figure> figures) {
   begin_map(ctx, figures.size());
-  for (const auto& [name, what] : figures) {
+  for (const auto& [name, value] : figures) {
     reply_with(ctx, name);
-    if (const auto* const text = std::get_if<std::string>(&what))
+    if (const auto* const text = std::get_if<std::string>(&value))
       reply_with(ctx, *text);
-    else if (const auto* const number = std::get_if<std::uint64_t>(&what))
+    else if (const auto* const number = std::get_if<std::uint64_t>(&value))
       api::reply_with_integer(ctx, static_cast<long long>(*number));
     else
-      reply_with_real(ctx, std::get<double>(what));
+      reply_with_real(ctx, std::get<double>(value));
   }
   return api::ok;
 }

@@ -107,8 +107,8 @@ TEST_F(BesideModule, AnswersAlikeInBothProtocols) {
 TEST_F(BesideModule, RefusesTheSameTimes) {
   using namespace std::chrono;
   answers_alike("EVERSEEN.RESERVE w 0.000001 1000 WINDOW 60000");
-  const auto now = duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
-  answers_alike("EVERSEEN.ADD w TIME " + std::to_string(now) + " ITEMS a");
+  const auto current_s = duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+  answers_alike("EVERSEEN.ADD w TIME " + std::to_string(current_s) + " ITEMS a");
   const std::string ahead = "EVERSEEN.ADD w TIME 2524608000000 ITEMS a";  // the text has the clock's time
   const auto beginning = [](const reply& r) { return r.text.substr(0, r.text.find("takes times up to")); };
   EXPECT_EQ(beginning(ask(ours_, ahead)), beginning(ask(theirs_, ahead)));
