@@ -23,6 +23,7 @@ struct filter_counts {
 };
 
 /// The figures of a filter, in the order of the reply.
-[[nodiscard]] std::vector<figure> figures_of(std::string_view name, const spec& s, const filter_counts& counts);
+[[nodiscard]] std::vector<figure> figures_of(std::string_view name, const spec& s,
+                                             const filter_counts& counts);
 
 }  // namespace everseen::commands
