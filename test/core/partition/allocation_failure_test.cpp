@@ -79,22 +79,6 @@ spec growing_spec(bool window) {
   return make_spec(request);
 }
 
-/// Batches that grow, rotate, are out of order and contain repeats.
-std::vector<std::vector<timed_key>> mixed_batches(bool window) {
-  test::random_digests random(11);
-  std::vector<std::vector<timed_key>> batches;
-  std::int64_t time = 0;
-  for (unsigned b = 0; b < 6; ++b) {
-    std::vector<timed_key>& keys = batches.emplace_back();
-    for (unsigned i = 0; i < 40; ++i) {
-      const auto jitter = static_cast<std::int64_t>(random.word() % 250);
-      keys.push_back({static_cast<unsigned>(random.word() % 150), window ? time - jitter : 0});
-      time += static_cast<std::int64_t>(random.word() % 12);
-    }
-  }
-  return batches;
-}
-
 struct run_result {
   std::vector<verdict> verdicts;
   std::uint64_t keys = 0;
@@ -127,13 +111,7 @@ run_result run_without_memory(const spec& s, const std::vector<std::vector<timed
       if (!s.window) {
         EXPECT_EQ(logic.state().keys(), keys_before + done.fresh) << "an unknown key was added";
       }
-      std::vector<timed_key> again;
-      for (std::size_t i = 0; i < batches[b].size(); ++i)
-        if (batch.out[i] == verdict::unknown) again.push_back(batches[b][i]);
-      owned_batch rest(again);
-      EXPECT_TRUE(logic.add(rest.view()));
-      for (std::size_t i = 0, a = 0; i < batches[b].size(); ++i)
-        if (batch.out[i] == verdict::unknown) batch.out[i] = rest.out[a++];
+      test::retry_unknown(batches[b], batch, logic);
     }
     all.verdicts.insert(all.verdicts.end(), batch.out.begin(), batch.out.end());
   }
@@ -148,7 +126,7 @@ class PartitionWithoutMemory : public testing::TestWithParam<bool> {};
 TEST_P(PartitionWithoutMemory, AnswersARetryAsIfNothingHadFailed) {
   const bool window = GetParam();
   const spec s = growing_spec(window);
-  const auto batches = mixed_batches(window);
+  const auto batches = test::troublesome_batches(window);
   const run_result undisturbed = run_without_memory(s, batches, batches.size(), 0);
   std::uint64_t failures = 0;
   for (std::size_t b = 0; b < batches.size(); ++b)

@@ -210,23 +210,6 @@ TEST(Partition, CountsKeysAndBytesOfAllSegments) {
 
 // ---- failures
 
-/// Batches that grow, rotate, are out of order and contain repeats.
-std::vector<std::vector<timed_key>> troublesome_batches(bool window) {
-  test::random_digests random(7);
-  std::vector<std::vector<timed_key>> batches;
-  std::int64_t time = 0;
-  for (unsigned b = 0; b < 12; ++b) {
-    std::vector<timed_key>& keys = batches.emplace_back();
-    for (unsigned i = 0; i < 30; ++i) {
-      const auto key = static_cast<unsigned>(random.word() % 150);
-      const auto jitter = static_cast<std::int64_t>(random.word() % 250);
-      keys.push_back({key, window ? time - jitter : 0});
-      time += static_cast<std::int64_t>(random.word() % 12);
-    }
-  }
-  return batches;
-}
-
 struct outcome {
   std::vector<verdict> verdicts;
   partition_state state;
@@ -251,12 +234,8 @@ outcome run(const spec& s, const std::vector<std::vector<timed_key>>& batches, s
       if (!s.window) {
         EXPECT_EQ(p.logic.state().keys(), keys_before + done.fresh) << "an unknown key was added";
       }
-      std::vector<timed_key> again;
-      for (std::size_t i = 0; i < keys.size(); ++i)
-        if (batch.out[i] == unknown) again.push_back(keys[i]);
-      auto answer = p.add(again);
-      for (std::size_t i = 0, a = 0; i < keys.size(); ++i)
-        if (batch.out[i] == unknown) batch.out[i] = answer[a++];
+      test::retry_unknown(keys, batch, p.logic);
+      p.place.expect_described_by(p.logic.state(), false);
     }
     all.verdicts.insert(all.verdicts.end(), batch.out.begin(), batch.out.end());
   }
@@ -273,7 +252,7 @@ TEST_P(PartitionFailure, AnswersARetryAsIfNothingHadFailed) {
   const bool window = GetParam();
   const spec s = window ? errorless(40, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4})
                         : errorless(8);
-  const auto batches = troublesome_batches(window);
+  const auto batches = test::troublesome_batches(window);
   const outcome undisturbed = run(s, batches, UINT64_MAX, false);
   ASSERT_GT(undisturbed.calls, window ? 20U : 4U);
   for (std::uint64_t call = 0; call < undisturbed.calls; ++call) {

@@ -119,6 +119,34 @@ class owned_batch {
   std::vector<verdict> out;
 };
 
+/// Batches that grow, rotate, are out of order and contain repeats.
+inline std::vector<std::vector<timed_key>> troublesome_batches(bool window) {
+  random_digests random(7);
+  std::vector<std::vector<timed_key>> batches;
+  std::int64_t time = 0;
+  for (unsigned b = 0; b < 12; ++b) {
+    std::vector<timed_key>& keys = batches.emplace_back();
+    for (unsigned i = 0; i < 30; ++i) {
+      const auto key = static_cast<unsigned>(random.word() % 150);
+      const auto jitter = static_cast<std::int64_t>(random.word() % 250);
+      keys.push_back({key, window ? time - jitter : 0});
+      time += static_cast<std::int64_t>(random.word() % 12);
+    }
+  }
+  return batches;
+}
+
+/// Adds the keys that have no verdict again, as a client does, and fills in their verdicts.
+inline void retry_unknown(const std::vector<timed_key>& keys, owned_batch& batch, partition& logic) {
+  std::vector<timed_key> again;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (batch.out[i] == verdict::unknown) again.push_back(keys[i]);
+  owned_batch rest(again);
+  EXPECT_TRUE(logic.add(rest.view()));
+  for (std::size_t i = 0, a = 0; i < keys.size(); ++i)
+    if (batch.out[i] == verdict::unknown) batch.out[i] = rest.out[a++];
+}
+
 inline tally count(const std::vector<verdict>& verdicts) {
   tally sum;
   for (const verdict v : verdicts) {
