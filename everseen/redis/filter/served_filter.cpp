@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,8 +28,8 @@ namespace {
 /// A filter on Redis servers that they judge, by the everseen module: each partition is one value there.
 ///
 /// Its header says how long it lives. A filter that is one value under a key of its users
-/// (filter_keys::of_value) has none: anyone may drop it or make another one there, so its spec is compared at
-/// most once a second while it is in use. It has no jobs.
+/// (filter_keys::of_value) has neither that nor jobs. Anyone may drop a value or make another one there: each
+/// call names the filter that it means.
 ///
 /// Bits, counts, growth and windows are in the values; this object knows none of them. Threads: any number.
 class served_filter final : public sealable_filter {
@@ -62,8 +60,7 @@ class served_filter final : public sealable_filter {
   void note_successor(const std::optional<image::filter_id>& successor) const;
 
   mutable filter_life life_{identity()};  // unless it is one value
-  mutable std::atomic<std::chrono::steady_clock::rep> compare_again_at_{0};
-  mutable std::mutex lock_;  // guards what follows
+  mutable std::mutex lock_;               // guards what follows
   mutable std::optional<image::filter_id> successor_{};
 };
 
@@ -79,11 +76,7 @@ std::optional<image::filter_id> served_filter::successor() const {
 }
 
 void served_filter::require_life(server_connections& connections) const {
-  if (!identity().keys.is_value()) return life_.require(connections);
-  const auto current_time = std::chrono::steady_clock::now().time_since_epoch();
-  if (current_time.count() < compare_again_at_) return;
-  (void)read_value(connections, identity(), 0);
-  compare_again_at_ = (current_time + std::chrono::steady_clock::duration(std::chrono::seconds(1))).count();
+  if (!identity().keys.is_value()) life_.require(connections);
 }
 
 batch_path served_filter::path() const {

@@ -55,6 +55,14 @@ request question_about_value(const filter_identity& f, std::uint32_t partition) 
 
 namespace {
 
+/// Under a key of its users, another filter is no damage.
+[[noreturn]] void raise_another_filter(const filter_identity& f, const std::string& key) {
+  if (!f.keys.is_value()) throw damaged_key(key, "belongs to another filter");
+  throw storage_error("another filter is at the key " + key +
+                          " than was attached; drop the name that leads to it, and attach it again",
+                      0, {});
+}
+
 /// @throws  as value_in
 announced_filter announced_in(const filter_identity& f, std::uint32_t partition, const answer& a) {
   if (!a) throw backend_error(a.error().message);
@@ -78,13 +86,7 @@ stored_value value_in(const filter_identity& f, std::uint32_t partition, const a
   } catch (const error& e) {
     throw damaged_key(key, std::string("is damaged (") + e.what() + ")");
   }
-  if (known.spec != f.spec || known.partition != partition) {
-    if (f.keys.is_value())
-      throw storage_error("another filter is at the key " + key +
-                              " than was attached; drop the name that leads to it, and attach it again",
-                          0, {});
-    throw damaged_key(key, "belongs to another filter");
-  }
+  if (known.spec != f.spec || known.partition != partition) raise_another_filter(f, key);
   const reply successor = a->back()[1];
   if (!successor.text().empty()) value.successor = id_in(successor.text(), key);
   return value;
@@ -169,7 +171,7 @@ std::optional<image::filter_id> successor_in(const reply& error) {
 void raise_refusal(const filter_identity& f, std::uint32_t partition, const reply& error) {
   const std::string key = f.keys.state(partition);
   if (error.is_error("GONE")) throw filter_is_gone(key);
-  if (error.is_error("COPIED")) throw damaged_key(key, "belongs to another filter");
+  if (error.is_error("COPIED")) raise_another_filter(f, key);
   if (const auto successor = successor_in(error)) throw filter_is_sealed(f, *successor, key);
   if (error.text().find("WRONGTYPE") != std::string_view::npos) throw damaged_key(key, "has another type");
   const std::string server = "the Redis server of " + key, said(error.text());

@@ -84,6 +84,15 @@ TEST_F(AttachedValue, HasTheWindowOfItsKey) {
 TEST_F(AttachedValue, AnotherFilterUnderItsKeyIsAnErrorUntilItIsAttachedAgain) {
   server_.run({"BF.RESERVE", "k", "0.01", "100"});
   (void)attached("f", "k");
+  filter open = opened("f");
+  EXPECT_EQ(open.add("a"), verdict::fresh);
+  server_.run({"DEL", "k"});
+  server_.run({"BF.RESERVE", "k", "0.0001", "500"});
+  EXPECT_THAT(message_of<storage_error>([&] { (void)open.add("b"); }),
+              HasSubstr("another filter is at the key k"));
+  EXPECT_THAT(message_of<storage_error>([&] { (void)open.may_contain("a"); }),
+              HasSubstr("another filter is at the key k"));
+  EXPECT_EQ(server_.run({"BF.CARD", "k"}), "0") << "no key under the seed of the filter before";
   server_.run({"DEL", "k"});
   EXPECT_THAT(message_of<storage_error>([&] { (void)opened("f").add("a"); }), HasSubstr("k is not there"));
   server_.run({"BF.RESERVE", "k", "0.01", "100"});
