@@ -81,7 +81,7 @@ if("zstd" IN_LIST everseen_crypto_STATIC_LIBRARIES)
 endif()
 function(everseen_link_whole target exports)
   target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/everseen/static/older_glibc.cpp")
-  target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:everseen_shared> "$<TARGET_FILE:everseen_library>"
+  target_link_libraries(${target} PRIVATE everseen_hardening $<TARGET_OBJECTS:everseen_shared> "$<TARGET_FILE:everseen_library>"
     ${EVERSEEN_WHOLE_ARCHIVES})
   add_dependencies(${target} everseen_library)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS "${exports}")

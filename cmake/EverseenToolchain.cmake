@@ -33,6 +33,20 @@ if(EVERSEEN_ASSERTS)
   target_compile_definitions(everseen_flags INTERFACE EVERSEEN_ASSERTS)
 endif()
 
+# What makes an error in memory harder to exploit: programs, the module and the libraries face networks and files of
+# others. Sanitizers find such errors by themselves, and do not go together with all of this.
+add_library(everseen_hardening INTERFACE)
+if(NOT EVERSEEN_SANITIZE)
+  target_compile_options(everseen_hardening INTERFACE -fstack-protector-strong -fstack-clash-protection
+    $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>:-fcf-protection=full>
+    $<$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},aarch64>:-mbranch-protection=standard>)
+  # The C library's checks of buffers need optimization.
+  target_compile_options(everseen_hardening INTERFACE
+    $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=3>)
+  target_link_options(everseen_hardening INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+endif()
+target_link_libraries(everseen_flags INTERFACE everseen_hardening)
+
 if(EVERSEEN_SANITIZE)
   target_compile_options(everseen_flags INTERFACE
     -fsanitize=${EVERSEEN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
