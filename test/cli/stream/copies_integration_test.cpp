@@ -199,7 +199,7 @@ class CopyOnApacheKafka : public Shell {
     return sh("everseen stream --quiet --filter of-" + raw +
               " --store \"$EVERSEEN_STORE?sync=always\" --from '" +
               kafka_broker::of_all().url(raw, "?until=end") + "' --to '" +
-              kafka_broker::of_all().url(target, "?retry_for=20s") + "'");
+              kafka_broker::of_all().url(target) + "'");
   }
 };
 

@@ -17,20 +17,34 @@ std::string bytes(const void* data, std::size_t length) {
   return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), length);
 }
 
-/// Asks again while a broker is not ready to answer: its connection is new, and it has not named its versions
-/// yet; or a group's coordinator is still loading it, or has moved with the death of a broker; or a busy
-/// machine made the controller believe that the broker is dead, so that nobody can hold a new topic.
+/// Whether a broker is not ready to answer: its connection is new, and it has not named its versions yet; or
+/// a group's coordinator is still loading it, or has moved with the death of a broker; or a busy machine made
+/// the controller believe that the broker is dead, so that nobody leads a partition or can hold a new topic.
+bool is_temporary(rd_kafka_resp_err_t failure) {
+  switch (failure) {
+    case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Asks again while the error is_temporary().
 template <typename Ask>
 void ask(Ask question, const std::string& action) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     const rd_kafka_resp_err_t failure = question();
-    const bool is_temporary = failure == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ||
-                              failure == RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR ||
-                              failure == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS ||
-                              failure == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
-                              failure == RD_KAFKA_RESP_ERR_NOT_COORDINATOR;
-    if (!is_temporary || std::chrono::steady_clock::now() > end) return check(failure, action);
+    if (!is_temporary(failure) || std::chrono::steady_clock::now() > end) return check(failure, action);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
@@ -272,9 +286,8 @@ void kafka_client::set_offset(const std::string& group, const std::string& topic
       make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", impl_->addresses}, {"group.id", group}}));
   rd_kafka_topic_partition_list_t* const places = rd_kafka_topic_partition_list_new(1);
   rd_kafka_topic_partition_list_add(places, topic.c_str(), partition)->offset = offset;
-  const auto failure = rd_kafka_commit(member.get(), places, 0);
+  ask([&] { return rd_kafka_commit(member.get(), places, 0); }, "set the offset of " + group);
   rd_kafka_topic_partition_list_destroy(places);
-  check(failure, "set the offset of " + group);
 }
 
 void kafka_handle::produce_all(rd_kafka_t* producer, const std::string& topic, std::int32_t partition,
@@ -317,8 +330,11 @@ void kafka_client::produce(const std::string& topic, std::int32_t partition,
 
 std::int64_t kafka_handle::end_of(rd_kafka_t* asker, const std::string& topic, std::int32_t partition) {
   std::int64_t low = 0, high = 0;
-  check(rd_kafka_query_watermark_offsets(asker, topic.c_str(), partition, &low, &high, timeout_ms),
-        "the end of " + topic);
+  ask(
+      [&] {
+        return rd_kafka_query_watermark_offsets(asker, topic.c_str(), partition, &low, &high, timeout_ms);
+      },
+      "the end of " + topic);
   return high;
 }
 
