@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # Tests the build for arm64 under qemu-user: the unit, property and golden tests, the Redis module in a redis-server for
-# arm64, the wheel in a Python for it, and the static program of the .tar.gz in a root with nothing but its file and qemu.
+# arm64, the wheel in a Python for it, the jar in a Java for it, and the static program of the .tar.gz in a root with nothing
+# but its file and qemu.
 # ./dev package --arch arm64 --try builds all of it first. Needs root, and what bare_root.sh and try_static.sh need.
 #
-# usage: try_arm64.sh BUILD_TREE SYSROOT TAR_GZ WHEEL
+# usage: try_arm64.sh BUILD_TREE SYSROOT TAR_GZ WHEEL JAVA_ROOT JAR
 set -euo pipefail
 
 build_tree=$(realpath "$1")
 sysroot=$(realpath "$2")
 tar_gz=$3
 wheel=$4
+java_root=$5
+jar=$6
 here=$(cd "$(dirname "$0")" && pwd)
 export LC_ALL=C
 # shellcheck source=scripts/bare_root.sh
@@ -38,6 +41,25 @@ say "the wheel"
 /usr/bin/python3 -m zipfile -e "$wheel" "$work/wheel"
 [[ $(PYTHONPATH=$work/wheel "$qemu" -L "$sysroot" "$sysroot/usr/bin/python3" -c \
   'import everseen; print(list(everseen.dedup(["a", "b", "a"])))') == "['a', 'b']" ]]
+
+say "the jar"
+cat >"$work/Tried.java" <<'END'
+import io.everseen.Filter;
+import java.util.List;
+
+public class Tried {
+  public static void main(String[] unused) {
+    try (Filter filter = Filter.memory(new Options())) {
+      System.out.println(System.getProperty("os.arch") + " " + filter.addAll(List.of("a", "b", "a")).isFresh(1)
+          + " " + filter.addAll(List.of("a")).isFresh(0));
+    }
+  }
+}
+END
+javac -cp "$jar" -d "$work" "$work/Tried.java"
+# qemu-user has no memory maps for the JVM's compilers that write code.
+[[ $("$qemu" -L "$java_root" "$java_root"/usr/lib/jvm/java-*-openjdk-arm64/bin/java -cp "$jar:$work" Tried) == \
+  "aarch64 true false" ]]
 
 say "the program of the .tar.gz alone"
 mkdir "$work/empty" "$work/unpacked"
