@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -65,14 +66,17 @@ class forgetful_disk : public disk {
     if (const int code = step()) return code;
     const std::scoped_lock alone(lock_);
     names_[inode(path)] = names_in(path);
+    moved_.erase(inode(path));
     return 0;
   }
   int rename(const std::filesystem::path& from, const std::filesystem::path& target) override {
     const int code = step();
+    if (code == 0) note_move(from, target);
     return code != 0 ? code : disk::rename(from, target);
   }
   int exchange(const std::filesystem::path& one, const std::filesystem::path& other) override {
     const int code = step();
+    if (code == 0) note_move(one, other);
     return code != 0 ? code : disk::exchange(one, other);
   }
   int unlink(const std::filesystem::path& path) override {
@@ -82,7 +86,8 @@ class forgetful_disk : public disk {
 
   /// Builds what remains of `from` at `target`, an empty directory.
   /// @param luck  0: only what was synced remains. Else a seed: each unsynced name and sector remains or is
-  ///         lost by chance, as the kernel may have written it earlier.
+  ///         lost by chance, as the kernel may have written it earlier. A rename remains or is lost as one,
+  ///         as file systems with a journal do it.
   void after_power_loss(const std::filesystem::path& from, const std::filesystem::path& target,
                         unsigned luck) {
     std::mt19937 chance(luck);
@@ -125,6 +130,21 @@ class forgetful_disk : public disk {
     return 0;
   }
 
+  /// The two names of a rename, and those of earlier ones that have a name in common with it.
+  void note_move(const std::filesystem::path& one, const std::filesystem::path& other) {
+    const std::scoped_lock alone(lock_);
+    if (one.parent_path() != other.parent_path()) return;
+    std::vector<std::set<std::string>>& all = moved_[inode(one.parent_path())];
+    std::set<std::string> together{one.filename(), other.filename()};
+    std::erase_if(all, [&](const std::set<std::string>& earlier) {
+      const bool is_shared =
+          std::ranges::any_of(earlier, [&](const auto& name) { return together.contains(name); });
+      if (is_shared) together.insert(earlier.begin(), earlier.end());
+      return is_shared;
+    });
+    all.push_back(std::move(together));
+  }
+
   /// @param present  the current path of this directory, if it still exists
   void rebuild(const std::filesystem::path& present, ino_t directory, const std::filesystem::path& copy,
                std::mt19937* chance) {
@@ -149,8 +169,15 @@ class forgetful_disk : public disk {
     std::set<std::string> all;
     for (const auto& [name, e] : left) all.insert(name);
     for (const auto& [name, e] : current) all.insert(name);
+    std::map<std::string, bool> survives;
+    for (const std::set<std::string>& together : moved_[directory]) {
+      const bool all_of_them = (*chance)() % 2 != 0;
+      for (const std::string& name : together) survives[name] = all_of_them;
+    }
     for (const std::string& name : all) {
-      if ((*chance)() % 2 == 0) continue;  // stays as it was synced
+      const auto moved = survives.find(name);
+      if (moved == survives.end() ? (*chance)() % 2 == 0 : !moved->second)
+        continue;  // stays as it was synced
       const auto found = current.find(name);
       if (found == current.end())
         left.erase(name);
@@ -175,8 +202,9 @@ class forgetful_disk : public disk {
   }
 
   std::mutex lock_;
-  std::map<ino_t, content> contents_;  // of files, as last synced
-  std::map<ino_t, names> names_;       // of directories, likewise
+  std::map<ino_t, content> contents_;                          // of files, as last synced
+  std::map<ino_t, names> names_;                               // of directories, likewise
+  std::map<ino_t, std::vector<std::set<std::string>>> moved_;  // of directories, since they were synced
   std::uint64_t operations_ = 0;
   std::uint64_t fail_from_ = never;
   std::uint64_t fail_count_ = never;
