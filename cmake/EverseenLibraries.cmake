@@ -2,7 +2,7 @@
 #
 # In the build folder, in an installation and in the .deb:
 #
-#   linked in      sodium, hiredis. Debian has archives of them. Their shared libraries change their names between
+#   linked in      sodium, hiredis, utf8proc. Debian has archives of them. Their shared libraries change their names between
 #                  releases (hiredis), or are missing where the module is loaded: a container with Redis has no sodium.
 #   carried along  fmt, spdlog, simdjson, toml++, prometheus-cpp, in lib/everseen. Debian has no archives of
 #                  them, and their shared libraries change their names between releases. A package with these runs on

@@ -38,7 +38,7 @@ install(FILES packaging/everseen.toml packaging/alerts.yaml packaging/grafana.js
 
 # The licences of linked or carried libraries must be included. Boost's need not.
 foreach(package IN ITEMS libxxhash-dev libsodium-dev libexpected-dev libhiredis-dev libcli11-dev
-    libfmt-dev nlohmann-json3-dev libsimdjson-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev
+    libfmt-dev nlohmann-json3-dev libsimdjson-dev libutf8proc-dev libtomlplusplus-dev libspdlog-dev prometheus-cpp-dev
     librdkafka1 libssl-dev liblz4-1 libzstd1 zlib1g libstdc++6 libgcc-s1 libc6)
   if(EXISTS "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright")
     install(FILES "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licences"

@@ -103,7 +103,7 @@ constexpr auto options = std::to_array<foreign_option>({
      "lines stay in the order of the input, so they cannot be grouped; --count counts them"},
     {"dedup",
      "-b --case-insensitive --ignore-leading-blanks --lower --lowercase --strip --strip-blanks --normalize",
-     "--ignore-case and --trim say which letters and blanks of a key do not count"},
+     "--ignore-case, --fold-case and --trim say which letters and blanks of a key do not count"},
     // sort
     {"dedup",
      "-n -g -r -M -R --numeric-sort --general-numeric-sort --human-numeric-sort --month-sort --random-sort "

@@ -89,6 +89,7 @@ std::string shown_records(const record_options& given) {
                                      : fmt::format(" --delimiter '{}'", given.delimiter->text());
   for (const typed_field& field : given.key) text += fmt::format(" --key {}", field.text);
   if (given.form.ignore_case) text += " --ignore-case";
+  if (given.form.fold_case) text += " --fold-case";
   if (given.form.trim) text += " --trim";
   if (given.form.skip_fields > 0) text += fmt::format(" --skip-fields {}", given.form.skip_fields);
   if (given.form.skip_chars > 0) text += fmt::format(" --skip-chars {}", given.form.skip_chars);
@@ -131,6 +132,10 @@ void declare_key_form(option_set& known, record_options& into) {
   };
   add_switch(known, "-i,--ignore-case", into.form.ignore_case,
              "keys that differ in A to Z and a to z alone are one key; other letters stay different");
+  add_switch(
+      known, "--fold-case", into.form.fold_case,
+      "the same for the letters of all scripts, by Unicode's case folding, as of 'Straße' and 'STRASSE'; "
+      "bytes that are no UTF-8 count as they are");
   add_switch(known, "--trim", into.form.trim,
              "spaces, tabs and carriage returns at both ends of a key do not count");
   count("-f,--skip-fields", {"COUNT", "of each key, so many fields between blanks do not count, as of uniq"},

@@ -50,7 +50,7 @@ struct record_options {
 /// --key, --key-field, --key-json, --delimiter, --csv, --header and --no-decompress. `into` must outlive the
 /// parsing.
 void declare_key(option_set& known, record_options& into);
-/// --ignore-case, --trim, --skip-fields, --skip-chars and --check-chars.
+/// --ignore-case, --fold-case, --trim, --skip-fields, --skip-chars and --check-chars.
 void declare_key_form(option_set& known, record_options& into);
 /// --time, --time-field, --time-json, --time-format and --time-zone.
 void declare_time(option_set& known, record_options& into);

@@ -361,6 +361,21 @@ TEST_F(DedupKeys, SkipsAndChecksAsUniq) {
   }
 }
 
+// Python's table may be older: its own letters fold as in ours.
+TEST_F(DedupKeys, AreFoldedAsPythonFoldsThem) {
+  given(R"(cat > letters.py <<'END'
+import sys, unicodedata
+letters = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) not in ("Cn", "Cs") and chr(c) != "\n"]
+print(len({c.casefold() for c in letters}), file=open("classes", "w"))
+sys.stdout.reconfigure(encoding="utf-8")
+for c in letters: print(c)
+for c in letters: print(c.casefold())
+END
+python3 letters.py > letters)");
+  EXPECT_THAT(sh("everseen dedup --fold-case --error-rate 1e-12 -q letters | wc -l | diff - classes"),
+              Prints(""));
+}
+
 TEST_F(DedupKeys, HaveOneFormForAllWhoUseAFilter) {
   given("printf 'Alice\\n' | everseen dedup --filter f -i -q");
   EXPECT_THAT(sh("everseen check f -i ALICE"), Prints("seen\talice\n"));

@@ -24,6 +24,23 @@ TEST(KeyForm, IgnoresTheCaseOfLettersOfAsciiAlone) {
   EXPECT_EQ(formed(form, "\xC3\x84\xC3\xA4"), "\xC3\x84\xC3\xA4") << "umlauts stay different";
 }
 
+TEST(KeyForm, FoldsLettersOfAllScripts) {
+  const key_form form{.fold_case = true};
+  EXPECT_EQ(formed(form, "Straße, STRASSE"), "strasse, strasse");
+  EXPECT_EQ(formed(form, "ΣΊΣΥΦΟΣ Ж"), "σίσυφοσ ж") << "the final sigma is one of three";
+  EXPECT_EQ(formed(form, "AbZ[@`{19"), "abz[@`{19");
+  EXPECT_EQ(formed(form, "İ"), "i\xCC\x87") << "one that folds to two";
+  EXPECT_EQ(formed(form, formed(form, "ŉΐẞ")), formed(form, "ŉΐẞ")) << "nothing is left to fold";
+}
+
+TEST(KeyForm, FoldsNothingThatIsNoUtf8) {
+  const key_form form{.fold_case = true};
+  for (const std::string_view bytes :
+       {"\xff", "\xc3", "\xe2\x82", "\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_EQ(formed(form, "A" + std::string(bytes) + "B"), "a" + std::string(bytes) + "b");
+  EXPECT_EQ(formed(form, std::string_view("\0A", 2)), std::string_view("\0a", 2));
+}
+
 TEST(KeyForm, TrimsBlanksAtBothEndsAndNoOthers) {
   const key_form form{.trim = true};
   EXPECT_EQ(formed(form, " \ta b\t \r"), "a b");
