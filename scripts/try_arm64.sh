@@ -45,6 +45,7 @@ say "the wheel"
 say "the jar"
 cat >"$work/Tried.java" <<'END'
 import io.everseen.Filter;
+import io.everseen.Options;
 import java.util.List;
 
 public class Tried {
@@ -57,9 +58,8 @@ public class Tried {
 }
 END
 javac -cp "$jar" -d "$work" "$work/Tried.java"
-# qemu-user has no memory maps for the JVM's compilers that write code.
-[[ $("$qemu" -L "$java_root" "$java_root"/usr/lib/jvm/java-*-openjdk-arm64/bin/java -cp "$jar:$work" Tried) == \
-  "aarch64 true false" ]]
+java=("$java_root"/usr/lib/jvm/java-*-openjdk-arm64/bin/java)
+[[ $("$qemu" -L "$java_root" "${java[0]}" -cp "$jar:$work" Tried) == "aarch64 true false" ]]
 
 say "the program of the .tar.gz alone"
 mkdir "$work/empty" "$work/unpacked"

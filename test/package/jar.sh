@@ -8,10 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 /usr/bin/python3 -m zipfile -e "$1" "$work"
 
-library=$(echo "$work"/io/everseen/linux-*/libeverseen_jni.so)
 minor=$(getconf GNU_LIBC_VERSION | sed 's/^glibc 2\.//; s/^36$/34/')
-"$here/only_glibc.sh" "$library" "$minor"
-if nm --dynamic --defined-only --format=just-symbols "$library" | grep -v '^JNI_OnLoad$\|^Java_io_everseen_Native_'; then exit 1; fi
+for library in "$work"/io/everseen/linux-*/libeverseen_jni.so; do
+  "$here/only_glibc.sh" "$library" "$minor"
+  if nm --dynamic --defined-only --format=just-symbols "$library" | grep -v '^JNI_OnLoad$\|^Java_io_everseen_Native_'; then exit 1; fi
+done
 [[ $(javap -verbose -cp "$1" io.everseen.Filter) == *"major version: 55"* ]] || { echo "not for Java 11"; exit 1; }
 test -s "$work/META-INF/licenses/libssl-dev"
 grep -q '<artifactId>everseen</artifactId>' "$work/META-INF/maven/io.everseen/everseen/pom.xml"
