@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/open_store.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 #include "everseen/store/port/batch_results.hpp"
 

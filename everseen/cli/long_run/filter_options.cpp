@@ -14,6 +14,7 @@
 #include "everseen/core/base/quantity.hpp"
 #include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/spec/growth.hpp"
+#include "everseen/text/numbers.hpp"
 
 namespace everseen::cli {
 
