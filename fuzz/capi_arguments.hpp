@@ -56,9 +56,10 @@ class capi_arguments {
     if (from_.byte() < 64) o.error_rate = 1.0 / (2.0 + static_cast<double>(from_.number()));
     if (from_.byte() < 64) o.window_ms = from_.number();
     if (from_.byte() < 64) o.slices = static_cast<std::uint32_t>(from_.number() % 2'000);
-    if (from_.byte() < 64) o.growth = from_.byte() % 4;
-    if (from_.byte() < 32) o.hash = from_.byte() % 3;
-    if (from_.byte() < 16) o.judge = from_.byte() % 4;
+    // Every value, and one that nothing has yet.
+    if (from_.byte() < 64) o.growth = from_.byte() % (EVERSEEN_OVERFILL + 2U);
+    if (from_.byte() < 32) o.hash = from_.byte() % (EVERSEEN_SIPHASH + 2U);
+    if (from_.byte() < 16) o.judge = from_.byte() % (EVERSEEN_JUDGE_CLIENT + 2U);
     if (from_.byte() < 16) o.lifetime_ms = from_.number();
     if (from_.byte() < 8) o.size = static_cast<std::size_t>(from_.number() % (sizeof o + 1));
     return &o;
