@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any, BinaryIO, Callable, Iterable, Iterator, Literal, Optional, TypeVar, Union
+from typing import Any, BinaryIO, Callable, Iterable, Iterator, Literal, Optional, TypeVar, Union, get_args
 
 from . import _everseen
 from ._errors import (BackendError, DamagedError, Error, FullError, InvalidError, NameTakenError, NotFoundError,
@@ -48,6 +48,7 @@ __all__ = [
 __version__: str = _everseen.version
 
 _Item = TypeVar("_Item")
+# The numbers of everseen.h follow from the order of these words.
 _Growth = Literal["grow", "refuse", "overfill"]
 _Hash = Literal["xxh3", "siphash"]
 _Judge = Literal["default", "server", "client"]
@@ -172,9 +173,9 @@ def _made(how: str, url: str, name: str, capacity: Optional[int] = None, error_r
     if error_rate is not None and not 0 < error_rate < 1:
         raise InvalidError(f"error_rate={error_rate}; it must be between 0 and 1")
     opened = _everseen.open(how, url, name, capacity, error_rate or 0.0, _duration(window), slices,
-                            _choice("growth", growth, (None, "grow", "refuse", "overfill")),
-                            _choice("hash", hash, (None, "xxh3", "siphash")),
-                            _choice("judge", judge, ("default", "server", "client")), _duration(lifetime))
+                            _choice("growth", growth, (None, *get_args(_Growth))),
+                            _choice("hash", hash, (None, *get_args(_Hash))),
+                            _choice("judge", judge, get_args(_Judge)), _duration(lifetime))
     return Filter(opened, url, name)
 
 

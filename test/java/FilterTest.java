@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -188,6 +189,35 @@ final class FilterTest {
       assertTrue(differs.getMessage().contains("5"), differs.getMessage());
       Filter.openOrCreate(Store.URL, f.name(), new Options().errorRate(1e-3)).close();
     }
+  }
+
+  @Test
+  void eachConstantOfAChoiceIsThatOfTheFilter() {
+    assumeTrue(Store.hasNames());
+    for (Options.Hash chosen : Options.Hash.values())
+      for (Options.Hash other : Options.Hash.values())
+        mustDiffer("hash", chosen, new Options().hash(chosen), other, new Options().hash(other));
+    for (Options.Growth chosen : Options.Growth.values())
+      for (Options.Growth other : Options.Growth.values())
+        mustDiffer("growth", chosen, new Options().growth(chosen), other, new Options().growth(other));
+  }
+
+  /** Both are accepted for one filter only if they are the same; else the error has their names. */
+  private static void mustDiffer(String option, Enum<?> chosen, Options has, Enum<?> other, Options asked) {
+    String name = Store.freeName();
+    Filter.create(Store.URL, name, has).close();
+    if (chosen == other) {
+      Filter.openOrCreate(Store.URL, name, asked).close();
+      return;
+    }
+    String difference = option + " " + lower(chosen) + " instead of " + lower(other);
+    InvalidException differs =
+        assertThrows(InvalidException.class, () -> Filter.openOrCreate(Store.URL, name, asked));
+    assertTrue(differs.getMessage().contains(difference), differs.getMessage());
+  }
+
+  private static String lower(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
   }
 
   @Test

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import unittest
+from typing import get_args
 
 import everseen
 from arrow import ArrowArray
@@ -317,6 +318,17 @@ assert "numpy" not in sys.modules
                 everseen.open_or_create(URL, name, **asked)
         everseen.open_or_create(URL, f"{name} too", growth="grow", hash="xxh3").close()
         everseen.open_or_create(URL, f"{name} too", growth="grow", hash="xxh3").close()
+
+    @unittest.skipUnless(IS_SHARED, "in memory there are no names")
+    def test_each_word_of_a_choice_is_that_of_the_filter(self):
+        for option, words in (("hash", get_args(everseen._Hash)), ("growth", get_args(everseen._Growth))):
+            for word in words:
+                name = f"f{random.getrandbits(48)}"
+                everseen.create(URL, name, **{option: word}).close()
+                everseen.open_or_create(URL, name, **{option: word}).close()
+                for other in set(words) - {word}:
+                    with self.assertRaisesRegex(everseen.InvalidError, f"{option} {word} instead of {other}"):
+                        everseen.open_or_create(URL, name, **{option: other})
 
     @unittest.skipUnless(IS_SHARED, "in memory there are no names")
     def test_filters_are_found_by_name(self):

@@ -13,27 +13,45 @@ public final class Options {
   /** What becomes of a filter that has as many keys as its capacity. */
   public enum Growth {
     /** It grows and keeps its error rate. */
-    GROW,
+    GROW(1),
     /** It refuses further keys: {@link FullException}. */
-    REFUSE,
+    REFUSE(2),
     /** It takes them, with more errors. */
-    OVERFILL
+    OVERFILL(3);
+
+    final int number; // of everseen.h
+
+    Growth(int number) {
+      this.number = number;
+    }
   }
 
   /** How keys are hashed. */
   public enum Hash {
     /** Fast. */
-    XXH3,
+    XXH3(1),
     /** For keys from untrusted sources, which may attack the hash. */
-    SIPHASH
+    SIPHASH(2);
+
+    final int number; // of everseen.h
+
+    Hash(int number) {
+      this.number = number;
+    }
   }
 
   /** Who judges the keys of a filter on Redis. */
   public enum Judge {
     /** The servers, by everseen's module. */
-    SERVER,
+    SERVER(1),
     /** Each client, which holds the bits; the server keeps the order of keys. */
-    CLIENT
+    CLIENT(2);
+
+    final int number; // of everseen.h
+
+    Judge(int number) {
+      this.number = number;
+    }
   }
 
   long capacity;
@@ -76,19 +94,19 @@ public final class Options {
 
   /** What becomes of a full filter ({@link Growth#GROW}). */
   public Options growth(Growth chosen) {
-    growth = chosen.ordinal() + 1;
+    growth = chosen.number;
     return this;
   }
 
   /** How keys are hashed ({@link Hash#XXH3}). */
   public Options hash(Hash chosen) {
-    hash = chosen.ordinal() + 1;
+    hash = chosen.number;
     return this;
   }
 
   /** Who judges on Redis (the servers if all of them have the module, else the clients). */
   public Options judge(Judge chosen) {
-    judge = chosen.ordinal() + 1;
+    judge = chosen.number;
     return this;
   }
 
