@@ -325,6 +325,15 @@ class Contract(unittest.TestCase):
                 time.sleep(0.5)
                 check(s, "POST", FILTERS + "/a/add", 200, {"keys": ["x"]})
 
+    def test_a_choice_has_the_words_that_the_document_lists(self):
+        words = {name: one["enum"] for name, one in DOCUMENT["components"]["schemas"]["new_filter"]["properties"].items()
+                 if "enum" in one}
+        self.assertTrue({"layout", "hash", "growth", "as", "funnel"} <= set(words))
+        with Server() as s:
+            for name, known in words.items():
+                refused = check(s, "POST", FILTERS, 400, {"name": "f", name: "other"}, reason="bad_parameter")
+                self.assertTrue(refused["detail"].endswith(f"it must be one of {', '.join(known)}"), refused)
+
     def test_every_creation_option_takes_effect(self):
         with Server() as s:
             made = check(s, "POST", FILTERS, 201, {"name": "w", "window": "10m", "slices": 5, "hash": "siphash",
