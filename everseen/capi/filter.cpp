@@ -21,25 +21,46 @@
 namespace everseen::capi {
 namespace {
 
-/// One of an enumeration's values.
-template <typename Value, std::size_t Count>
-Value one_of(const Value (&values)[Count], std::uint32_t index, const char* subject) {
-  if (index >= Count) throw parameter_error(std::string(subject) + " has no value " + std::to_string(index));
-  return values[index];
+/// The number of everseen.h for a value.
+template <typename Value>
+struct numbered {
+  std::uint32_t number;
+  Value value;
+};
+
+constexpr numbered<growth_kind> growths[] = {{EVERSEEN_GROW, growth_kind::grow},
+                                             {EVERSEEN_REFUSE, growth_kind::refuse},
+                                             {EVERSEEN_OVERFILL, growth_kind::overfill}};
+constexpr numbered<hash_kind> hashes[] = {{EVERSEEN_XXH3, hash_kind::xxh3},
+                                          {EVERSEEN_SIPHASH, hash_kind::siphash}};
+constexpr numbered<judge_kind> judges[] = {{EVERSEEN_JUDGE_SERVER, judge_kind::server},
+                                           {EVERSEEN_JUDGE_CLIENT, judge_kind::client}};
+
+static_assert(std::ranges::all_of(all_hashes,
+                                  [](const hash_facts& f) {
+                                    return !f.may_be_asked() ||
+                                           std::ranges::find(hashes, f.kind, &numbered<hash_kind>::value) !=
+                                               std::end(hashes);
+                                  }),
+              "everseen.h has no number for a hash that users may ask for");
+
+/// @param number  0: the default, which asks for nothing
+template <typename Value>
+std::optional<Value> one_of(std::span<const numbered<Value>> values, std::uint32_t number,
+                            const char* subject) {
+  if (number == 0) return std::nullopt;
+  for (const auto& known : values)
+    if (known.number == number) return known.value;
+  throw parameter_error(std::string(subject) + " has no value " + std::to_string(number));
 }
 
 spec_request request_of(const everseen_options& o) {
-  // 0 is the default, and so asks for nothing.
-  constexpr std::optional<growth_kind> growths[] = {std::nullopt, growth_kind::grow, growth_kind::refuse,
-                                                    growth_kind::overfill};
-  constexpr std::optional<hash_kind> hashes[] = {std::nullopt, hash_kind::xxh3, hash_kind::siphash};
-  constexpr std::optional<judge_kind> judges[] = {std::nullopt, judge_kind::server, judge_kind::client};
   spec_request r;
   if (o.capacity != 0) r.capacity = o.capacity;
   if (o.error_rate != 0) r.error_rate = o.error_rate;
-  r.growth = one_of(growths, o.growth, "growth");
-  r.hash = one_of(hashes, o.hash, "hash");
-  r.judge = one_of(judges, o.judge, "judge");
+  r.growth = one_of<growth_kind>(growths, o.growth, "growth");
+  r.hash = one_of<hash_kind>(hashes, o.hash, "hash");
+  r.judge = one_of<judge_kind>(judges, o.judge, "judge");
   if (o.window_ms == 0) {
     if (o.slices != 0) throw parameter_error("slices divide a window; give window_ms as well");
     return r;

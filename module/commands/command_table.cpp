@@ -1,9 +1,12 @@
 #include "module/commands/command_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
+
+#include "everseen/core/hash/digest.hpp"
 
 namespace everseen::redis_module {
 
@@ -11,14 +14,21 @@ namespace api = module_api;
 
 namespace {
 
-constexpr std::array reserve_value_words = {key_argument("key"),
-                                            text_argument("error_rate"),
-                                            number_argument("capacity"),
-                                            number_argument("window", api::argument_optional, "WINDOW"),
-                                            number_argument("slices", api::argument_optional, "SLICES"),
-                                            switch_argument("nonscaling", "NONSCALING"),
-                                            switch_argument("siphash", "SIPHASH"),
-                                            switch_argument("xxh3", "XXH3")};
+constexpr auto reserve_value_words = [] {
+  constexpr std::array before_hashes = {key_argument("key"),
+                                        text_argument("error_rate"),
+                                        number_argument("capacity"),
+                                        number_argument("window", api::argument_optional, "WINDOW"),
+                                        number_argument("slices", api::argument_optional, "SLICES"),
+                                        switch_argument("nonscaling", "NONSCALING")};
+  constexpr auto hashes = std::ranges::count_if(all_hashes, &hash_facts::may_be_asked);
+  std::array<api::argument, before_hashes.size() + static_cast<std::size_t>(hashes)> all{};
+  std::ranges::copy(before_hashes, all.begin());
+  auto end = all.end();
+  for (const hash_facts& f : all_hashes)
+    if (f.may_be_asked()) *--end = switch_argument(f.name, f.word);
+  return all;
+}();
 constexpr std::array time_items_words = {key_argument("key"),
                                          number_argument("time", api::argument_optional, "TIME"),
                                          text_argument("item", api::argument_repeats, "ITEMS")};

@@ -152,10 +152,7 @@ void add_create_options(option_set& known, create_options& target, const create_
              parse_own_layout);
   add_count(known, "--probes", target.probes, {1, max_probes},
             {"COUNT", "bits a key, for the classic layout"});
-  add_choice(
-      known, "--hash", target.hash,
-      {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash", defaults.hash},
-      parse_own_hash);
+  add_hash(known, target.hash, defaults.hash);
   add_count(known, "--partitions", target.partitions, {1, max_partitions},
             {"COUNT", "parts that threads can work on in parallel", "by size"});
   add_judge(known, target.judge);

@@ -66,7 +66,7 @@ spec_request request_for(const migrate_arguments& o, const filter& old, key_sour
   spec_request standard;
   if (!o.options.capacity) standard.capacity = expected_keys(source, old);
   standard.error_rate = std::clamp(s.error_rate, sizing::min_error_rate, sizing::max_error_rate);
-  if (has_secret_seed(s.hash)) standard.hash = s.hash;
+  if (is_own(s.hash)) standard.hash = s.hash;
   if (!o.options.as) standard.window = s.window;
   if (o.options.as && o.options.as != layout_kind::redisbloom) standard.funnel = s.foreign.funnel;
   if (s.foreign.expansion > 0) standard.expansion = s.foreign.expansion;

@@ -23,10 +23,7 @@ void add_filter_options(option_set& known, filter_options& target, const filter_
            {"RATE", texts.error_rate, "1e-6"});
   add_count(known, "--capacity", target.capacity, {1, max_capacity},
             {"COUNT", texts.capacity, texts.usual_capacity});
-  add_choice(known, "--hash", target.hash,
-             {"xxh3|siphash", "siphash for keys from untrusted sources, which may attack the hash",
-              texts.usual_hash},
-             parse_own_hash);
+  add_hash(known, target.hash, texts.usual_hash);
   add_judge(known, target.judge);
 }
 

@@ -130,6 +130,13 @@ void add_time(option_set& known, const std::string& flags, std::optional<event_t
   });
 }
 
+void add_hash(option_set& known, std::optional<hash_kind>& target, const std::string& standard) {
+  add_choice(
+      known, "--hash", target,
+      {asked_hash_names("|"), "siphash for keys from untrusted sources, which may attack the hash", standard},
+      parse_asked_hash);
+}
+
 void add_judge(option_set& known, std::optional<judge_kind>& target) {
   add_choice(known, "--judge", target,
              {"server|client",

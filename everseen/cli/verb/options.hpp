@@ -67,6 +67,8 @@ template <typename T, typename Parse>
 void add_choice(option_set& known, const std::string& flags, std::optional<T>& target,
                 const option_text& manual, Parse parse);
 
+/// How the keys of a filter are hashed.    @param standard  as in option_text
+void add_hash(option_set& known, std::optional<hash_kind>& target, const std::string& standard);
 /// Which side keeps the bits of a filter on Redis: its servers, or each client.
 void add_judge(option_set& known, std::optional<judge_kind>& target);
 

@@ -15,7 +15,16 @@ constexpr std::size_t fixed_words_of_reserve = 4;
 constexpr std::size_t longest_shown = 64;
 
 refusal not_an_option() {
-  return {"ERR syntax error: the options are WINDOW ms, SLICES n, NONSCALING, and SIPHASH or XXH3"};
+  std::string hashes;
+  for (const hash_facts& f : all_hashes)
+    if (f.may_be_asked()) hashes = f.word + (hashes.empty() ? "" : " or " + hashes);
+  return {"ERR syntax error: the options are WINDOW ms, SLICES n, NONSCALING, and " + hashes};
+}
+
+std::optional<hash_kind> hash_word(option_reader& options) {
+  for (const hash_facts& f : all_hashes)
+    if (f.may_be_asked() && options.takes(f.word)) return f.kind;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -53,11 +62,7 @@ redisbloom::bloom_request parse_reserve(words all) {
       slices = options.integer(1, max_slices);
     else if (options.takes("NONSCALING"))
       r.spec.growth = growth_kind::refuse;
-    else if (!r.spec.hash && options.takes("SIPHASH"))
-      r.spec.hash = hash_kind::siphash;
-    else if (!r.spec.hash && options.takes("XXH3"))
-      r.spec.hash = hash_kind::xxh3;
-    else
+    else if (r.spec.hash || !(r.spec.hash = hash_word(options)))
       throw not_an_option();
   }
   if (slices && !window) throw refusal{"ERR SLICES is for a filter with a WINDOW"};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include <sodium.h>
 
@@ -15,33 +14,31 @@
 
 namespace everseen {
 
-namespace {
-
-constexpr std::array<std::pair<hash_kind, std::string_view>, 5> hash_names = {{
-    {hash_kind::xxh3, "xxh3"},
-    {hash_kind::siphash, "siphash"},
-    {hash_kind::murmur3, "murmur3"},
-    {hash_kind::murmur64a, "murmur64a"},
-    {hash_kind::xxh3_64, "xxh3-64"},
-}};
-
-}  // namespace
-
 std::string_view to_string(hash_kind kind) noexcept {
-  for (const auto& [value, name] : hash_names)
-    if (value == kind) return name;
-  return "invalid";
+  const hash_facts* const f = facts_of(kind);
+  return f != nullptr ? f->name : "invalid";
 }
 
 std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept {
-  for (const auto& [value, known] : hash_names)
-    if (known == name) return value;
+  for (const hash_facts& f : all_hashes)
+    if (f.name == name) return f.kind;
   return std::nullopt;
 }
 
-std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept {
-  const auto kind = parse_hash_kind(name);
-  return kind && has_secret_seed(*kind) && !is_short(*kind) ? kind : std::nullopt;
+std::optional<hash_kind> parse_asked_hash(std::string_view name) noexcept {
+  for (const hash_facts& f : all_hashes)
+    if (f.may_be_asked() && f.name == name) return f.kind;
+  return std::nullopt;
+}
+
+std::string asked_hash_names(std::string_view separator) {
+  std::string names;
+  for (const hash_facts& f : all_hashes) {
+    if (!f.may_be_asked()) continue;
+    if (!names.empty()) names += separator;
+    names += f.name;
+  }
+  return names;
 }
 
 hash_seed random_hash_seed() {

@@ -34,14 +34,50 @@ enum class hash_kind : std::uint8_t {
   xxh3_64 = 5,    ///< XXH3-64 with the seed of xxh3, lengthened(): keys take 8 bytes on their way to others
 };
 
+/// What is known of a hash function besides its code.
+struct hash_facts {
+  hash_kind kind;
+  const char* name;
+  const char* word;        ///< of EVERSEEN.RESERVE, by which users ask for it; null if they cannot
+  std::size_t seed_bytes;  ///< the first bytes of the filter's secret seed that it uses; 0: it has no secret
+  bool is_own;             ///< for everseen's own filters; else for other systems'
+  bool is_short;           ///< `high` of every digest follows from `low`
+
+  [[nodiscard]] constexpr bool may_be_asked() const noexcept { return word != nullptr; }
+};
+
+/// In the order of their numbers.
+inline constexpr std::array all_hashes = {
+    hash_facts{hash_kind::xxh3, "xxh3", "XXH3", 8, true, false},
+    hash_facts{hash_kind::siphash, "siphash", "SIPHASH", 16, true, false},
+    hash_facts{hash_kind::murmur3, "murmur3", nullptr, 0, false, false},
+    hash_facts{hash_kind::murmur64a, "murmur64a", nullptr, 0, false, false},
+    hash_facts{hash_kind::xxh3_64, "xxh3-64", nullptr, 8, true, true},
+};
+
+/// Nothing for a number that is not a kind's, as damaged data may have.
+[[nodiscard]] constexpr const hash_facts* facts_of(hash_kind kind) noexcept {
+  for (const hash_facts& f : all_hashes)
+    if (f.kind == kind) return &f;
+  return nullptr;
+}
+
+/// Whether everseen's own filters may have the hash.
+[[nodiscard]] constexpr bool is_own(hash_kind kind) noexcept {
+  const hash_facts* const f = facts_of(kind);
+  return f != nullptr && f->is_own;
+}
+
 /// Whether the hash uses the secret seed of its filter.
 [[nodiscard]] constexpr bool has_secret_seed(hash_kind kind) noexcept {
-  return kind == hash_kind::xxh3 || kind == hash_kind::siphash || kind == hash_kind::xxh3_64;
+  const hash_facts* const f = facts_of(kind);
+  return f != nullptr && f->seed_bytes > 0;
 }
 
 /// Whether `high` of every digest follows from `low`.
 [[nodiscard]] constexpr bool is_short(hash_kind kind) noexcept {
-  return kind == hash_kind::xxh3_64;
+  const hash_facts* const f = facts_of(kind);
+  return f != nullptr && f->is_short;
 }
 
 /// Whether a filter with the hash `has` is one that a user asked for by `asked`: xxh3 may have either length.
@@ -61,8 +97,10 @@ enum class hash_kind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(hash_kind kind) noexcept;
 [[nodiscard]] std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept;
-/// The same, but accepts only hashes that a user may choose for everseen's own filters: xxh3, siphash.
-[[nodiscard]] std::optional<hash_kind> parse_own_hash(std::string_view name) noexcept;
+/// The same, but accepts only hashes that a user may ask for.
+[[nodiscard]] std::optional<hash_kind> parse_asked_hash(std::string_view name) noexcept;
+/// The names of these, for texts.
+[[nodiscard]] std::string asked_hash_names(std::string_view separator);
 
 /// The secret seed of a filter's hash. XXH3 uses its first 8 bytes, SipHash all 16.
 ///

@@ -56,16 +56,17 @@ void validate_rate(layout_kind layout, double error_rate) {
           "give the share of new keys that may be called seen, such as 0.000001");
 }
 
+template <typename Kind>
+void require_known(std::string_view name, Kind kind, const char* choices) {
+  if (to_string(kind) == "invalid")
+    throw parameter_error(std::string(name) + " number " + decimal(static_cast<unsigned>(kind)) + " is not " +
+                          choices + "; this filter may come from a newer version");
+}
+
 void validate_names(const spec& s) {
-  if (to_string(s.layout) == "invalid")
-    throw parameter_error("layout number " + decimal(static_cast<unsigned>(s.layout)) +
-                          " is not one of 1 to 8; this filter may come from a newer version");
-  if (to_string(s.hash) == "invalid")
-    throw parameter_error("hash number " + decimal(static_cast<unsigned>(s.hash)) +
-                          " is not known; this filter may come from a newer version");
-  if (to_string(s.growth) == "invalid")
-    throw parameter_error("growth number " + decimal(static_cast<unsigned>(s.growth)) +
-                          " is not one of 1 to 3; this filter may come from a newer version");
+  require_known("layout", s.layout, "one of 1 to 8");
+  require_known("hash", s.hash, "known");
+  require_known("growth", s.growth, "one of 1 to 3");
 }
 
 void validate_probes(layout_kind layout, unsigned probes) {
@@ -130,9 +131,9 @@ bool fits_64_bits(const spec& s, int bits) {
 }
 
 void validate_own(const spec& s) {
-  if (!has_secret_seed(s.hash))
+  if (!is_own(s.hash))
     refuse_in(s.layout, "has no use for the hash " + std::string(to_string(s.hash)) +
-                            ", which is other systems'; take xxh3 or siphash");
+                            ", which is other systems'; take " + asked_hash_names(" or "));
   if (is_short(s.hash) && !fits_64_bits(s, 57))
     refuse_in(s.layout, "needs a hash of 128 bits for so many keys at that error rate; take xxh3");
   if (s.foreign != foreign_rules{}) refuse_in(s.layout, "has no rules of another system");

@@ -55,7 +55,7 @@ bool take_layout(json_body& body, filter_registry::request& wanted) {
                                  "classic, line-8x64, line-16x32, two-line-8x64, two-line-16x32");
   const auto probes = body.integer("probes", {1, max_probes});
   if (probes) r.probes = static_cast<unsigned>(*probes);
-  wanted.hash = choice<hash_kind>(body, "hash", parse_own_hash, "xxh3, siphash");
+  wanted.hash = choice<hash_kind>(body, "hash", parse_asked_hash, asked_hash_names(", "));
   const auto partitions = body.integer("partitions", {1, max_partitions});
   if (partitions) r.partitions = static_cast<std::uint32_t>(*partitions);
   return r.layout || probes || wanted.hash || partitions;

@@ -87,9 +87,22 @@ TEST(Digest, IsLengthenedSoThatEachInputBitMovesHalfOfTheOutput) {
   }
 }
 
-TEST(Digest, Xxh3UsesTheFirstEightBytesOfTheSeed) {
-  EXPECT_EQ(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(1, 3))("key"));
-  EXPECT_NE(hasher(hash_kind::xxh3, seed_of(1, 2))("key"), hasher(hash_kind::xxh3, seed_of(2, 2))("key"));
+TEST(Digest, UsesAsManyBytesOfTheSeedAsItsHashSays) {
+  for (const hash_facts& f : all_hashes) {
+    for (std::size_t i = 0; i < std::tuple_size_v<hash_seed>; ++i) {
+      hash_seed seed = seed_of(1, 2);
+      const digest reference = hasher(f.kind, seed)("key");
+      seed[i] ^= 0x80;
+      EXPECT_EQ(hasher(f.kind, seed)("key") != reference, i < f.seed_bytes) << f.name << ", byte " << i;
+    }
+  }
+}
+
+TEST(Digest, FollowsFromItsLowHalfIfItsHashIsShort) {
+  for (const hash_facts& f : all_hashes) {
+    const digest d = hasher(f.kind, seed_of(1, 2))("key");
+    EXPECT_EQ(d == lengthened(d.low), f.is_short) << f.name;
+  }
 }
 
 TEST(Digest, EqualsTheVectorsPublishedWithSipHash) {
@@ -117,12 +130,6 @@ TEST(Digest, EqualsTheVectorsPublishedWithSipHash) {
   }
 }
 
-TEST(Digest, SipHashUsesAllSixteenBytesOfTheSeed) {
-  const digest reference = hasher(hash_kind::siphash, seed_of(1, 2))("key");
-  EXPECT_NE(hasher(hash_kind::siphash, seed_of(1, 3))("key"), reference);
-  EXPECT_NE(hasher(hash_kind::siphash, seed_of(2, 2))("key"), reference);
-}
-
 TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
   // Lengths in any order: keys of up to 8, of up to 16 and of more bytes are hashed apart from each
   // other.
@@ -133,17 +140,17 @@ TEST(Digest, ABatchEqualsItsKeysHashedOneByOne) {
     for (std::size_t i = 0; i < 500; ++i)
       keys.push_back(std::string_view(text).substr(i % 64, next() % (longest + 1)));
   std::ranges::shuffle(keys, next);
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64}) {
-    const hasher hash(kind, seed_of(7, 8));
+  for (const hash_facts& f : all_hashes) {
+    const hasher hash(f.kind, seed_of(7, 8));
     std::vector<digest> digests(keys.size());
     hash(keys, digests);
-    for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(digests[i], hash(keys[i]));
+    for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(digests[i], hash(keys[i])) << f.name;
   }
 }
 
 TEST(Digest, EmptyBatchesAndEmptyKeysAreAllowed) {
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64}) {
-    const hasher hash(kind, seed_of(1));
+  for (const hash_facts& f : all_hashes) {
+    const hasher hash(f.kind, seed_of(1));
     hash(std::span<const std::string_view>{}, {});
     EXPECT_EQ(hash(std::string_view{}), hash(""));
   }
@@ -154,9 +161,24 @@ TEST(Digest, RandomSeedsDiffer) {
 }
 
 TEST(Digest, HashNamesAreParsed) {
-  for (const hash_kind kind : {hash_kind::xxh3, hash_kind::siphash, hash_kind::xxh3_64})
-    EXPECT_EQ(parse_hash_kind(to_string(kind)), kind);
+  for (const hash_facts& f : all_hashes) EXPECT_EQ(parse_hash_kind(to_string(f.kind)), f.kind);
   EXPECT_EQ(parse_hash_kind("md5"), std::nullopt);
+}
+
+TEST(Digest, OnlyOwnHashesOf128BitsMayBeAskedFor) {
+  for (const hash_facts& f : all_hashes) {
+    const bool may_be_asked = f.is_own && !f.is_short;
+    EXPECT_EQ(parse_asked_hash(f.name), may_be_asked ? std::optional(f.kind) : std::nullopt) << f.name;
+  }
+  EXPECT_EQ(asked_hash_names(", "), "xxh3, siphash");
+}
+
+TEST(Digest, NumbersThatAreNoHashHaveNoFacts) {
+  const auto beyond = static_cast<hash_kind>(all_hashes.size() + 1);
+  for (const hash_kind kind : {hash_kind{0}, beyond}) {
+    EXPECT_EQ(to_string(kind), "invalid");
+    EXPECT_FALSE(is_own(kind) || has_secret_seed(kind) || is_short(kind));
+  }
 }
 
 }  // namespace

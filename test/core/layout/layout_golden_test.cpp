@@ -94,6 +94,7 @@ TEST(LayoutGolden, PinsStoredNumbersAndNames) {
   EXPECT_EQ(static_cast<int>(hash_kind::siphash), 2);
   EXPECT_EQ(static_cast<int>(hash_kind::murmur3), 3);
   EXPECT_EQ(static_cast<int>(hash_kind::murmur64a), 4);
+  EXPECT_EQ(static_cast<int>(hash_kind::xxh3_64), 5);
   EXPECT_EQ(static_cast<int>(funnel_kind::bytes), 0);
   EXPECT_EQ(static_cast<int>(funnel_kind::chars), 1);
   EXPECT_EQ(static_cast<int>(funnel_kind::int32), 2);
