@@ -57,7 +57,10 @@ struct dedup_run {
   std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
 
   dedup_run(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
-      : input(in), seen(f), out(o), options(opts), partitions(f.stored().batch_partitions()), result(r) {}
+      : input(in), seen(f), out(o), options(opts), partitions(f.stored().batch_partitions()), result(r) {
+    // Or all lines would be late if the clock was ahead in an earlier run.
+    if (!options.time) last_read = f.newest_slice().value_or(last_read);
+  }
 
   /// @param when  the time of the block, if the clock gives it
   bool read(block& into, event_time& when) {

@@ -48,7 +48,9 @@ struct dedup_options {
   std::optional<field_rule> time;
   time_reader times{};  ///< reads that field
   /// Without `time`: the time of all records of a block, asked after the block has been read, by one thread
-  /// at a time. Filters with a window need one of the two. If the clock is set back, the last time is used.
+  /// at a time. Filters with a window need one of the two. If the clock is set back, the last time is used,
+  /// and no time is earlier than the beginning of the filter's newest slice. So the clock never makes a line
+  /// late.
   std::function<event_time()> clock{};
 
   /// How far ahead of `clock` a record's time may be; nothing: without limit. One time that is years ahead

@@ -252,6 +252,16 @@ void filter::merge(std::span<const filter> siblings) {
   merge_all(siblings, stored_filter::merging::done);
 }
 
+std::optional<event_time> filter::newest_slice() const {
+  const spec& s = get_spec();
+  std::optional<window::slice_index> newest;
+  for (std::uint32_t p = 0; s.window && p < s.partitions; ++p)
+    if (const auto slices = stored_->state(p).slices; !slices.empty())
+      newest = std::max(newest.value_or(slices.back().index), slices.back().index);
+  if (!newest) return std::nullopt;
+  return window::start_of(*s.window, *newest);
+}
+
 spec filter::sibling_spec() const {
   const spec& s = get_spec();
   if (stored_->estimates_keys())

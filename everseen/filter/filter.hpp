@@ -165,6 +165,11 @@ class filter {
   /// Throws as merge() would, and changes nothing.
   void must_fit(std::span<const filter> siblings);
 
+  /// The beginning of the newest slice of any partition: keys with an earlier time may be late. Nothing
+  /// without a window, or before the first key.    Cost: on servers, a round trip for each partition
+  /// @throws storage_error, backend_error, format_error
+  [[nodiscard]] std::optional<event_time> newest_slice() const;
+
   /// The spec with which a store creates a sibling of this filter. It has the secret seed, so keep it as safe
   /// as the filter.
   /// @throws parameter_error  there is none: the filter belongs to another program, or the server of it has

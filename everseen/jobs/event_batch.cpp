@@ -33,25 +33,11 @@ void event_batch::end_before(std::size_t event) {
   stops_at.reset();
 }
 
-namespace {
-
-/// The beginning of the newest slice of any partition. Earlier events may be late.
-event_time newest_in(const stored_filter& f) {
-  const spec& s = f.get_spec();
-  event_time newest = event_time::min();
-  for (std::uint32_t p = 0; p < s.partitions; ++p)
-    if (const auto slices = f.state(p).slices; !slices.empty())
-      newest = std::max(newest, window::start_of(*s.window, slices.back().index));
-  return newest;
-}
-
-}  // namespace
-
 event_reader::event_reader(event_shape shape, const filter& seen, options settings)
     : rule_(std::move(shape)), seen_(seen), options_(std::move(settings)) {
   if (seen_.get_spec().window && !rule_.shape().time && !options_.clock)
     throw parameter_error("the filter has a window; say where an event has its time");
-  if (seen_.get_spec().window && !rule_.shape().time) no_earlier_ = newest_in(seen_.stored());
+  if (!rule_.shape().time) no_earlier_ = seen_.newest_slice().value_or(event_time::min());
 }
 
 event_reader::moment event_reader::now() {

@@ -172,6 +172,21 @@ TEST(Dedup, StopsAClockThatIsSetBack) {
   EXPECT_EQ(run.result.verdicts, (tally{.fresh = 2, .seen = 1}));
 }
 
+// Promise: a line without a time is never late, though the clock was ahead in an earlier run (dedup, Lines
+// without times).
+TEST(Dedup, BeginsNoEarlierThanTheNewestSliceOfTheFilter) {
+  const window_spec w{std::chrono::milliseconds(1000), 10};
+  filter seen = make_filter(test::errorless(100, growth_kind::grow, w));
+  EXPECT_EQ(seen.newest_slice(), std::nullopt);
+  EXPECT_EQ(seen.add("a", test::at_ms(100'050)), verdict::fresh);
+  EXPECT_EQ(seen.newest_slice(), test::at_ms(100'000));
+  dedup_options options;
+  options.clock = [] { return test::at_ms(5'000); };
+  const one_run run(std::move(seen), "a\nb\na\n", options, 2);
+  EXPECT_EQ(run.text_written, "b\n");
+  EXPECT_EQ(run.result.verdicts, (tally{.fresh = 1, .seen = 2}));
+}
+
 TEST(Dedup, DeliversALiveLineBeforeTheInputEnds) {
   test::pipe in;
   test::pipe written;
