@@ -163,22 +163,28 @@ void filter_directory::take_name(server_connections& connections, std::string_vi
   if (!names_.take(connections, name, made.id)) throw filter_exists(name);
 }
 
-/// Its predecessor goes first: keys that are removed must not be asked for.
+/// Its predecessor goes first: keys that are removed must not be asked for. If a rebuild was decided since
+/// the look-up, this filter continues to ask it, and so will the successor: then that is the one to be
+/// emptied.
 void filter_directory::reset(server_connections& connections, std::string_view name) const {
-  const found_filter found = look_up(connections, name, true);
-  const filter_identity& f = found.identity;
-  const filter_header& h = found.header;
-  require_own(name, h, "let that program empty it, or delete its key by hand");
-  const job_list jobs(std::string(name), f);
-  require_no_jobs(name, jobs.names(connections), "be reset");
-  half_done_as(quoted_name(name) + " may be reset in part; reset it again once all servers answer", [&] {
-    jobs.remove_leftovers(connections);
-    if (h.after) {
-      (void)forget_before(connections, f, *h.after, random_name());
-      finish_removals(connections);
-    }
-    for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(connections, f, p);
-  });
+  for (int i = 0; i < most_change_attempts; ++i) {
+    const found_filter found = look_up(connections, name, true);
+    const filter_identity& f = found.identity;
+    const filter_header& h = found.header;
+    require_own(name, h, "let that program empty it, or delete its key by hand");
+    const job_list jobs(std::string(name), f);
+    require_no_jobs(name, jobs.names(connections), "be reset");
+    bool is_reset = false;
+    half_done_as(quoted_name(name) + " may be reset in part; reset it again once all servers answer", [&] {
+      jobs.remove_leftovers(connections);
+      if (h.after && !forget_before(connections, f, *h.after, random_name())) return;
+      if (h.after) finish_removals(connections);
+      for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(connections, f, p);
+      is_reset = true;
+    });
+    if (is_reset) return;
+  }
+  throw changes_too_fast(name);
 }
 
 void filter_directory::require_here(std::string_view name, std::size_t servers) const {

@@ -1,5 +1,6 @@
 // Rebuilds that are abandoned, crash, or meet concurrent changes of the filter.
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -249,6 +250,36 @@ TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
   }
   EXPECT_FALSE(store_->exists("clicks"));
   EXPECT_THAT(ids(), IsEmpty());
+}
+
+// Wherever a reset is when another rebuild is decided: what the filter asked must not be asked by the next
+// one.
+TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks) {
+  test::cutting_proxy proxy(server_.port());
+  bool is_over = false;
+  for (std::size_t held = 100; !is_over; held += 150) {
+    SCOPED_TRACE(held);
+    ASSERT_TRUE(add_keys(*client(), old_).result);
+    (void)rebuild_crashed_at(step::sealed);
+    proxy.hold_after(test::cutting_proxy::direction::to_server, held);
+    std::atomic<bool> has_ended = false;
+    bool is_reset = true;
+    std::thread other([&] {
+      try {
+        store_at(proxy.url())->reset("clicks");
+      } catch (const error&) {
+        is_reset = false;
+      }
+      has_ended = true;
+    });
+    test::wait_until([&] { return proxy.holds() || has_ended; }, "the reset is held, or over");
+    is_over = has_ended;
+    (void)rebuild_crashed_at(step::decided);
+    proxy.release();
+    other.join();
+    if (!is_reset) store_->reset("clicks");
+    EXPECT_EQ(outcome(check_keys(*client(), old_)), "500 fresh");
+  }
 }
 
 TEST_P(RebuildCutShort, ContinuesUnderAnotherName) {
