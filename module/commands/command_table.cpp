@@ -67,6 +67,7 @@ constexpr std::array read_words = {key_argument("key"), number_argument("slice")
                                    number_argument("offset"), number_argument("bytes")};
 constexpr std::array seal_words = {key_argument("key"), text_argument("successor")};
 constexpr std::array clear_words = {key_argument("key"), text_argument("content")};
+constexpr std::array merge_value_words = {key_argument("key"), key_argument("source", 1)};
 constexpr std::array extend_words = {key_argument("key"), number_argument("slice")};
 
 constexpr std::array commands = {
@@ -91,6 +92,9 @@ constexpr std::array commands = {
                       "Removes every key of a filter", "O(S) for S segments", clear_words},
     described_command{"everseen.extend", &extend_value, "write deny-oom", "write slow", 3, 1,
                       "Moves the window of a filter", "O(S) for S segments", extend_words},
+    described_command{"everseen.merge", &merge_value, "write deny-oom", "write slow", 3, -1,
+                      "Adds all keys of a filter with the same properties and seed to a filter",
+                      "O(N) for N bytes of the source", merge_value_words},
     described_command{"everseen.reserve", &reserve_value, "write deny-oom", "write fast", -4, 1,
                       "Creates a filter, which may have a window", "O(1)", reserve_value_words},
     described_command{"everseen.add", &add_values, "write deny-oom", "write slow", -4, 1,

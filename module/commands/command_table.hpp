@@ -113,6 +113,8 @@ int seal_value(api::context* ctx, api::string** words, int count);
 int clear_value(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.EXTEND key slice: moves the window as an add of this slice would
 int extend_value(api::context* ctx, api::string** words, int count);
+/// EVERSEEN.MERGE key source: adds all keys of a value of the same spec and partition, or refuses all
+int merge_value(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.INFO key: its spec and its fill, field by field
 int show_value(api::context* ctx, api::string** words, int count);
 /// EVERSEEN.EXPLAIN key item: the bits of the item in each segment, and whether they are set

@@ -2,9 +2,11 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "everseen/core/base/bytes.hpp"
@@ -43,6 +45,15 @@ std::array<std::uint8_t, Size> fixed_bytes(const api::string* word, const char* 
 void must_be_ours(const filter_value& filter) {
   if (filter.is_redisbloom())
     throw bad_word{"ERR the filter is RedisBloom's, which can be neither sealed nor cleared"};
+}
+
+/// @throws refused_reply  FULL    @throws parameter_error  they are no siblings
+void must_take(const filter_value& filter, std::span<const filter_value* const> siblings) {
+  try {
+    filter.must_take(siblings);
+  } catch (const full_error& e) {
+    throw refused_reply{std::string("FULL ") + e.what()};
+  }
 }
 
 int reply_with_bytes(api::context* ctx, std::span<const std::byte> bytes) {
@@ -203,6 +214,29 @@ int extend_value(api::context* ctx, api::string** words, int count) {
     const bool has_changed = filter.extend(slice);
     if (has_changed) api::replicate_verbatim(ctx);
     key.end(ctx, has_changed ? "everseen.extend" : nullptr);
+    return api::reply_with_simple_string(ctx, "OK");
+  });
+}
+
+/// A replica merges the same values again, as with BF.MERGE. A repeated call also writes, as EVERSEEN.CLEAR.
+int merge_value(api::context* ctx, api::string** words, int count) {
+  if (count != 3) return api::wrong_arity(ctx);
+  return guarded(ctx, [&]() -> int {
+    std::optional<filter_key> source(std::in_place, ctx, words[2], api::read_key);
+    const std::array<const filter_value*, 1> siblings = {&source->filter_or_not_found()};
+    filter_key key(ctx, words[1], api::read_key | api::write_key);
+    filter_value& filter = key.filter_or_gone();
+    must_accept(filter);
+    if (siblings.front()->number() != filter.number())
+      throw refused_reply{"CROSSPARTITION the source is another partition"};
+    if (!repeats_a_decision(ctx)) must_take(filter, siblings);
+    const std::vector<std::uint64_t> layers = filter.layers_to_merge(siblings);
+    if (!layers.empty()) must_fit(ctx, filter.bit_bytes(), layers);
+    filter.prepare(layers);
+    const bool has_changed = filter.merge(siblings);
+    api::replicate_verbatim(ctx);
+    source.reset();
+    key.end(ctx, has_changed ? "everseen.merge" : nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });
 }

@@ -37,6 +37,7 @@ TEST(Server, ReportsTheKeysOfTheCommands) {
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.claimpacked", "k", "r", "l", "h", "0", "0", "d", "o",
                         "", "p", "0", "c"}),
             "k\nr");
+  EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.merge", "k", "s"}), "k\ns");
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.checkpacked", "k", "0", "d"}), "k");
   EXPECT_EQ(server.run({"COMMAND", "GETKEYS", "everseen.add", "k", "ITEMS", "a"}), "k");
 }

@@ -92,6 +92,9 @@ class random_calls {
         return {"EVERSEEN.SEAL", "copy" + key, "0123456789abcdef"};
       case 4:
         return {"DEL", key + ":t:c"};
+      case 5:
+      case 6:
+        return {"EVERSEEN.MERGE", key, "copy" + key};
       default:
         break;
     }

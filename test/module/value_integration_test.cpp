@@ -187,6 +187,44 @@ std::vector<std::pair<std::string, std::string>> chunks_of(const stored_partitio
   }
 }
 
+// Promise: EVERSEEN.MERGE adds all keys of a value with the same properties and seed, or refuses all (module,
+// Packed commands).
+TEST_F(Value, MergeAddsAllKeysOfAnotherValueOrRefusesAll) {
+  const spec_request request{.capacity = 3000,
+                             .error_rate = never_wrong,
+                             .growth = growth_kind::refuse,
+                             .window = window_spec{10min, 5},
+                             .partitions = 3};
+  stored_partition value(server_, "f", request, 1), sibling(server_, "g", request, 1);
+  const packed_keys mine{value.take(random_, 150), 1000};
+  const packed_keys theirs{value.take(random_, 150), 1001};
+  ASSERT_EQ(value.add(mine), std::string(150, '0'));
+  ASSERT_EQ(sibling.add(theirs), std::string(150, '0'));
+  const std::vector<std::string> merge = {"EVERSEEN.MERGE", "f", "g"};
+  EXPECT_EQ(value.run(merge), "OK");
+  EXPECT_EQ(value.check(mine), std::string(150, '1'));
+  EXPECT_EQ(value.check(theirs), std::string(150, '1'));
+  EXPECT_EQ(sibling.check(mine), std::string(150, '0')) << "the source has changed";
+  const std::string before = content(server_);
+  EXPECT_EQ(value.run(merge), "OK");
+  EXPECT_EQ(content(server_), before);
+  ASSERT_EQ(value.add({value.take(random_, 100), 1001}), std::string(100, '0'));
+  ASSERT_EQ(sibling.add({value.take(random_, 100), 1001}), std::string(100, '0'));
+  const std::string all = content(server_);
+  EXPECT_THAT(value.run(merge), StartsWith("-FULL together a layer would have "));
+  EXPECT_EQ(content(server_), all);
+  const stored_partition neighbour(server_, "h", request, 2), other(server_, "i", {.capacity = 1000}, 0);
+  EXPECT_THAT(value.run({"EVERSEEN.MERGE", "f", "h"}), StartsWith("-CROSSPARTITION "));
+  EXPECT_THAT(value.run({"EVERSEEN.MERGE", "i", "i"}), "OK");
+  EXPECT_THAT(value.run({"EVERSEEN.MERGE", "i", "g"}), StartsWith("-CROSSPARTITION "));
+  const stored_partition larger(server_, "j", {.capacity = 2000}, 0);
+  EXPECT_THAT(value.run({"EVERSEEN.MERGE", "i", "j"}), testing::HasSubstr("differ in capacity"));
+  EXPECT_THAT(value.run({"EVERSEEN.MERGE", "none", "f"}), StartsWith("-GONE "));
+  EXPECT_EQ(value.run({"EVERSEEN.MERGE", "f", "none"}), "-ERR not found");
+  ASSERT_EQ(value.run({"EVERSEEN.SEAL", "f", "0123456789abcdef"}), "OK");
+  EXPECT_THAT(value.run(merge), StartsWith("-SEALED "));
+}
+
 TEST_F(Value, ChunksMakeAnEqualValueWhileKeysAreAddedToIt) {
   stored_partition value(server_, "w",
                          {.capacity = 100, .error_rate = never_wrong, .window = window_spec{10min, 5}});
