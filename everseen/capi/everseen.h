@@ -141,8 +141,8 @@ EVERSEEN_API everseen_status everseen_create_sibling(const everseen_filter* filt
 
 /* Adds all keys of a sibling to a filter: afterwards every key of both is EVERSEEN_SEEN. The sibling does not
  * change. Merging again adds what an interrupted call has left out, and what the sibling has got since.
- * Errors: EVERSEEN_INVALID if they are no siblings, the sibling asks an older filter first, or the filter is
- * neither in memory nor in files and open for writing; EVERSEEN_FULL if together they have more keys than the
+ * Errors: EVERSEEN_INVALID if they are no siblings, the sibling asks an older filter first, or the filter was
+ * opened for reading; EVERSEEN_FULL if together they have more keys than the
  * error rate allows: in these cases nothing was added. EVERSEEN_STORAGE, EVERSEEN_BACKEND. */
 EVERSEEN_API everseen_status everseen_merge(everseen_filter* filter, const everseen_filter* sibling);
 

@@ -16,6 +16,8 @@
 #include "everseen/core/layout/foreign.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/server_check.hpp"
+#include "everseen/redis/wire/command.hpp"
+#include "everseen/store/memory/sibling_union.hpp"
 #include "everseen/store/port/batch_results.hpp"
 #include "everseen/store/port/store.hpp"
 
@@ -325,6 +327,45 @@ void client_filter::visit_segments(std::uint32_t partition, const segment_visito
     }
     visit(s.id, s.layer, bits);
   }
+}
+
+void client_filter::must_take_siblings() const {
+  if (mode_ == access::read)
+    throw parameter_error(quoted_name(name_) + " was opened for reading; open it for writing to merge");
+  (void)known_state(0);
+}
+
+void client_filter::must_fit(const sibling_source& siblings) const {
+  must_take_siblings();
+  must_fit_in_copy(siblings);
+}
+
+void client_filter::merge(const sibling_source& siblings) {
+  constexpr std::string_view life_ms = "3600000";  // should this process die
+  must_take_siblings();
+  const std::string beside = "merge." + redis::random_name();
+  client_restore copy(link_, beside, spec_);
+  for (std::uint32_t p = 0; p < spec_.partitions; ++p)
+    siblings(p, [&](std::span<const sibling_segment> theirs) {
+      const sibling_union all(spec_, p, theirs);
+      for (const sibling_segment& each : all.segments())
+        std::ranges::copy(each.bits, copy.add_segment(each.id, each.layer).begin());
+    });
+  const auto drop = [&] { link_->ask({"DEL", beside}, beside, repeat::yes); };
+  try {
+    copy.commit();
+    link_->ask({"PEXPIRE", beside, life_ms}, beside, repeat::yes);
+    must_take_siblings();  // or it would be made again
+    link_->ask({"BF.MERGE", name_, beside}, name_, repeat::yes);
+  } catch (...) {
+    try {
+      drop();
+    } catch (const error&) {
+      // it expires
+    }
+    throw;
+  }
+  drop();
 }
 
 void client_filter::sync() {

@@ -118,6 +118,10 @@ class client_filter final : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// @throws backend_error  the user has no right to copy filters
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void must_fit(const sibling_source& siblings) const override;
+  /// Sends the siblings as one filter beside this one, which the server merges and drops. Until then all
+  /// their bits are in this process.
+  void merge(const sibling_source& siblings) override;
   void sync() override;
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::optional<std::string_view> description) override;
@@ -127,6 +131,7 @@ class client_filter final : public stored_filter {
   batch_result judge(std::span<const partition_batch> batches, bool adds) const;
   [[nodiscard]] std::optional<batch_failure> judge_all(std::span<const partition_batch> batches,
                                                        bool adds) const;
+  void must_take_siblings() const;
   [[nodiscard]] remote_state known_state(std::uint32_t partition) const;
   [[nodiscard]] redis::reply next_chunk(std::uint32_t partition, std::int64_t iterator,
                                         std::size_t& bytes) const;

@@ -219,37 +219,43 @@ class partition_copy {
   std::vector<sibling_segment> segments_;
 };
 
+stored_filter::sibling_source source_of(std::span<const filter> siblings) {
+  return [siblings](std::uint32_t partition, const stored_filter::segments_taker& take) {
+    take(partition_copy(siblings, partition).segments());
+  };
+}
+
 /// @throws parameter_error
 void must_be_mergeable(const filter& into, const filter& sibling) {
-  must_be_siblings(into.get_spec(), sibling.sibling_spec());
+  must_be_siblings(into.sibling_spec(), sibling.sibling_spec());
   if (const auto older = sibling.stored().path().asks_first)
     throw parameter_error(quoted_name(sibling.name()) + " asks " + quoted_name(older->name) +
                           " first, whose keys have other bits. Wait until it no longer does, or end that by "
                           "everseen link --off");
 }
 
-}  // namespace
-
-void filter::merge_all(std::span<const filter> siblings, stored_filter::merging step) {
+template <typename Call>
+void with_name_in_refusal(const std::string& name, Call call) {
   try {
-    for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
-      stored_->merge(p, partition_copy(siblings, p).segments(), step);
+    call();
   } catch (const full_error& e) {
     if (e.code() != 0) throw;  // no room
-    throw full_error("the filters do not fit into " + quoted_name(name_) + ": " + e.what() +
+    throw full_error("the filters do not fit into " + quoted_name(name) + ": " + e.what() +
                      ", and more would be called seen by mistake than its error rate allows. Create siblings "
                      "for the keys of all");
   }
 }
 
-void filter::must_fit(std::span<const filter> siblings) {
+}  // namespace
+
+void filter::must_fit(std::span<const filter> siblings) const {
   for (const filter& sibling : siblings) must_be_mergeable(*this, sibling);
-  merge_all(siblings, stored_filter::merging::tried);
+  with_name_in_refusal(name_, [&] { std::as_const(*stored_).must_fit(source_of(siblings)); });
 }
 
 void filter::merge(std::span<const filter> siblings) {
   must_fit(siblings);
-  merge_all(siblings, stored_filter::merging::done);
+  with_name_in_refusal(name_, [&] { stored_->merge(source_of(siblings)); });
 }
 
 std::optional<event_time> filter::newest_slice() const {

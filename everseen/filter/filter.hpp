@@ -155,7 +155,7 @@ class filter {
   /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
   /// interrupted call has left out, and what the siblings have got since.
   /// @throws parameter_error  they are no siblings; one of them asks an older filter first; or this filter
-  ///   cannot do it: it must be in memory, or in files and open for writing. Nothing was added
+  ///   cannot do it: it was opened for reading, or clients judge it on Redis. Nothing was added
   /// @throws full_error  together they have more keys than a layer may have within the error rate. Unless
   ///   others add keys meanwhile, nothing was added. With a code: there is no room for a layer; some keys may
   ///   have been added
@@ -163,7 +163,7 @@ class filter {
   /// Cost: 2 to 5 ns per byte of the siblings; one partition of each is copied at a time.
   void merge(std::span<const filter> siblings);
   /// Throws as merge() would, and changes nothing.
-  void must_fit(std::span<const filter> siblings);
+  void must_fit(std::span<const filter> siblings) const;
 
   /// The beginning of the newest slice of any partition: keys with an earlier time may be late. Nothing
   /// without a window, or before the first key.    Cost: on servers, a round trip for each partition
@@ -207,7 +207,6 @@ class filter {
 
  private:
   void must_not_want_keys() const;
-  void merge_all(std::span<const filter> siblings, stored_filter::merging step);
 
   std::string name_;
   std::shared_ptr<stored_filter> stored_;

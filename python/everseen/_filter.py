@@ -128,7 +128,7 @@ class Filter:
         """Adds all keys of a sibling, which does not change: one made by sibling(), or from an export of this filter.
 
         Merging again adds what an interrupted call has left out, and what the sibling has got since. Raises
-        InvalidError if they are no siblings, or this filter is neither in memory nor in files and open for writing;
+        InvalidError if they are no siblings, or this filter was opened for reading;
         FullError if together they have more keys than the error rate allows: nothing was added then.
         """
         if not isinstance(sibling, Filter):

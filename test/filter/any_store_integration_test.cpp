@@ -8,6 +8,7 @@
 #include "test/filter/ledger_suite.hpp"
 #include "test/filter/life_suite.hpp"
 #include "test/filter/link_suite.hpp"
+#include "test/filter/merge_suite.hpp"
 #include "test/serve/serving.hpp"
 #include "test/support/redis_server.hpp"
 
@@ -73,6 +74,7 @@ const kind served[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Served, AnyStore, testing::ValuesIn(served), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Served, AnyStoreMerge, testing::ValuesIn(served), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Served, AnyStoreLife, testing::ValuesIn(served), name_of_kind);
 
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStore, testing::ValuesIn(judged_by_clients), name_of_kind);
@@ -83,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyLedger, testing::ValuesIn(judged_by
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLife, testing::ValuesIn(kinds), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreMerge, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(kinds), name_of_kind);
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "test/filter/ledger_suite.hpp"
 #include "test/filter/life_suite.hpp"
 #include "test/filter/link_suite.hpp"
+#include "test/filter/merge_suite.hpp"
 
 namespace everseen::any_store {
 namespace {
@@ -19,6 +20,7 @@ const kind kinds[] = {
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStore, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLinks, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreLife, testing::ValuesIn(kinds), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyStoreMerge, testing::ValuesIn(kinds), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(Kinds, AnyLedger, testing::ValuesIn(kinds), name_of_kind);
 
 }  // namespace

@@ -158,7 +158,8 @@ TEST(Merge, FilterThatWasOpenedForReadingTakesNothing) {
   const std::string url = "file:" + scratch.path().string();
   (void)open_or_create(url, "kept");
   filter reader = open(url, "kept", access::read);
-  EXPECT_THAT([&] { merge(reader, reader); }, ThrowsMessage<parameter_error>(HasSubstr("open for writing")));
+  EXPECT_THAT([&] { merge(reader, reader); },
+              ThrowsMessage<parameter_error>(HasSubstr("opened for reading")));
 }
 
 TEST(Merge, KeysAddedMeanwhileAreKept) {

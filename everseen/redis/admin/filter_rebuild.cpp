@@ -203,9 +203,11 @@ void segment_draft::send_string(server_connections& connections, const held_segm
 void segment_draft::send_value(server_connections& connections) {
   const std::uint32_t partition = held_.front().id.partition;
   const announced_filter header = header_of(made_, partition, states_[partition], random_content());
-  (void)run_script(connections, first_call(made_, header));
+  const std::string key = made_.keys.state(partition);
+  (void)run_script(connections, first_call(key, header, unseen_life_ms));
   std::ranges::sort(held_, {}, &held_segment::id);
-  for (std::size_t i = 0; i < held_.size(); ++i) write_bits(connections, made_, header, i, held_[i].bits);
+  for (std::size_t i = 0; i < held_.size(); ++i)
+    write_bits(connections, made_, key, header, i, held_[i].bits);
 }
 
 const std::vector<partition_state>& segment_draft::finish() {

@@ -197,15 +197,29 @@ batch_path followed_filter::path() const {
   return path;
 }
 
-std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job,
-                                                     std::optional<std::string_view> description) {
+/// Tells a rebuild since it was opened from other failures.
+template <typename Call>
+auto followed_filter::in_opened(Call call) const {
   try {
-    return opened().open_ledger(job, description);
+    return call(opened());
   } catch (const storage_error&) {
     if (generations_.was_rebuilt(generations_.in_place({})))
       throw filter_was_rebuilt(generations_.opened()->identity().keys.header());
     throw;
   }
+}
+
+void followed_filter::must_fit(const sibling_source& siblings) const {
+  in_opened([&](const sealable_filter& newest) { newest.must_fit(siblings); });
+}
+
+void followed_filter::merge(const sibling_source& siblings) {
+  in_opened([&](sealable_filter& newest) { newest.merge(siblings); });
+}
+
+std::unique_ptr<ledger> followed_filter::open_ledger(std::string_view job,
+                                                     std::optional<std::string_view> description) {
+  return in_opened([&](sealable_filter& newest) { return newest.open_ledger(job, description); });
 }
 
 namespace {

@@ -39,6 +39,10 @@ class followed_filter final : public stored_filter {
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   /// @throws storage_error  it is being rebuilt
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  /// Of the generation that was opened, as merge.
+  void must_fit(const sibling_source& siblings) const override;
+  /// @throws storage_error  the filter was rebuilt since it was opened
+  void merge(const sibling_source& siblings) override;
   void sync() override {}
   /// Of the generation in place. During a rebuild, `asks_first` names this same filter: its previous
   /// generation.
@@ -57,6 +61,8 @@ class followed_filter final : public stored_filter {
   template <typename Judge>
   batch_result guarded(keys batches, Judge judge_all) const;
   [[nodiscard]] sealable_filter& opened() const;
+  template <typename Call>
+  auto in_opened(Call call) const;
 
   const generations generations_;
 };

@@ -96,19 +96,19 @@ void empty_value(server_connections& connections, const filter_identity& f, std:
 
 }  // namespace
 
-script_call first_call(const filter_identity& f, const announced_filter& header) {
-  const std::string key = f.keys.state(header.partition);
+script_call first_call(const std::string& key, const announced_filter& header, std::string_view life_ms) {
   const auto bytes = image::encode_chunk_header(header);
   return {&draft_scripts::begin_partition(),
           {key, header.partition},
           {key},
-          {std::string(unseen_life_ms), "EVERSEEN.LOADCHUNK", "1",
+          {std::string(life_ms), "EVERSEEN.LOADCHUNK", "1",
            std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
 }
 
 script_call first_call(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
-  if (!is_judged_by_clients(f)) return first_call(f, header_of(f, partition, s, random_content()));
   const std::string key = f.keys.state(partition), begin = to_text(journal_position{});
+  if (!is_judged_by_clients(f))
+    return first_call(key, header_of(f, partition, s, random_content()), unseen_life_ms);
   return {&draft_scripts::begin_partition(),
           {key, partition},
           {key},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "everseen/core/format/chunk_image.hpp"
@@ -19,8 +20,10 @@ namespace everseen::redis {
 /// beside the journal, or the value that its server judges, whose bits are then zero.
 [[nodiscard]] script_call first_call(const filter_identity& f, std::uint32_t partition,
                                      const partition_state& s);
-/// The same of a value with this header.
-[[nodiscard]] script_call first_call(const filter_identity& f, const announced_filter& header);
+/// The same of a value with this header, at any key in the slot of its partition.
+/// @param life_ms  the time limit of the key
+[[nodiscard]] script_call first_call(const std::string& key, const announced_filter& header,
+                                     std::string_view life_ms);
 
 /// The keys of a partition besides its state, and besides the records of jobs of a filter that servers
 /// judge. Cost: one round trip.

@@ -21,6 +21,11 @@ batch_path sealable_filter::path_by(std::string text) const {
   return path;
 }
 
+void sealable_filter::must_take_siblings() const {
+  if (!may_write())
+    throw parameter_error(quoted_name(name_) + " was opened for reading; open it for writing to merge");
+}
+
 std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
                                                      std::optional<std::string_view> description) {
   validate_job_name(job);

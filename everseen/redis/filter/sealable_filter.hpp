@@ -43,6 +43,8 @@ class sealable_filter : public stored_filter {
 
   [[nodiscard]] virtual std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) = 0;
 
+  /// @throws parameter_error  it was opened for reading
+  void must_take_siblings() const;
   /// The servers of all partitions, and this text.    @throws backend_error
   [[nodiscard]] batch_path path_by(std::string text) const;
   [[nodiscard]] connection_pool::lease session_now() const { return pool_->take(); }

@@ -11,6 +11,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/redis/filter/sealable_filter.hpp"
+#include "everseen/redis/filter/value_merge.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
@@ -45,6 +46,8 @@ class served_filter final : public sealable_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void must_fit(const sibling_source& siblings) const override;
+  void merge(const sibling_source& siblings) override;
   [[nodiscard]] batch_path path() const override;
   /// @throws parameter_error  also if it is one value without a header
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
@@ -53,6 +56,7 @@ class served_filter final : public sealable_filter {
  private:
   [[nodiscard]] std::unique_ptr<ledger> ledger_of(std::string job, listed_job listed) override;
   void require_life(server_connections& connections) const override;
+  void must_take_siblings() const;
   batch_result run(std::span<const partition_batch> batches, partition_task::purpose intent) const;
   [[nodiscard]] std::optional<batch_failure> drive_all(server_connections& connections,
                                                        std::vector<partition_task>& tasks) const;
@@ -184,6 +188,29 @@ void served_filter::visit_segments(std::uint32_t partition, const segment_visito
     std::vector<std::byte> bits(s.layer.shape.bytes);
     if (read_bits(*connections, identity(), s.id, bits)) visit(s.id, s.layer, bits);
   }
+}
+
+void served_filter::must_fit(const sibling_source& siblings) const {
+  must_take_siblings();
+  must_fit_in_copy(siblings);
+}
+
+void served_filter::merge(const sibling_source& siblings) {
+  must_take_siblings();
+  const connection_pool::lease connections = session_now();
+  require_life(*connections);
+  for (std::uint32_t p = 0; p < identity().spec.partitions; ++p)
+    siblings(p, [&](std::span<const sibling_segment> theirs) {
+      merge_into_value(*connections, identity(), p, theirs);
+    });
+}
+
+/// Beside a key of its users, there may be no room for another key in its slot.
+void served_filter::must_take_siblings() const {
+  sealable_filter::must_take_siblings();
+  if (identity().keys.is_value())
+    throw parameter_error(quoted_name(name()) +
+                          " is attached: merge into its key by BF.MERGE, on the server that has it");
 }
 
 std::unique_ptr<ledger> served_filter::ledger_of(std::string job, listed_job listed) {

@@ -140,20 +140,21 @@ bool read_bits(server_connections& connections, const filter_identity& f, const 
   return true;
 }
 
-void write_bits(server_connections& connections, const filter_identity& f, const announced_filter& header,
-                std::size_t index, std::span<const std::byte> bits) {
+void write_bits(server_connections& connections, const filter_identity& f, const std::string& key,
+                const announced_filter& header, std::size_t index, std::span<const std::byte> bits) {
   const announced_filter::segment& source = header.segments.at(index);
-  const std::string key = f.keys.state(header.partition);
   std::uint64_t before = 1;
   for (std::size_t i = 0; i < index; ++i) before += header.segments[i].layer.shape.bytes;
   std::vector<request> pieces;
   for (std::size_t position = 0; position < bits.size(); position += piece_bytes) {
     const auto piece = bits.subspan(position, std::min<std::size_t>(piece_bytes, bits.size() - position));
-    std::vector<std::byte> chunk(piece.begin(), piece.end());
-    image::append_chunk_trailer(chunk, header.content, source, position);
-    const std::string iterator = std::to_string(before + position + piece.size());
-    pieces.push_back(
-        {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});
+    if (std::ranges::any_of(piece, [](std::byte b) { return b != std::byte{}; })) {
+      std::vector<std::byte> chunk(piece.begin(), piece.end());
+      image::append_chunk_trailer(chunk, header.content, source, position);
+      const std::string iterator = std::to_string(before + position + piece.size());
+      pieces.push_back(
+          {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});
+    }
     if (pieces.size() < pieces_at_once && position + piece.size() < bits.size()) continue;
     for (const answer& a : connections.exchange(std::exchange(pieces, {}))) {
       if (!a) throw backend_error(a.error().message);

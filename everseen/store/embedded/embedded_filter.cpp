@@ -134,14 +134,23 @@ void embedded_filter::visit_segments(std::uint32_t partition, const segment_visi
     }
 }
 
-void embedded_filter::merge(std::uint32_t partition, std::span<const sibling_segment> siblings,
-                            merging step) {
-  EVERSEEN_ASSERT(partition < partitions_.size());
+void embedded_filter::must_fit(const sibling_source& siblings) const {
   if (life_.has_expired()) throw filter_expired(over);
-  guarded& target = *partitions_[partition];
-  const std::scoped_lock alone(target.lock);
-  target.logic.must_fit(siblings);
-  if (step == merging::done) target.logic.merge(siblings);
+  for (std::uint32_t p = 0; p < partitions_.size(); ++p)
+    siblings(p, [&target = *partitions_[p]](std::span<const sibling_segment> theirs) {
+      const std::shared_lock beside_others(target.lock);
+      target.logic.must_fit(theirs);
+    });
+}
+
+void embedded_filter::merge(const sibling_source& siblings) {
+  if (life_.has_expired()) throw filter_expired(over);
+  for (std::uint32_t p = 0; p < partitions_.size(); ++p)
+    siblings(p, [&target = *partitions_[p]](std::span<const sibling_segment> theirs) {
+      const std::scoped_lock alone(target.lock);
+      target.logic.must_fit(theirs);
+      target.logic.merge(theirs);
+    });
 }
 
 std::unique_ptr<ledger> embedded_filter::open_ledger(std::string_view job,

@@ -69,7 +69,8 @@ class embedded_filter : public stored_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
-  void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) override;
+  void must_fit(const sibling_source& siblings) const override;
+  void merge(const sibling_source& siblings) override;
   void ask_for_room(segment_room* room) override { segments_.ask(room); }
   [[nodiscard]] std::unique_ptr<ledger> open_ledger(std::string_view job,
                                                     std::optional<std::string_view> description) override;

@@ -267,10 +267,10 @@ batch_result file_writer::synced(batch_result judged) {
   return judged;
 }
 
-void file_writer::merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) {
+void file_writer::merge(const sibling_source& siblings) {
   bits->check_usable();
-  embedded_filter::merge(partition, siblings, step);
-  if (policy_ == sync_policy::always && step == merging::done) bits->sync();
+  embedded_filter::merge(siblings);
+  if (policy_ == sync_policy::always) bits->sync();
 }
 
 /// Adds keys that a job recorded and a crashed writer did not add.

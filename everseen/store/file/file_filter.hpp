@@ -38,7 +38,7 @@ class file_writer final : private writer_files, public embedded_filter {
   batch_result add_after(std::span<const partition_batch> batches,
                          const std::function<bool()>& effect) override;
   /// Under sync_policy::always, what was merged is on the disk on return.
-  void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) override;
+  void merge(const sibling_source& siblings) override;
   void sync() override;
   /// Under sync_policy::always, the record of a claim is on the disk before a key is added.
   batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;

@@ -41,7 +41,7 @@ class linked_filter final : public stored_filter {
   batch_result add_after(std::span<const partition_batch> batches,
                          const std::function<bool()>& effect) override;
   batch_result check(std::span<const partition_batch> batches) const override;
-  /// This, visit_segments, merge and sync refer to the newer filter.
+  /// This, visit_segments, must_fit, merge and sync refer to the newer filter.
   [[nodiscard]] partition_state state(std::uint32_t partition) const override {
     return newer_->state(partition);
   }
@@ -49,9 +49,8 @@ class linked_filter final : public stored_filter {
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override {
     newer_->visit_segments(partition, visit);
   }
-  void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step) override {
-    newer_->merge(partition, siblings, step);
-  }
+  void must_fit(const sibling_source& siblings) const override { newer_->must_fit(siblings); }
+  void merge(const sibling_source& siblings) override { newer_->merge(siblings); }
   void sync() override { newer_->sync(); }
   void ask_for_room(segment_room* room) override { newer_->ask_for_room(room); }
   [[nodiscard]] batch_path path() const override;

@@ -127,13 +127,21 @@ class stored_filter {
       std::function<void(const segment_id&, const layer_state&, std::span<const std::byte>)>;
   virtual void visit_segments(std::uint32_t partition, const segment_visitor& visit) const = 0;
 
-  /// Whether merge() only finds out if the error rate would be kept.
-  enum class merging : std::uint8_t { tried, done };
-  /// Adds all keys of a partition of siblings, in one isolated step: partition::must_fit and merge.
-  /// @param siblings  all segments of the partition, of one sibling or several, ascending by id
-  /// @throws parameter_error  the store cannot do this, or the filter was opened for reading; else as
-  ///   partition::must_fit    @throws filter_expired
-  virtual void merge(std::uint32_t partition, std::span<const sibling_segment> siblings, merging step);
+  /// Siblings, of which one partition at a time is in memory: calls `take` once, with all segments of the
+  /// partition, of one sibling or several, ascending by id.
+  using segments_taker = std::function<void(std::span<const sibling_segment>)>;
+  using sibling_source = std::function<void(std::uint32_t partition, const segments_taker& take)>;
+  /// Whether the error rate would be kept with all keys of siblings. Changes nothing.
+  /// @throws full_error, parameter_error  as partition::must_fit    @throws parameter_error  as merge
+  /// @throws storage_error, backend_error, format_error  as visit_segments
+  virtual void must_fit(const sibling_source& siblings) const;
+  /// Adds all keys of siblings, partition by partition. Of each, it is decided in one isolated step whether
+  /// the error rate is kept, and room is taken for all keys; merging again changes nothing.
+  /// @throws parameter_error  the store cannot do this, or the filter was opened for reading
+  /// @throws filter_expired    @throws full_error, parameter_error  as partition::must_fit: partitions
+  ///   before have the keys
+  /// @throws storage_error, backend_error, format_error  some keys may have been added
+  virtual void merge(const sibling_source& siblings);
 
   /// Returns once everything acknowledged so far survives a power loss. Does nothing on Redis, whose
   /// configuration decides.
@@ -160,6 +168,10 @@ class stored_filter {
 
   /// How batches reach the bits now. May wait for the store.    @throws backend_error
   [[nodiscard]] virtual batch_path path() const { return {}; }
+
+ protected:
+  /// must_fit() by a copy of the bits, for filters that are kept elsewhere.
+  void must_fit_in_copy(const sibling_source& siblings) const;
 };
 
 }  // namespace everseen

@@ -275,8 +275,7 @@ public final class Filter implements AutoCloseable {
    * Adds all keys of a sibling, which does not change. Merging again adds what an interrupted call has left out, and
    * what the sibling has got since.
    *
-   * @throws InvalidException if they are no siblings, or this filter is neither in memory nor in files and open for
-   *     writing
+   * @throws InvalidException if they are no siblings, or this filter was opened for reading
    * @throws FullException if together they have more keys than the error rate allows: nothing was added
    */
   public void merge(Filter sibling) {
