@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -133,6 +132,8 @@ void partition::move_window(event_time time) {
 
 void partition::apply(const journal_record& record) {
   if (!is_late(record.newest)) open_slice(record.newest);
+  for (const journal_record::piece& piece : record.pieces)
+    if (!is_late(piece.slice)) apply(piece);
   std::span<const digest> rest = record.keys;
   for (const journal_record::group& group : record.groups) {
     // A slice that the record itself expires was never visible.
@@ -328,88 +329,6 @@ const layer_state* partition::find_layer(const segment_id& id) const noexcept {
   if (slice == state_.slices.end() || slice->index != id.slice || id.layer >= slice->layers.size())
     return nullptr;
   return &slice->layers[id.layer];
-}
-
-/// The segment that is to get the bits of others, and what all have together.
-struct partition::counterpart {
-  std::uint64_t capacity = 0;
-  segment_union all{};
-  bool has_all = false;  ///< no bit of the others is new
-};
-
-partition::counterpart partition::counterpart_of(std::span<const sibling_segment> same) const {
-  const segment_id& id = same.front().id;
-  const growth::layer_plan plan = growth::plan_layer(spec_, id.layer);
-  const layer_state* const existing = find_layer(id);
-  const layer_state mine = existing == nullptr ? layer_state{plan.shape, plan.capacity, 0} : *existing;
-  for (const sibling_segment& each : same)
-    if (each.layer.shape != mine.shape || each.layer.capacity != mine.capacity ||
-        each.bits.size() != mine.shape.bytes)
-      throw parameter_error("the filters differ in the size of layer " + std::to_string(id.layer) +
-                            "; they cannot be merged");
-  if (existing == nullptr) return {mine.capacity, union_of(same)};
-  const sibling_segment own = {id, mine, {place_.at(id), static_cast<std::size_t>(mine.shape.bytes)}};
-  std::vector<sibling_segment> all(same.begin(), same.end());
-  all.push_back(own);
-  counterpart found = {mine.capacity, union_of(all)};
-  found.has_all = found.all.keys == union_of(std::span(&own, 1)).keys;
-  return found;
-}
-
-namespace {
-
-/// Calls visit(same) for the segments of each id.
-template <typename Visit>
-void for_each_id(std::span<const sibling_segment> siblings, Visit visit) {
-  for (std::size_t from = 0, end = 0; from < siblings.size(); from = end) {
-    while (end < siblings.size() && siblings[end].id == siblings[from].id) ++end;
-    visit(siblings.subspan(from, end - from));
-  }
-}
-
-}  // namespace
-
-void partition::must_fit(std::span<const sibling_segment> siblings) const {
-  if (siblings.empty()) return;
-  const window::slice_index newest = newest_or(siblings.back().id.slice);
-  for_each_id(siblings, [&](std::span<const sibling_segment> same) {
-    if (spec_.window && same.front().id.slice < window::oldest_live(*spec_.window, newest)) return;
-    const counterpart mine = counterpart_of(same);
-    if (spec_.growth == growth_kind::overfill || mine.has_all || mine.all.fits(mine.capacity)) return;
-    throw full_error("together a layer would have " + std::to_string(mine.all.count()) +
-                     " keys instead of at most " + std::to_string(mine.capacity));
-  });
-}
-
-bool partition::merge(std::span<const sibling_segment> siblings) {
-  bool changes = false;
-  // The newest slice first, so that no older one is filled only to be dropped.
-  if (!siblings.empty() && !is_late(siblings.back().id.slice)) {
-    changes = find_layer(siblings.back().id) == nullptr;
-    open_slice(siblings.back().id.slice);
-  }
-  for_each_id(siblings, [&](std::span<const sibling_segment> same) {
-    const segment_id& id = same.front().id;
-    if (is_late(id.slice)) return;
-    slice_state& slice = open_slice(id.slice);
-    while (slice.layers.size() <= id.layer) {
-      grow(slice);
-      changes = true;
-    }
-    const counterpart mine = counterpart_of(same);
-    if (mine.has_all) return;
-    layer_state& layer = slice.layers[id.layer];
-    std::uint64_t keys = mine.all.count();
-    if (spec_.growth != growth_kind::overfill) keys = std::min(keys, layer.capacity);
-    place_.expect_keys(id, keys);
-    std::byte* const bits = place_.at(id);
-    for (const sibling_segment& each : same)
-      std::transform(each.bits.begin(), each.bits.end(), bits, bits, std::bit_or<>());
-    layer.keys = keys;
-    place_.note_keys(id, keys);
-    changes = true;
-  });
-  return changes;
 }
 
 }  // namespace everseen

@@ -48,7 +48,7 @@ class partition {
   ///
   /// Every key is counted without reading bits. If a checkpoint was taken while keys were added, its bits may
   /// already hold keys of later records. Counts decide when layers begin, so they must not depend on bits.
-  /// @throws format_error   the record has keys without room, so it does not belong to this journal
+  /// @throws format_error   the record has keys or bits without room, so it does not belong to this journal
   /// @throws storage_error  as segments::create; the record was applied in part
   void apply(const journal_record& record);
 
@@ -71,6 +71,14 @@ class partition {
   /// @throws full_error       a segment would have more keys than its capacity
   /// @throws parameter_error  a segment and its counterpart differ in shape
   void must_fit(std::span<const sibling_segment> siblings) const;
+  /// Where the partition follows a journal: the next record of a merge, with lines of the siblings' bits that
+  /// the partition lacks. Applied again and again, such records merge the siblings.
+  /// @param siblings  as merge()    @param most  bytes of pieces; a few more if they are too few for all
+  /// counts
+  /// @return a record without pieces if it has all; `previous` is left to the caller
+  /// @pre must_fit(), before the first    @throws parameter_error  as must_fit()
+  /// Cost: as merge().
+  [[nodiscard]] journal_record next_merge(std::span<const sibling_segment> siblings, std::size_t most) const;
 
   /// Judges the keys and changes nothing.
   tally check(const partition_batch& batch) const noexcept;
@@ -115,9 +123,11 @@ class partition {
   void add_run(window::slice_index index, pending_keys& keys);
   void fill_newest_layer(slice_state& slice, pending_keys& keys);
   void insert(slice_state& slice, std::span<const digest> keys);
+  void apply(const journal_record::piece& piece);
   [[nodiscard]] const layer_state* find_layer(const segment_id& id) const noexcept;
   struct counterpart;
   [[nodiscard]] counterpart counterpart_of(std::span<const sibling_segment> same) const;
+  [[nodiscard]] std::uint64_t keys_with_all(const counterpart& mine) const noexcept;
 };
 
 }  // namespace everseen

@@ -28,6 +28,10 @@ journal_record shortened(journal_record r) {
   return r;
 }
 
+journal_record merge_of(std::vector<journal_record::piece> pieces) {
+  return {.previous = 3, .newest = 5, .pieces = std::move(pieces)};
+}
+
 const journal_record examples[] = {
     record_of(0, window::timeless, {{window::timeless, 3}}),
     record_of(7, 5, {}),
@@ -35,6 +39,12 @@ const journal_record examples[] = {
     shortened(record_of(1, window::timeless, {{window::timeless, 3}})),
     shortened(record_of(7, 5, {})),
     shortened(record_of(2, 5, {{-3, 1}, {0, 200}, {5, 2}})),
+    merge_of({{5, 0, 12, 64, "bits"}}),
+    merge_of({{-3, 0, 12, 0, ""},
+              {-3, 0, 12, 7, "some"},
+              {-3, 0, 12, 11, "bits"},
+              {-3, 2, 1, 3, ""},
+              {0, 1, 1, 0, "x"}}),
 };
 
 std::string bytes_of(const journal_record& r) {
@@ -89,6 +99,20 @@ TEST(JournalRecord, HasTheDocumentedBytesWithShortDigests) {
   EXPECT_EQ(reader.next(), r);
 }
 
+TEST(JournalRecord, OfAMergeHasTheDocumentedBytes) {
+  const journal_record r = {.previous = 0x0102030405060708,
+                            .newest = 9,
+                            .pieces = {{8, 2, 0x3132333435363738, 0x2122232425262728, "bits"}}};
+  const std::string head("EVSM\x4c\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01\x09\0\0\0\0\0\0\0\1\0\0\0\4\0\0\0",
+                         32);
+  const std::string piece(
+      "\x08\0\0\0\0\0\0\0\2\0\0\0\4\0\0\0\x28\x27\x26\x25\x24\x23\x22\x21\x38\x37\x36\x35\x34\x33\x32\x31",
+      32);
+  const std::string bytes = bytes_of(r);
+  ASSERT_EQ(bytes.size(), 76u);
+  EXPECT_EQ(bytes.substr(0, 68), head + piece + "bits");
+}
+
 TEST(JournalRecord, IsRefusedInAnotherForm) {
   for (const char form : {'\0', 'k', 'S'}) {
     std::string bytes = bytes_of(examples[0]);
@@ -138,6 +162,12 @@ TEST(JournalRecord, IsRefusedWithImpossibleContents) {
   refused({0, 5, {{4, 2}}, test::random_digests(1).take(1)});
   refused({0, 5, {{4, 0}, {5, 1}}, test::random_digests(1).take(2)});
   refused({0, 5, {{4, 1}}, test::random_digests(1).take(2)});
+  refused(merge_of({{6, 0, 1, 0, "x"}}));
+  refused(merge_of({{5, 0, 1, 0, "x"}, {4, 0, 1, 0, "x"}}));
+  refused(merge_of({{5, 1, 1, 0, "x"}, {5, 0, 1, 0, "x"}}));
+  refused(merge_of({{5, 0, 1, 0, "xx"}, {5, 0, 1, 1, "x"}}));
+  refused(merge_of({{5, 0, 1, 5, "x"}, {5, 0, 1, 4, "x"}}));
+  refused(merge_of({{5, 0, 1, 0, "x"}, {5, 0, 2, 1, "x"}}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/partition/partition.hpp"
+#include "everseen/core/spec/growth.hpp"
 
 #include "test/support/binomial.hpp"
 #include "test/support/model/exact_partition.hpp"
@@ -333,6 +334,105 @@ TEST(Sibling, EveryPropertyButTheJudgeMustBeTheSame) {
   EXPECT_THAT(differing([](spec& o) { o.window->slices = 5; }), HasSubstr("window"));
   EXPECT_THAT(differing([](spec& o) { o.growth = growth_kind::refuse; }), HasSubstr("growth"));
   EXPECT_THAT(differing([](spec& o) { o.foreign.expansion = 2; }), HasSubstr("system"));
+}
+
+/// A partition that follows a journal, as the next client does.
+struct follower {
+  explicit follower(const spec& s) : rules(s), logic(rules, 0, place) {}
+  spec rules;
+  checked_segments place;
+  partition logic;
+};
+
+/// As the next client reads it.
+journal_record written_and_read(const journal_record& r) {
+  std::string bytes;
+  (void)append_record(bytes, r);
+  const auto read = journal_reader(bytes).next();
+  EXPECT_EQ(read, r);
+  return *read;
+}
+
+TEST(Sibling, RecordsOfAMergeMakeTheSamePartitionAsMergingAtOnce) {
+  for (const std::size_t most : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20})
+    for (const bool windowed : {false, true}) {
+      spec s = errorless(300);
+      if (windowed) s = errorless(300, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4});
+      sibling at_once(s), first(s), second(s);
+      at_once.add(0, 100, 50);
+      first.add(50, 700, 150);
+      second.add(600, 800, 350);
+      first.add(0, 60, 50);
+      std::vector<sibling_segment> both = first.segments();
+      std::ranges::copy(second.segments(), std::back_inserter(both));
+      std::ranges::stable_sort(both, {}, &sibling_segment::id);
+      follower one(s), other(s);
+      owned_batch keys([&] {
+        std::vector<timed_key> some;
+        for (unsigned k = 0; k < 100; ++k) some.push_back({k, 50});
+        return some;
+      }());
+      ASSERT_TRUE(one.logic.add(keys.view()));
+      ASSERT_TRUE(other.logic.add(keys.view()));
+      std::size_t records = 0;
+      for (;; ++records) {
+        const journal_record r = one.logic.next_merge(both, most);
+        if (r.pieces.empty()) break;
+        const journal_record read = written_and_read(r);
+        one.logic.apply(read);
+        other.logic.apply(read);
+        EXPECT_EQ(one.logic.state(), other.logic.state());
+      }
+      at_once.logic.merge(both);
+      EXPECT_EQ(one.logic.state(), at_once.logic.state());
+      for (const sibling_segment& each : at_once.segments())
+        for (follower* const f : {&one, &other}) {
+          const std::span<const std::byte> made(f->place.at(each.id), each.bits.size());
+          EXPECT_TRUE(std::ranges::equal(made, each.bits));
+        }
+      EXPECT_EQ(records == 1, most == std::size_t{1} << 20) << records;
+    }
+}
+
+TEST(Sibling, FirstRecordOfAMergeTakesTheRoomForAllKeys) {
+  const spec s = errorless(1000, growth_kind::refuse);
+  sibling one(s), theirs(s);
+  one.add(0, 300);
+  theirs.add(300, 900);
+  one.logic.apply(one.logic.next_merge(theirs.segments(), 200));
+  EXPECT_NEAR(static_cast<double>(one.layer_keys().front()), 900, 5);
+  owned_batch more([] {
+    std::vector<timed_key> some;
+    for (unsigned k = 2000; k < 2200; ++k) some.push_back({k, 0});
+    return some;
+  }());
+  const batch_result added = one.logic.add(more.view());
+  ASSERT_FALSE(added) << "beyond the error rate";
+  EXPECT_NEAR(static_cast<double>(added.error().done.fresh), 100, 5);
+  for (;;) {
+    const journal_record r = one.logic.next_merge(theirs.segments(), 200);
+    if (r.pieces.empty()) break;
+    one.logic.apply(r);
+  }
+  EXPECT_THAT(one.check(0, 900), Each(seen));
+  EXPECT_THAT(one.layer_keys(), ElementsAre(1000));
+}
+
+TEST(Sibling, RecordOfAnotherPartitionsMergeIsRefused) {
+  const spec s = errorless(1000);
+  const auto refused = [&](journal_record::piece piece) {
+    sibling one(s);
+    one.add(0, 10);
+    const journal_record r{.pieces = {std::move(piece)}};
+    EXPECT_THROW(one.logic.apply(r), format_error);
+  };
+  const std::uint64_t bytes = growth::plan_layer(s, 0).shape.bytes;
+  refused({0, 0, 10, bytes - 1, "xx"});
+  refused({0, 0, 10, ~std::uint64_t{0}, "x"});
+  refused({0, 0, 9, 0, "x"});
+  refused({0, 0, 1001, 0, "x"});
+  refused({0, 41, 1, 0, "x"});
+  refused({0, ~std::uint32_t{0}, 1, 0, "x"});
 }
 
 }  // namespace
