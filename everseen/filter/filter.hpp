@@ -155,7 +155,7 @@ class filter {
   /// Partition by partition, so other threads see some keys earlier than others. Merging again adds what an
   /// interrupted call has left out, and what the siblings have got since.
   /// @throws parameter_error  they are no siblings; one of them asks an older filter first; or this filter
-  ///   cannot do it: it was opened for reading, or clients judge it on Redis. Nothing was added
+  ///   cannot do it: it was opened for reading, or belongs to another program. Nothing was added
   /// @throws full_error  together they have more keys than a layer may have within the error rate. Unless
   ///   others add keys meanwhile, nothing was added. With a code: there is no room for a layer; some keys may
   ///   have been added

@@ -78,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Served, AnyStoreMerge, testing::ValuesIn(served), name_
 INSTANTIATE_TEST_SUITE_P(Served, AnyStoreLife, testing::ValuesIn(served), name_of_kind);
 
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStore, testing::ValuesIn(judged_by_clients), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreMerge, testing::ValuesIn(judged_by_clients), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreLinks, testing::ValuesIn(judged_by_clients), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyStoreLife, testing::ValuesIn(judged_by_clients), name_of_kind);
 INSTANTIATE_TEST_SUITE_P(JudgedByClients, AnyLedger, testing::ValuesIn(judged_by_clients), name_of_kind);

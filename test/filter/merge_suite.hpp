@@ -172,8 +172,9 @@ TEST_P(AnyStoreMerge, SlicesOfASiblingMoveTheWindowAsTheirKeysWould) {
   filter all = create("all", {.capacity = 3000, .error_rate = 1e-9, .window = window_spec{40s, 4}});
   filter part = sibling_of(all);
   // Stores may refuse times in the future.
-  const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const auto ago = [&](std::chrono::seconds age) { return std::vector<event_time>{now - age}; };
+  const auto present =
+      std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto ago = [&](std::chrono::seconds age) { return std::vector<event_time>{present - age}; };
   add(all, numbers(0, 100), ago(100s));
   add(part, numbers(100, 200), ago(25s));
   add(part, numbers(200, 300), ago(5s));

@@ -84,9 +84,8 @@ verb merge_verb() {
       "each fill a sibling of their own, without a network, and one program merges what they export.\n\n"
       "Create siblings for the keys of all: if a layer would have more keys than it may have within the "
       "error rate, nothing is merged. Keys of several siblings count once, as far as the bits show. A "
-      "sibling that asks an older filter first is refused.\n\nINTO may be in any store, except on Redis "
-      "where clients "
-      "judge, and in use meanwhile. Exports are read into memory. Merging again adds what an interrupted run "
+      "sibling that asks an older filter first is refused.\n\nINTO may be in any store, and in "
+      "use meanwhile. Exports are read into memory. Merging again adds what an interrupted run "
       "has left out, and what the siblings have got "
       "since.",
       {{"A week out of its days", "everseen merge week monday tuesday", two},

@@ -50,6 +50,8 @@ class mirrored_filter final : public sealable_filter {
   batch_result check(std::span<const partition_batch> batches) const override;
   [[nodiscard]] partition_state state(std::uint32_t partition) const override;
   void visit_segments(std::uint32_t partition, const segment_visitor& visit) const override;
+  void must_fit(const sibling_source& siblings) const override;
+  void merge(const sibling_source& siblings) override;
   [[nodiscard]] batch_path path() const override { return path_by("redis, judged here"); }
 
  private:
@@ -118,6 +120,37 @@ class moving final : public mirror_task {
 
   const window::slice_index newest_;
 };
+
+/// Adds all keys of siblings to one partition.
+class merging final : public mirror_task {
+ public:
+  merging(partition_mirror& mirror, std::span<const sibling_segment> siblings)
+      : mirror_task(mirror), siblings_(siblings) {}
+
+ private:
+  /// The journal may be read between records, but a long one that is refused is sent again.
+  static constexpr std::size_t most_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t most_bytes_over_a_poor_link = std::size_t{4} << 10;
+
+  std::optional<script_call> go_on(server_connections& connections) override {
+    mirror().prepare_merge(siblings_, begins_,
+                           has_lost_answers(connections) ? most_bytes_over_a_poor_link : most_bytes);
+    if (!mirror().has_record()) return std::nullopt;
+    return mirror().append_call();
+  }
+  void done() override { begins_ = false; }
+  void give_up() noexcept override {}
+
+  const std::span<const sibling_segment> siblings_;
+  bool begins_ = true;
+};
+
+/// @throws parameter_error
+void must_be_strings(std::span<const sibling_segment> siblings) {
+  for (const sibling_segment& each : siblings)
+    if (const auto excess = partition_keys::excess_of(each.layer.shape); !excess.empty())
+      throw parameter_error("the siblings cannot be merged on Redis servers: " + std::string(excess));
+}
 
 }  // namespace
 
@@ -229,6 +262,35 @@ void mirrored_filter::visit_segments(std::uint32_t partition, const segment_visi
   mirrors_.note_successor(mirror);
   for (const announced_filter::segment& s : segments_of(partition, mirror.state().slices))
     visit(s.id, s.layer, {mirror.bits(s.id), s.layer.shape.bytes});
+}
+
+void mirrored_filter::must_fit(const sibling_source& siblings) const {
+  must_take_siblings();
+  for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
+    siblings(p, [&](std::span<const sibling_segment> theirs) {
+      must_be_strings(theirs);
+      partition_mirror& mirror = mirrors_[p];
+      const connection_pool::lease connections = session_now();
+      require_life(*connections);
+      const std::scoped_lock order(mirror.order());
+      mirror_set::bring_up_to_date(*connections, mirror);
+      mirrors_.note_successor(mirror);
+      mirror.must_fit(theirs);
+    });
+}
+
+void mirrored_filter::merge(const sibling_source& siblings) {
+  must_take_siblings();
+  for (std::uint32_t p = 0; p < get_spec().partitions; ++p)
+    siblings(p, [&](std::span<const sibling_segment> theirs) {
+      must_be_strings(theirs);
+      const auto failure =
+          mirrors_.run(*session_now(), std::span(&p, 1),
+                       [&](std::size_t, partition_mirror& mirror) -> std::unique_ptr<mirror_task> {
+                         return std::make_unique<merging>(mirror, theirs);
+                       });
+      if (failure) failure->raise();
+    });
 }
 
 std::unique_ptr<ledger> mirrored_filter::ledger_of(std::string job, listed_job listed) {

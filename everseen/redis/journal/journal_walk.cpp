@@ -49,7 +49,8 @@ std::optional<journal_record> journal_walk::next() {
       if (!read_more()) break;
       continue;
     }
-    if (record->previous != position_.checksum || record->short_keys != is_short(filter_.spec.hash)) break;
+    const bool is_of_its_kind = !record->pieces.empty() || record->short_keys == is_short(filter_.spec.hash);
+    if (record->previous != position_.checksum || !is_of_its_kind) break;
     record_bytes_ = unread().size() - reader.rest();
     read_ += record_bytes_;
     unread_at_ += record_bytes_;

@@ -41,6 +41,7 @@ void partition_mirror::clear() {
   place_.drop_before(number_, std::numeric_limits<window::slice_index>::max());
   logic_.reset();
   successor_.reset();
+  merged_.clear();
 }
 
 void partition_mirror::load(server_connections& connections) {
@@ -89,6 +90,7 @@ bool partition_mirror::load_segments(server_connections& connections, const stor
 void partition_mirror::apply(const journal_record& r) {
   try {
     logic_->apply(r);
+    for (const journal_record::piece& p : r.pieces) merged_.insert({number_, p.slice, p.layer});
   } catch (...) {
     clear();
     throw;
@@ -258,6 +260,22 @@ void partition_mirror::prepare_move(window::slice_index newest) {
   if (!slices.empty() && slices.back().index >= newest) return;
   put_together({.previous = position().checksum, .newest = newest, .short_keys = is_short(filter_.spec.hash)},
                growth::plan_layer(filter_.spec, 0).shape.bytes);
+}
+
+void partition_mirror::prepare_merge(std::span<const sibling_segment> siblings, bool begins,
+                                     std::size_t most) {
+  forget_record();
+  if (begins) logic_->must_fit(siblings);
+  journal_record r = logic_->next_merge(siblings, most);
+  if (r.pieces.empty()) return;
+  r.previous = position().checksum;
+  std::map<segment_id, std::uint64_t> made;
+  for (const journal_record::piece& p : r.pieces)
+    made[{number_, p.slice, p.layer}] = growth::plan_layer(filter_.spec, p.layer).shape.bytes;
+  for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) made.erase(s.id);
+  std::uint64_t new_bytes = 0;
+  for (const auto& [id, bytes] : made) new_bytes += bytes;
+  put_together(std::move(r), new_bytes);
 }
 
 void partition_mirror::forget_record() {
@@ -470,7 +488,7 @@ void partition_mirror::write_checkpoint(server_connections& connections) {
     stored[s.id] = s.layer.keys;
   for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) {
     const auto there = stored.find(s.id);
-    if (there != stored.end() && there->second == s.layer.keys) continue;
+    if (there != stored.end() && there->second == s.layer.keys && !merged_.contains(s.id)) continue;
     if (!write_segment(connections, word, s.id, s.layer.shape.bytes, life, written++)) return;
   }
 
@@ -488,7 +506,9 @@ void partition_mirror::write_checkpoint(server_connections& connections) {
   left.insert(before->being_written.begin(), before->being_written.end());
   for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
   for (const segment_id& id : left) commit.keys.push_back(filter_.keys.segment(id));
-  if (run_script(connections, std::move(commit))[0].text() == "K") move_begin(position());
+  if (run_script(connections, std::move(commit))[0].text() != "K") return;
+  move_begin(position());
+  merged_.clear();
 }
 
 /// @param number  of the segment in this checkpoint: a late copy of a page must not reach another segment's

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,6 +88,11 @@ class partition_mirror {
   prediction prepare(const partition_batch& batch, predictor::no_room then);
   /// Prepares a record that only moves the window; none if it is there already.    @throws  as prepare
   void prepare_move(window::slice_index newest);
+  /// Prepares the next record of a merge; none if the partition has all keys of the siblings.
+  /// @throws full_error, parameter_error  as partition::must_fit, at the beginning    @throws  as prepare
+  /// @param begins  no record of this merge was added yet
+  /// @param most  bytes of its pieces
+  void prepare_merge(std::span<const sibling_segment> siblings, bool begins, std::size_t most);
   /// The number of keys whose record is short, whatever their slices.
   [[nodiscard]] std::size_t short_record_keys() const noexcept;
   /// Whether a record is prepared.
@@ -108,6 +114,8 @@ class partition_mirror {
 
   /// Judges by the mirror's content and changes nothing.
   tally check(const partition_batch& batch) const;
+  /// @throws  as partition::must_fit
+  void must_fit(std::span<const sibling_segment> siblings) const { logic_->must_fit(siblings); }
   [[nodiscard]] const partition_state& state() const noexcept { return logic_->state(); }
   [[nodiscard]] const journal_position& position() const noexcept { return journal_.end(); }
   [[nodiscard]] const std::byte* bits(const segment_id& id) const noexcept { return place_.at(id); }
@@ -168,6 +176,7 @@ class partition_mirror {
   known_journal journal_{};  // up to the position of the bits
   std::optional<image::filter_id> successor_{};
   std::uint64_t no_checkpoint_before_ = 0;  // bytes of the journal
+  std::set<segment_id> merged_{};  // their bits may have changed since the checkpoint, but not their counts
   std::chrono::steady_clock::time_point asked_at_{};
 
   predictor predictor_{};

@@ -104,7 +104,6 @@ void bloom_check(call& c) {
 
 /// Refuses what cannot be merged before a destination is made, as others could use it by then.
 void must_fit_together(const std::string& destination, std::span<const filter> siblings) {
-  filter(siblings.front()).must_fit({});  // a store that cannot merge says so
   filter(destination, memory_store().create(destination, siblings.front().sibling_spec())).must_fit(siblings);
 }
 

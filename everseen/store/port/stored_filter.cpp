@@ -20,8 +20,8 @@ namespace {
 /// Refuses to merge into a filter.
 [[noreturn]] void refuse_siblings() {
   throw parameter_error(
-      "nothing can be merged into this filter: it was opened for reading, another program keeps it, or its "
-      "clients judge it; open it for writing, or merge in files, and import the export of the result");
+      "nothing can be merged into this filter: it was opened for reading, or another program keeps it; open "
+      "it for writing, or merge into another one");
 }
 
 /// A partition whose bits are kept elsewhere.

@@ -10,6 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/core/base/error.hpp"
+#include "everseen/core/partition/sibling.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
 #include "test/redis/exact_set.hpp"
 #include "test/redis/journal/judged_by_clients.hpp"
 
@@ -59,6 +63,27 @@ class JournalModelling : public JudgedByClients, public testing::WithParamInterf
     exact_.end(call, got.verdicts);
     // The number of keys in all partitions.
     if (!adds && got.result && r.count > 50) c.knew = began;
+  }
+  /// Merges a sibling with these keys.    @return whether it was done
+  bool merge(one& c, range r, const spec& s) {
+    memory_store memory;
+    const auto sibling = memory.create("sibling", s);
+    EXPECT_TRUE(test::add_keys(*sibling, keys(r)).result);
+    std::vector<verdict> outcome(r.count, verdict::seen);
+    try {
+      c.filter->merge([&](std::uint32_t partition, const stored_filter::segments_taker& take) {
+        std::vector<sibling_segment> all;
+        sibling->visit_segments(partition, [&](const auto& id, const auto& layer, auto bits) {
+          all.push_back({id, layer, bits});
+        });
+        take(all);
+      });
+    } catch (const error&) {
+      outcome.assign(r.count, verdict::unknown);
+    }
+    let_the_server_read();
+    exact_.note_added(r.from, outcome);
+    return outcome.front() == verdict::seen;
   }
   /// @return how many keys there are
   std::size_t ask_about_all(stored_filter& filter) {

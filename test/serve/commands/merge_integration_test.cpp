@@ -86,13 +86,19 @@ TEST_F(ServedMerge, FiltersOfRedisBloomsLayoutAreSiblingsByTheirParameters) {
   EXPECT_EQ(found("a", 'a' * 100, 'a' * 100 + 200), 200);
 }
 
-TEST_F(ServedMerge, InFrontOfRedisItIsRefused) {
-  const redis_server redis;
-  start(redis.url());
-  ask("BF.RESERVE a 0.01 1000");
-  for (const auto* destination : {"a", "b"})
-    EXPECT_THAT(ask("BF.MERGE " + std::string(destination) + " a").text, HasSubstr("its clients judge it"));
-  EXPECT_EQ(ask("EXISTS b").text, "0");
+TEST_F(ServedMerge, WorksInFrontOfRedis) {
+  for (const bool has_module : {false, true}) {
+    const redis_server redis(has_module ? with_module() : std::vector<std::string>{});
+    start(redis.url());
+    ask("BF.RESERVE a 0.000001 1000");
+    EXPECT_EQ(ask("BF.MERGE b a").text, "OK");
+    ask(keys("BF.MADD a", 0, 60));
+    ask(keys("BF.MADD b", 40, 100));
+    EXPECT_EQ(ask("BF.MERGE a b").text, "OK");
+    EXPECT_EQ(found("a", 0, 100), 100);
+    EXPECT_EQ(found("a", 100, 400), 0);
+    server_.reset();
+  }
 }
 
 }  // namespace
