@@ -31,11 +31,14 @@ return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
 /// Removes the name of a filter, if it leads to this one, and records that its keys are to be removed. Its
 /// link is deleted with it, and before the last name the sign.
 /// KEYS index, links, gone, sign    ARGV name, id, whether another filter may ask it
-/// Returns 1 done; 0 another one asks it, or the name leads elsewhere.
+/// Returns 1 done, by this call or an earlier copy of it; 0 another one asks it, or the name leads elsewhere,
+/// as to its successor, which keeps it.
 const script& forget_name() {
   static const script s = make_script(std::string(live_links) + R"(
 local call, index, name = redis.call, KEYS[1], ARGV[1]
-if call('HGET', index, name) ~= ARGV[2] then return call('HEXISTS', KEYS[3], ARGV[2]) end
+if call('HGET', index, name) ~= ARGV[2] then
+  return call('HGET', KEYS[3], ARGV[2]) == '' and 1 or 0
+end
 if ARGV[3] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
 call('HDEL', KEYS[2], name)
 call('HSET', KEYS[3], ARGV[2], '')

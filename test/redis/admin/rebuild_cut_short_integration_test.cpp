@@ -282,6 +282,34 @@ TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks
   }
 }
 
+// Wherever a drop is when a rebuild takes the name: what it has acknowledged is gone.
+TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
+  test::cutting_proxy proxy(server_.port());
+  bool is_over = false;
+  for (std::size_t held = 100; !is_over; held += 150) {
+    SCOPED_TRACE(held);
+    if (!store_->exists("clicks")) (void)store_->create("clicks", sized(300, 2));
+    proxy.hold_after(test::cutting_proxy::direction::to_server, held);
+    std::atomic<bool> has_ended = false;
+    bool is_dropped = true;
+    std::thread other([&] {
+      try {
+        store_at(proxy.url())->drop("clicks");
+      } catch (const error&) {
+        is_dropped = false;
+      }
+      has_ended = true;
+    });
+    test::wait_until([&] { return proxy.holds() || has_ended; }, "the drop is held, or over");
+    is_over = has_ended;
+    if (store_->exists("clicks")) (void)rebuild_crashed_at(step::in_place);
+    proxy.release();
+    other.join();
+    EXPECT_TRUE(is_dropped);
+    EXPECT_FALSE(store_->exists("clicks"));
+  }
+}
+
 TEST_P(RebuildCutShort, ContinuesUnderAnotherName) {
   const auto rebuild = begin();
   const auto meanwhile = source_.take(100);
