@@ -382,7 +382,7 @@ void job::remember(const event_batch& batch) {
     parts_.from.settled({&reached, 1});
     return;
   }
-  checkpoint& furthest = reached_[reached.source];  // a batch that was read again may end before it
+  checkpoint& furthest = reached_[reached.lane];  // a batch that was read again may end before it
   if (furthest.position <= reached.position) furthest = std::move(reached);
   unsettled_since_.push_back(batch.read_at);
   unsettled_events_ += batch.positions.size();
@@ -472,7 +472,7 @@ void job::commit() {
 /// @return false  another worker has settled some of it
 bool job::put_down(std::vector<checkpoint> reached) const {
   if (!sink_note_.empty())
-    for (checkpoint& each : reached) each.from = lanes_.find(each.source)->second.settled;
+    for (checkpoint& each : reached) each.from = lanes_.find(each.lane)->second.settled;
   if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});
   if (options_.reading.clock) {
     const auto current = options_.reading.clock().time_since_epoch();
@@ -487,8 +487,8 @@ void job::account() {
   parts_.from.settled(all);
   fault_point("accounted");
   for (const checkpoint& each : all) {
-    lanes_[each.source].settled = each.position;
-    lanes_[each.source].passed = false;
+    lanes_[each.lane].settled = each.position;
+    lanes_[each.lane].passed = false;
   }
   reached_.clear();
   const auto current = std::chrono::steady_clock::now();

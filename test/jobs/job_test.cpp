@@ -256,13 +256,12 @@ class contested_ledger final : public ledger {
   explicit contested_ledger(ledger& real) : real_(real) {}
   batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
     const auto known = real_.checkpoints();
-    const auto lane = known.find(from.source);
+    const auto lane = known.find(from.lane);
     notes_at_claims.push_back(lane == known.end() ? "" : lane->second.note);
     return real_.claim(from, batches);
   }
   bool settle(std::span<const checkpoint> reached) override {
-    const bool has_lanes =
-        std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; });
+    const bool has_lanes = std::ranges::any_of(reached, [](const auto& each) { return each.lane == "list"; });
     if (has_lanes && other_settles)
       real_.settle(std::vector<checkpoint>{{"list", *std::exchange(other_settles, {}), "of another"}});
     const bool done = real_.settle(reached);
@@ -291,8 +290,7 @@ class replaced_ledger final : public ledger {
   }
   bool settle(std::span<const checkpoint> reached) override {
     const bool done = current_->settle(reached);
-    if (std::ranges::any_of(reached, [](const auto& each) { return each.source == "list"; }))
-      current_ = &then_;
+    if (std::ranges::any_of(reached, [](const auto& each) { return each.lane == "list"; })) current_ = &then_;
     return done;
   }
   std::map<std::string, checkpoint, std::less<>> checkpoints() const override {

@@ -242,18 +242,18 @@ struct known_job {
 known_job look_at(const filter& f, const std::string& name) {
   const auto book = f.stored().open_ledger(name, "");
   known_job job{name, book->description(), {}, {}, {}, book->size()};
-  for (const auto& [source, position] : book->checkpoints()) {
-    if (source == job_marks::last_settled)
+  for (const auto& [lane, position] : book->checkpoints()) {
+    if (lane == job_marks::last_settled)
       job.settled = event_time(std::chrono::milliseconds(position.position));
     else
-      (job_marks::is_of_a_sink(source) ? job.sinks : job.lanes).push_back(position);
+      (job_marks::is_of_a_sink(lane) ? job.sinks : job.lanes).push_back(position);
   }
   return job;
 }
 
 /// As in "> web-1:/data/fresh", without the leading sign.
 std::string sink_text(const checkpoint& sink) {
-  const std::string text = sink.source.substr(2);
+  const std::string text = sink.lane.substr(2);
   return text.starts_with(':') ? text.substr(1) : text;
 }
 
@@ -274,8 +274,8 @@ void print_text(const known_job& job, printer& out) {
   out.print("{}\n", shown_name(job.name));
   out.print("  begun with    {}\n", shown_job(job.description));
   for (const checkpoint& sink : job.sinks) out.print("  puts out to   {}\n", sink_text(sink));
-  for (const checkpoint& lane : job.lanes)
-    out.print("  has settled   {} up to {}\n", lane.source, format_count(lane.position));
+  for (const checkpoint& reached : job.lanes)
+    out.print("  has settled   {} up to {}\n", reached.lane, format_count(reached.position));
   if (job.settled)
     out.print("  last settled  {} ({})\n", format_event_time(*job.settled), age_of(*job.settled));
   out.print("  keeps         {}\n", size_text(job.size));
@@ -284,8 +284,8 @@ void print_text(const known_job& job, printer& out) {
 nlohmann::ordered_json job_json(const known_job& job) {
   nlohmann::ordered_json json = {{"name", shown_name(job.name)}, {"begun_with", shown_job(job.description)}};
   json["lanes"] = nlohmann::ordered_json::array();
-  for (const checkpoint& lane : job.lanes)
-    json["lanes"].push_back({{"source", lane.source}, {"position", lane.position}});
+  for (const checkpoint& reached : job.lanes)
+    json["lanes"].push_back({{"source", reached.lane}, {"position", reached.position}});
   json["sinks"] = nlohmann::ordered_json::array();
   for (const checkpoint& sink : job.sinks) json["sinks"].push_back(sink_text(sink));
   json["last_settled"] = nullptr;

@@ -53,7 +53,7 @@ kafka_url checked(kafka_url url) {
 rdkafka::partition_list offsets_of(std::span<const checkpoint> reached) {
   rdkafka::partition_list offsets(rd_kafka_topic_partition_list_new(static_cast<int>(reached.size())));
   for (const checkpoint& each : reached) {
-    const auto [topic, partition] = rdkafka::lane_parts(each.source);
+    const auto [topic, partition] = rdkafka::lane_parts(each.lane);
     rd_kafka_topic_partition_list_add(offsets.get(), topic.c_str(), partition)->offset =
         static_cast<std::int64_t>(each.position);
   }

@@ -94,9 +94,9 @@ class kafka_source::impl {
   }
 
   void settled(std::span<const checkpoint> put_down) {
-    for (const checkpoint& each : put_down) member_.lanes().settle(each.source, each.position);
+    for (const checkpoint& each : put_down) member_.lanes().settle(each.lane, each.position);
     const bool ends = std::ranges::any_of(
-        put_down, [this](const checkpoint& each) { return member_.ends_at(each.source, each.position); });
+        put_down, [this](const checkpoint& each) { return member_.ends_at(each.lane, each.position); });
     const auto time = clock::now();
     if (time - committed_ < commit_interval && !ends) return;
     committed_ = time;

@@ -355,7 +355,7 @@ std::uint64_t member::start_of(const rd_kafka_topic_partition_t& position) {
 
 void member::must_be_of(const checkpoint& known) const {
   if (known.note.empty() || cluster_.empty() || known.note == cluster_) return;
-  throw parameter_error("the job has read " + known.source + " of the cluster " + known.note + ", and " +
+  throw parameter_error("the job has read " + known.lane + " of the cluster " + known.note + ", and " +
                         to_string(where_) + " is the cluster " + cluster_ +
                         ": its offsets are different; count it under another --job");
 }

@@ -148,7 +148,7 @@ std::vector<std::uint64_t> lanes::take_settled(const checkpoint& reached) {
   std::vector<std::uint64_t> done;
   for (auto& [name, each] : all_)
     for (auto& given = each.given;
-         each.as.lane == reached.source && !given.empty() && given.front() < reached.position;
+         each.as.lane == reached.lane && !given.empty() && given.front() < reached.position;
          given.pop_front())
       done.push_back(given.front());
   return done;

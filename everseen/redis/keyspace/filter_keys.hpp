@@ -105,9 +105,9 @@ class job_keys {
   [[nodiscard]] static std::string gone(const filter_keys& filter) { return filter.header() + ":gone"; }
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
-  /// Hash: the furthest checkpoint of each source. In the slot of the list.
+  /// Hash: the furthest checkpoint of each lane. In the slot of the list.
   [[nodiscard]] std::string checkpoints() const { return filter_.header() + ":c" + id_; }
-  /// Hash: the lane record of each source; after a zero byte, the value of each counter.
+  /// Hash: the record of each lane; after a zero byte, the value of each counter.
   [[nodiscard]] std::string lanes(std::uint32_t partition) const {
     return partition_keys::lane_records(filter_.state(partition), id_);
   }

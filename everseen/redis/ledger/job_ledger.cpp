@@ -29,20 +29,20 @@ batch_result job_ledger::claim(const origin& from, std::span<const claim_batch> 
   if (!may_claim_) return claims_result(batches, read_only_claim());
   try {
     const connection_pool::lease connections = pool_->take();
-    return claims_result(batches, claim_all(*connections, lane_of(from.source), from, batches));
+    return claims_result(batches, claim_all(*connections, lane_of(from.lane), from, batches));
   } catch (...) {  // the filter has expired, or the system has run out of memory or descriptors
     return claims_result(batches, batch_failure::from_current_exception());
   }
 }
 
-known_lane& job_ledger::lane_of(std::string_view source) {
+known_lane& job_ledger::lane_of(std::string_view lane) {
   const std::scoped_lock alone(lock_);
-  auto found = lanes_.find(source);
+  auto found = lanes_.find(lane);
   if (found == lanes_.end()) {
-    auto made = std::make_unique<known_lane>(known_lane{std::string(source)});
+    auto made = std::make_unique<known_lane>(known_lane{std::string(lane)});
     made->records.resize(filter_.spec.partitions);
     made->answered.resize(filter_.spec.partitions);
-    found = lanes_.emplace(std::string(source), std::move(made)).first;
+    found = lanes_.emplace(std::string(lane), std::move(made)).first;
   }
   return *found->second;
 }

@@ -20,7 +20,7 @@ namespace everseen::redis {
 
 class mirror_set;
 
-/// A client's copy of the records of a source. Used only by the thread that claims the source's events.
+/// A client's copy of the records of a lane. Used only by the thread that claims the lane's events.
 struct known_lane {
   std::string name;
   std::vector<std::optional<lane_record>> records{};  ///< by partition; nothing: it must be read
@@ -60,7 +60,7 @@ class job_ledger : public ledger {
                    std::string_view record, int& looks) const;
 
  private:
-  [[nodiscard]] known_lane& lane_of(std::string_view source);
+  [[nodiscard]] known_lane& lane_of(std::string_view lane);
 
   const std::shared_ptr<connection_pool> pool_;
   const filter_identity& filter_;

@@ -194,7 +194,7 @@ bool job_list::settle(server_connections& connections, std::string_view job, con
     append_position(value, c.position);
     std::string from;
     if (c.from) append_position(from, *c.from);
-    call.arguments.insert(call.arguments.end(), {c.source, value + c.note, from});
+    call.arguments.insert(call.arguments.end(), {c.lane, value + c.note, from});
   }
   call.on_replicas = true;
   const std::int64_t answered = run_script(connections, std::move(call)).integer();

@@ -50,7 +50,7 @@ class job_list {
   void end(server_connections& connections, std::string_view job) const;
   void end_all(server_connections& connections) const { remove_listed(connections, true); }
 
-  /// @return false  nothing is written: a source is not at the position that its checkpoint starts from
+  /// @return false  nothing is written: a lane is not at the position that its checkpoint starts from
   ///   (checkpoint::from)
   /// @throws storage_error  the job has ended
   bool settle(server_connections& connections, std::string_view job, const listed_job& listed,

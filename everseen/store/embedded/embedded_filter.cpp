@@ -227,7 +227,7 @@ batch_result embedded_filter::claim(job_memory& job, const origin& from,
 std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job, const origin& from,
                                                        claim_batch batch) {
   const claim_batch all = batch;
-  lane_record& record = job.lane(from.source, spec_.partitions)[batch.keys.partition];
+  lane_record& record = job.lane(from.lane, spec_.partitions)[batch.keys.partition];
   answer_replays(batch, record, [&](event_time t) {
     const auto& slices = logic.state().slices;
     return spec_.window && !slices.empty() &&
@@ -255,7 +255,7 @@ std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_rec
                                                        std::size_t events) {
   if (events == 0) return {};
   const job_memory::step step = {batch.keys.partition,
-                                 from.source,
+                                 from.lane,
                                  from.settled,
                                  batch.positions.first(events),
                                  batch.keys.out.first(events),

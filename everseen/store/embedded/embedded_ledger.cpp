@@ -44,14 +44,14 @@ bool embedded_ledger::settle(std::span<const checkpoint> reached) {
   const std::scoped_lock in_order(job_->lock);
   std::vector<checkpoint> ahead;
   for (const checkpoint& c : reached) {
-    const auto before = job_->reached.find(c.source);
+    const auto before = job_->reached.find(c.lane);
     const std::uint64_t so_far = before == job_->reached.end() ? 0 : before->second.position;
     if (c.from.value_or(so_far) != so_far) return false;
-    if (so_far <= c.position) ahead.push_back({c.source, c.position, c.note});
+    if (so_far <= c.position) ahead.push_back({c.lane, c.position, c.note});
   }
   if (ahead.empty()) return true;
   job_->note_checkpoints(ahead);
-  for (const checkpoint& c : ahead) job_->reached.insert_or_assign(c.source, c);
+  for (const checkpoint& c : ahead) job_->reached.insert_or_assign(c.lane, c);
   return true;
 }
 

@@ -194,7 +194,7 @@ void file_job::write_anew() {
     for (std::uint32_t p = 0; p < partitions.size(); ++p)
       add(job_log::lane_kind, job_log::encode_lane(p, lane, partitions[p]));
   std::vector<checkpoint> marks;
-  for (const auto& [source, mark] : reached) marks.push_back(mark);
+  for (const auto& [lane, mark] : reached) marks.push_back(mark);
   add(job_log::marks_kind, job_log::encode_marks(marks));
   const job_log::lengths whole{all.size(), all.size()};
   std::ranges::copy(job_log::encode(whole), all.begin() + job_log::lengths_at);

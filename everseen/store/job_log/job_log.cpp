@@ -92,7 +92,7 @@ std::string encode_step(const job_memory::step& s) {
 std::string encode_marks(std::span<const checkpoint> marks) {
   std::string body;
   for (const checkpoint& mark : marks) {
-    append_text(body, mark.source);
+    append_text(body, mark.lane);
     append(body, mark.position);
     append_text(body, mark.note);
   }
@@ -154,10 +154,10 @@ void take_step_record(content& into, reader body, std::uint32_t partitions, bool
 void take_marks(content& into, reader body) {
   while (!body.at_end()) {
     checkpoint mark;
-    mark.source = body.text();
+    mark.lane = body.text();
     mark.position = body.number<std::uint64_t>();
     mark.note = body.text();
-    into.reached.insert_or_assign(mark.source, mark);
+    into.reached.insert_or_assign(mark.lane, mark);
   }
 }
 

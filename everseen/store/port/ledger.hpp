@@ -14,11 +14,11 @@
 
 namespace everseen {
 
-/// The source of the events of a claim.
+/// The lane of the events of a claim.
 struct origin {
   /// An ordered stream of events, for example `clicks/3`: a partition of a topic, or a file.
-  std::string_view source;
-  /// All events of the source before this position have had their effect durably; their verdicts may be
+  std::string_view lane;
+  /// All events of the lane before this position have had their effect durably; their verdicts may be
   /// forgotten.
   std::uint64_t settled = 0;
 };
@@ -41,13 +41,13 @@ struct claim_batch {
   std::span<std::uint8_t> claimed_before;
 };
 
-/// The position up to which the events of a source have been processed.
+/// The position up to which the events of a lane have been processed.
 struct checkpoint {
-  std::string source;
+  std::string lane;
   std::uint64_t position = 0;
   /// Any other state needed to resume: the identity of the file, the length of the output.
   std::string note{};
-  /// If set, settle() succeeds only if the source is at this position now (0: nothing is known of it).
+  /// If set, settle() succeeds only if the lane is at this position now (0: nothing is known of it).
   std::optional<std::uint64_t> from{};
 };
 
@@ -57,24 +57,24 @@ struct job_size {
   std::optional<std::uint64_t> bytes{};  ///< nothing if unknown
 };
 
-/// The memory of one job: which events of which sources were judged, and with which verdicts.
+/// The memory of one job: which events of which lanes were judged, and with which verdicts.
 ///
 /// "Add, then process" loses an event if the process crashes in between; "process, then add" repeats it. A
 /// claim adds the key, increments the counters and records the position of the event in one atomic step of
 /// its partition. A replayed event, whose first processing was not confirmed before a crash, therefore gets
 /// the verdict of its first claim until it is settled, whatever the filter answers for its key by now.
 ///
-/// For each source a partition records the position of the last event judged, and which of the unsettled
+/// For each lane a partition records the position of the last event judged, and which of the unsettled
 /// events were fresh. An event at or before that position is not judged again. It is `fresh` if recorded as
 /// fresh, else `seen` (or `late` if the window has left it). How events are divided into claims does not
-/// matter, and a retry may divide them differently. Within a source, however, positions must ascend from
-/// claim to claim, except when the source is restarted at or before its oldest unsettled event, or at a
+/// matter, and a retry may divide them differently. Within a lane, however, positions must ascend from
+/// claim to claim, except when the lane is restarted at or before its oldest unsettled event, or at a
 /// later one if all events before that were claimed.
 ///
-/// Two clients that claim events of one source concurrently, by mistake or because one is slow, get the same
+/// Two clients that claim events of one lane concurrently, by mistake or because one is slow, get the same
 /// verdicts; counters are incremented once.
 ///
-/// Threads: any number, but only one claim per source at a time.
+/// Threads: any number, but only one claim per lane at a time.
 class ledger {
  public:
   virtual ~ledger() = default;
@@ -83,21 +83,21 @@ class ledger {
   /// before.
   ///
   /// After a failure, events without an answer are `unknown`. Claim the same events again, in order, before
-  /// any later ones of the source. A full filter stops before the first event without room.
+  /// any later ones of the lane. A full filter stops before the first event without room.
   virtual batch_result claim(const origin& from, std::span<const claim_batch> batches) = 0;
 
-  /// Stores all checkpoints in one step. Other sources keep theirs, and so does a source that is already
-  /// further: a client that has lost its source to another client cannot move it back.
+  /// Stores all checkpoints in one step. Other lanes keep theirs, and so does a lane that is already
+  /// further: a client that has lost its lane to another client cannot move it back.
   ///
   /// A note that describes the effects of events, such as the length of a file, must not be stored with
   /// positions of another client, whose effects are elsewhere. Checkpoints can therefore require the current
-  /// position of their sources (checkpoint::from); each event is then settled by exactly one caller.
-  /// @return false  a source is not at its required position, and nothing is stored: another client has
+  /// position of their lanes (checkpoint::from); each event is then settled by exactly one caller.
+  /// @return false  a lane is not at its required position, and nothing is stored: another client has
   ///   settled more of it, or this call succeeded before and its answer was lost; see checkpoints()
   /// @throws storage_error, backend_error  all or nothing was stored; calling again is safe
   virtual bool settle(std::span<const checkpoint> reached) = 0;
 
-  /// The furthest checkpoint settled, by source.    @throws storage_error, backend_error, format_error
+  /// The furthest checkpoint settled, by lane.    @throws storage_error, backend_error, format_error
   [[nodiscard]] virtual std::map<std::string, checkpoint, std::less<>> checkpoints() const = 0;
 
   /// The job's description, chosen by the client that created it.

@@ -46,7 +46,7 @@ class FileSource : public testing::Test {
       for (const source_record& r : batch.records)
         records.push_back(std::to_string(r.position) + " " + std::string(r.bytes));
       const checkpoint reached = from.reached(batch);
-      reached_.insert_or_assign(reached.source, reached);
+      reached_.insert_or_assign(reached.lane, reached);
     }
     return records;
   }
@@ -57,7 +57,7 @@ class FileSource : public testing::Test {
     from.begin(reached_);
     source_batch batch;
     while (from.next(batch, milliseconds(0)) != source::state::ended)
-      if (const auto known = from.known_before(batch)) reached_.insert_or_assign(known->source, *known);
+      if (const auto known = from.known_before(batch)) reached_.insert_or_assign(known->lane, *known);
   }
   std::string error_of_reading_on() {
     try {

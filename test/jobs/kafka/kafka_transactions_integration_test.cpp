@@ -44,7 +44,7 @@ struct copying_worker {
   }
   void commit() { static_cast<void>(output.commit(std::span(&reached, 1))); }
   void leave_lost() {
-    std::map<std::string, checkpoint, std::less<>> all{{reached.source, reached}};
+    std::map<std::string, checkpoint, std::less<>> all{{reached.lane, reached}};
     output.leave_lost(all);
   }
 
