@@ -14,7 +14,7 @@ namespace {
 /// Claims one part of a call's events.
 struct claiming {
   everseen_job& job;
-  origin from;
+  lane_progress from;
   std::span<const std::string_view> keys;
   std::span<const std::uint64_t> positions;
   std::span<const event_time> times;

@@ -31,7 +31,7 @@ bool deferred_ledger::is_begun() const {
   return begin(std::nullopt);
 }
 
-batch_result deferred_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+batch_result deferred_ledger::claim(const lane_progress& from, std::span<const claim_batch> batches) {
   try {
     (void)begin(description_);
   } catch (const error&) {

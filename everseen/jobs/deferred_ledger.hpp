@@ -25,7 +25,7 @@ class deferred_ledger final : public ledger {
   /// @throws  as stored_filter::open_ledger, and examine
   deferred_ledger(stored_filter& source, std::string job, std::string description, examination examine);
 
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override;
   bool settle(std::span<const checkpoint> reached) override;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   /// Before the job begins, the description that it will begin with.

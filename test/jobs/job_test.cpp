@@ -127,7 +127,7 @@ class list_sink final : public sink {
 class distant_ledger final : public ledger {
  public:
   explicit distant_ledger(ledger& real) : real_(real) {}
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override {
     if (away_at.count(++calls_) == 0) return real_.claim(from, batches);
     if (when_away) when_away();
     std::vector<partition_batch> keys;
@@ -254,7 +254,7 @@ TEST_F(Job, RecordsHowToIdentifyABatchBeforeClaimingIt) {
 class contested_ledger final : public ledger {
  public:
   explicit contested_ledger(ledger& real) : real_(real) {}
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override {
     const auto known = real_.checkpoints();
     const auto lane = known.find(from.lane);
     notes_at_claims.push_back(lane == known.end() ? "" : lane->second.note);
@@ -285,7 +285,7 @@ class contested_ledger final : public ledger {
 class replaced_ledger final : public ledger {
  public:
   replaced_ledger(ledger& first, ledger& then) : current_(&first), then_(then) {}
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override {
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override {
     return current_->claim(from, batches);
   }
   bool settle(std::span<const checkpoint> reached) override {

@@ -30,7 +30,8 @@ struct claimed {
 };
 
 /// Claims events of one lane, all with the same number of counters.
-inline claimed claim_events(ledger& job, const spec& s, const origin& from, std::span<const event> events) {
+inline claimed claim_events(ledger& job, const spec& s, const lane_progress& from,
+                            std::span<const event> events) {
   struct share {
     std::vector<std::size_t> places{};
     std::vector<digest> digests{};

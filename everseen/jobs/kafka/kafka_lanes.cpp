@@ -6,10 +6,10 @@
 
 namespace everseen {
 
-void kafka_lanes::begin(const std::string& lane, std::uint64_t from, origin whose) {
+void kafka_lanes::begin(const std::string& lane, std::uint64_t from, start_decider decider) {
   const std::lock_guard lock(mutex_);
   state fresh;
-  if (whose == origin::group) fresh.start_by_group = from;
+  if (decider == start_decider::group) fresh.start_by_group = from;
   fresh.generation = ++generations_;
   fresh.given = fresh.settled = fresh.committed = from;
   lanes_.insert_or_assign(lane, std::move(fresh));

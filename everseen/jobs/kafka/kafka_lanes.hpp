@@ -24,9 +24,9 @@ namespace everseen {
 class kafka_lanes {
  public:
   /// Which record of progress determines where a lane begins.
-  enum class origin : std::uint8_t { job, group };
+  enum class start_decider : std::uint8_t { job, group };
   /// The worker has got the lane, and reads it from here.
-  void begin(const std::string& lane, std::uint64_t from, origin whose = origin::job);
+  void begin(const std::string& lane, std::uint64_t from, start_decider decider = start_decider::job);
   /// Where a lane begins if the group had an offset for it.
   [[nodiscard]] std::optional<std::uint64_t> start_by_group(std::string_view lane) const;
   /// Its unclaimed batches must not be claimed. What was claimed may still be settled.

@@ -279,10 +279,10 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t code,
 void member::gain(rd_kafka_topic_partition_list_t& gained) {
   read_committed(client_.get(), where_, gained);
   const partition_list starts = partition_list_of(gained.cnt);
-  std::vector<kafka_lanes::origin> begun_at;
+  std::vector<kafka_lanes::start_decider> deciders;
   for (int i = 0; i < gained.cnt; ++i) {
     rd_kafka_topic_partition_t& each = gained.elems[i];
-    begun_at.push_back(each.offset > 0 ? kafka_lanes::origin::group : kafka_lanes::origin::job);
+    deciders.push_back(each.offset > 0 ? kafka_lanes::start_decider::group : kafka_lanes::start_decider::job);
     const std::string lane = lane_name(each.topic, each.partition);
     const bool is_new = each.offset < 0 && !reached_.contains(lane);
     const std::int64_t committed = std::exchange(each.offset, static_cast<std::int64_t>(start_of(each)));
@@ -293,7 +293,7 @@ void member::gain(rd_kafka_topic_partition_list_t& gained) {
   }
   has_gained_ = has_gained_ || gained.cnt > 0;
   commit_starts(*starts);
-  for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], begun_at[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], deciders[static_cast<std::size_t>(i)]);
 }
 
 /// Commits where lanes begin, before anything of them is read. With start=latest: after a crash or a pause
@@ -304,14 +304,14 @@ void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) raise(error, {}, where_);
 }
 
-void member::open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::origin begun_at) {
+void member::open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::start_decider decider) {
   assigned lane{lane_name(position.topic, position.partition), position.topic, position.partition,
                 static_cast<std::uint64_t>(position.offset)};
   lane.messages.reset(rd_kafka_queue_get_partition(client_.get(), position.topic, position.partition));
   if (!lane.messages) return;
   rd_kafka_queue_forward(lane.messages.get(), nullptr);
   rd_kafka_queue_io_event_enable(lane.messages.get(), wakes_, "\1\0\0\0\0\0\0\0", 8);
-  lanes_.begin(lane.lane, lane.next, begun_at);
+  lanes_.begin(lane.lane, lane.next, decider);
   ours_.push_back(std::move(lane));
 }
 

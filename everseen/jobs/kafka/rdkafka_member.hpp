@@ -101,7 +101,7 @@ class member {
 
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
-  void open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::origin begun_at);
+  void open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::start_decider decider);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
   void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void go_on_after_gap(assigned& lane);

@@ -24,7 +24,7 @@ job_ledger::job_ledger(std::shared_ptr<connection_pool> pool, const filter_ident
       keys_(f.keys, kept_.id),
       may_claim_(may_claim) {}
 
-batch_result job_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+batch_result job_ledger::claim(const lane_progress& from, std::span<const claim_batch> batches) {
   forget_verdicts(batches);
   if (!may_claim_) return claims_result(batches, read_only_claim());
   try {

@@ -31,7 +31,7 @@ struct known_lane {
 /// The ledger of a job over a filter on servers: the parts common to both judges. Threads: as ledger.
 class job_ledger : public ledger {
  public:
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) final;
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) final;
   bool settle(std::span<const checkpoint> reached) final;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const final;
   [[nodiscard]] const std::string& description() const noexcept final { return kept_.description; }
@@ -45,7 +45,7 @@ class job_ledger : public ledger {
 
   /// @return the first failure; one that ends a batch takes precedence over a full filter    @throws error
   [[nodiscard]] virtual std::optional<batch_failure> claim_all(server_connections& connections,
-                                                               known_lane& in, const origin& from,
+                                                               known_lane& in, const lane_progress& from,
                                                                std::span<const claim_batch> batches) = 0;
 
   [[nodiscard]] const connection_pool& pool() const noexcept { return *pool_; }

@@ -29,7 +29,8 @@ class journal_ledger final : public job_ledger {
  private:
   class claiming;
 
-  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in,
+                                         const lane_progress& from,
                                          std::span<const claim_batch> batches) override;
 
   mirror_set& mirrors_;
@@ -55,7 +56,7 @@ std::size_t events_in_a_call(const claim_batch& batch, std::size_t most_keys) {
 ///           └────────────────────── the lane has another head ─────────────────────────────┘
 class journal_ledger::claiming final : public mirror_task {
  public:
-  claiming(partition_mirror& mirror, journal_ledger& ledger, known_lane& in, const origin& from,
+  claiming(partition_mirror& mirror, journal_ledger& ledger, known_lane& in, const lane_progress& from,
            const claim_batch& batch)
       : mirror_task(mirror), ledger_(ledger), in_(in), settled_(from.settled), left_(batch) {}
 
@@ -199,7 +200,7 @@ journal_ledger::journal_ledger(std::shared_ptr<connection_pool> pool, mirror_set
       mirrors_(mirrors) {}
 
 std::optional<batch_failure> journal_ledger::claim_all(server_connections& connections, known_lane& in,
-                                                       const origin& from,
+                                                       const lane_progress& from,
                                                        std::span<const claim_batch> batches) {
   std::vector<std::uint32_t> partitions;
   for (const claim_batch& batch : batches) partitions.push_back(batch.keys.partition);

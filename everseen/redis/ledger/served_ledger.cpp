@@ -39,7 +39,8 @@ class served_ledger final : public job_ledger {
  private:
   class claim_task;
 
-  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in, const origin& from,
+  std::optional<batch_failure> claim_all(server_connections& connections, known_lane& in,
+                                         const lane_progress& from,
                                          std::span<const claim_batch> batches) override;
 
   filter_life life_;
@@ -58,8 +59,8 @@ batch_failure batch_failure_of(const storage_error& e) {
 ///      └──────────── the lane's record has another head ────────┘
 class served_ledger::claim_task {
  public:
-  claim_task(const served_ledger& ledger, server_connections& connections, known_lane& in, const origin& from,
-             const claim_batch& batch)
+  claim_task(const served_ledger& ledger, server_connections& connections, known_lane& in,
+             const lane_progress& from, const claim_batch& batch)
       : ledger_(ledger),
         connections_(connections),
         in_(in),
@@ -157,7 +158,7 @@ served_ledger::served_ledger(std::shared_ptr<connection_pool> pool, const filter
       life_(f) {}
 
 std::optional<batch_failure> served_ledger::claim_all(server_connections& connections, known_lane& in,
-                                                      const origin& from,
+                                                      const lane_progress& from,
                                                       std::span<const claim_batch> batches) {
   life_.require(connections);
   std::vector<claim_task> tasks;

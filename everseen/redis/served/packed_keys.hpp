@@ -127,7 +127,7 @@ void require_module(server_connections& connections);
 class lane_claim {
  public:
   /// @param job  its id
-  /// @param settled  as origin::settled    @param record  outlives this
+  /// @param settled  as lane_progress::settled    @param record  outlives this
   lane_claim(std::string job, std::string lane, const claim_batch& batch, std::uint64_t settled,
              lane_record& record)
       : job_(std::move(job)), lane_(std::move(lane)), batch_(batch), settled_(settled), record_(record) {}

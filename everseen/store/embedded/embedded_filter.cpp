@@ -208,7 +208,7 @@ std::shared_ptr<job_memory> embedded_filter::make_job(std::string_view /*name*/,
   return std::make_shared<job_memory>(std::string(description));
 }
 
-batch_result embedded_filter::claim(job_memory& job, const origin& from,
+batch_result embedded_filter::claim(job_memory& job, const lane_progress& from,
                                     std::span<const claim_batch> batches) {
   std::optional<batch_failure> failure;
   if (life_.has_expired())
@@ -224,8 +224,8 @@ batch_result embedded_filter::claim(job_memory& job, const origin& from,
 
 /// A recorded step counts as done. Its keys are added again on each replay, since a process may have crashed
 /// between recording and adding.
-std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job, const origin& from,
-                                                       claim_batch batch) {
+std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_memory& job,
+                                                       const lane_progress& from, claim_batch batch) {
   const claim_batch all = batch;
   lane_record& record = job.lane(from.lane, spec_.partitions)[batch.keys.partition];
   answer_replays(batch, record, [&](event_time t) {
@@ -251,7 +251,7 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
 
 /// Records the verdicts of the first events in the job; on failure the batch has no answers.
 std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_record& record,
-                                                       const origin& from, const claim_batch& batch,
+                                                       const lane_progress& from, const claim_batch& batch,
                                                        std::size_t events) {
   if (events == 0) return {};
   const job_memory::step step = {batch.keys.partition,

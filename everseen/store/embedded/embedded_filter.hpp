@@ -85,7 +85,8 @@ class embedded_filter : public stored_filter {
 
   /// One step per partition: predicts the verdicts, records them, and adds the keys.
   /// @pre the job's lock is held    @return as ledger::claim
-  virtual batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches);
+  virtual batch_result claim(job_memory& job, const lane_progress& from,
+                             std::span<const claim_batch> batches);
 
   /// Removes every key, partition by partition.
   void forget();
@@ -104,10 +105,11 @@ class embedded_filter : public stored_filter {
   virtual void keep_expiry(std::optional<event_time> /*when*/) {}
 
  private:
-  std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const origin& from,
+  std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const lane_progress& from,
                                         claim_batch batch);
-  static std::optional<batch_failure> put_down(job_memory& job, lane_record& record, const origin& from,
-                                               const claim_batch& batch, std::size_t events);
+  static std::optional<batch_failure> put_down(job_memory& job, lane_record& record,
+                                               const lane_progress& from, const claim_batch& batch,
+                                               std::size_t events);
   std::optional<batch_failure> keep(partition& logic, const claim_batch& batch, std::size_t events);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& batch, std::size_t events);
 

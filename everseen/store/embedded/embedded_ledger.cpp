@@ -7,7 +7,7 @@
 
 namespace everseen {
 
-batch_result embedded_ledger::claim(const origin& from, std::span<const claim_batch> batches) {
+batch_result embedded_ledger::claim(const lane_progress& from, std::span<const claim_batch> batches) {
   forget_verdicts(batches);
   for (const claim_batch& batch : batches)
     if (batch.counts.per_event > 0 && !job_->has_counters())

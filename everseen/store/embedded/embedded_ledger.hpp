@@ -85,7 +85,7 @@ class embedded_ledger final : public ledger {
   embedded_ledger(embedded_filter& filter, std::shared_ptr<job_memory> job)
       : filter_(filter), job_(std::move(job)) {}
 
-  batch_result claim(const origin& from, std::span<const claim_batch> batches) override;
+  batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override;
   bool settle(std::span<const checkpoint> reached) override;
   [[nodiscard]] std::map<std::string, checkpoint, std::less<>> checkpoints() const override;
   [[nodiscard]] const std::string& description() const noexcept override { return job_->description; }

@@ -72,7 +72,7 @@ class ledger_to_read final : public ledger {
  public:
   ledger_to_read(job_log::content known, std::uint64_t bytes) : known_(std::move(known)), bytes_(bytes) {}
 
-  batch_result claim(const origin& /*from*/, std::span<const claim_batch> batches) override {
+  batch_result claim(const lane_progress& /*from*/, std::span<const claim_batch> batches) override {
     forget_verdicts(batches);
     return claims_result(batches, batch_failure{batch_failure::cause::storage, refusal, {}});
   }
@@ -310,7 +310,8 @@ void file_writer::keep_expiry(std::optional<event_time> when) {
   check_disk(disk_.sync_directory(directory_), "sync", directory_);
 }
 
-batch_result file_writer::claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) {
+batch_result file_writer::claim(job_memory& job, const lane_progress& from,
+                                std::span<const claim_batch> batches) {
   try {
     bits->check_usable();
   } catch (const storage_error&) {

@@ -41,7 +41,8 @@ class file_writer final : private writer_files, public embedded_filter {
   void merge(const sibling_source& siblings) override;
   void sync() override;
   /// Under sync_policy::always, the record of a claim is on the disk before a key is added.
-  batch_result claim(job_memory& job, const origin& from, std::span<const claim_batch> batches) override;
+  batch_result claim(job_memory& job, const lane_progress& from,
+                     std::span<const claim_batch> batches) override;
 
  protected:
   std::shared_ptr<job_memory> make_job(std::string_view name, std::string_view description) override;

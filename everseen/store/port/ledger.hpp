@@ -14,8 +14,8 @@
 
 namespace everseen {
 
-/// The lane of the events of a claim.
-struct origin {
+/// The lane of the events of a claim, and how much of it is settled.
+struct lane_progress {
   /// An ordered stream of events, for example `clicks/3`: a partition of a topic, or a file.
   std::string_view lane;
   /// All events of the lane before this position have had their effect durably; their verdicts may be
@@ -84,7 +84,7 @@ class ledger {
   ///
   /// After a failure, events without an answer are `unknown`. Claim the same events again, in order, before
   /// any later ones of the lane. A full filter stops before the first event without room.
-  virtual batch_result claim(const origin& from, std::span<const claim_batch> batches) = 0;
+  virtual batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) = 0;
 
   /// Stores all checkpoints in one step. Other lanes keep theirs, and so does a lane that is already
   /// further: a client that has lost its lane to another client cannot move it back.
