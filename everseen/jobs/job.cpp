@@ -244,7 +244,7 @@ void job::take_part() {
   if (takes_part_) return;
   try {
     if (options_.examine) options_.examine();
-    if (sink_is_new_) static_cast<void>(put_down({}));  // contains no lane, so nothing refuses it
+    if (sink_is_new_) static_cast<void>(settle_in_ledger({}));  // contains no lane, so nothing refuses it
     takes_part_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
@@ -398,7 +398,7 @@ bool job::settle(if_unavailable then) {
   if (reached_.empty()) return true;
   commit();
   try {
-    while (!put_down(all_reached())) {
+    while (!settle_in_ledger(all_reached())) {
       leave_settled();
       commit();
     }
@@ -470,7 +470,7 @@ void job::commit() {
 
 /// Writes the positions, the matching note of the sink, and the time, in one step.
 /// @return false  another worker has settled some of it
-bool job::put_down(std::vector<checkpoint> reached) const {
+bool job::settle_in_ledger(std::vector<checkpoint> reached) const {
   if (!sink_note_.empty())
     for (checkpoint& each : reached) each.from = lanes_.find(each.lane)->second.settled;
   if (!options_.sink_name.empty()) reached.push_back({options_.sink_name, options_.sink_order, sink_note_});

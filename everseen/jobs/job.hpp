@@ -200,7 +200,7 @@ class job {
   bool settle(if_unavailable then);
   void end_after_failure(if_unavailable then);
   void commit();
-  [[nodiscard]] bool put_down(std::vector<checkpoint> reached) const;
+  [[nodiscard]] bool settle_in_ledger(std::vector<checkpoint> reached) const;
   void leave_settled();
   void must_have_kept(const std::map<std::string, checkpoint, std::less<>>& known) const;
   void account();

@@ -71,8 +71,8 @@ class list_source final : public source {
     if (batch.next != lines_.size() * 10 || how_to_tell_the_last.empty()) return {};
     return checkpoint{batch.lane, batch.records.front().position, how_to_tell_the_last};
   }
-  void settled(std::span<const checkpoint> put_down) override {
-    for (const checkpoint& each : put_down) account = each.position;
+  void settled(std::span<const checkpoint> settlements) override {
+    for (const checkpoint& each : settlements) account = each.position;
   }
   void keep_alive() override { kept_alive = true; }
   void finish() override { finished = true; }
@@ -465,7 +465,7 @@ TEST_F(Job, SettlesALaneThatMovesWithoutRecords) {
       return state::records;
     }
     checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next}; }
-    void settled(std::span<const checkpoint> put_down) override { account = put_down.back().position; }
+    void settled(std::span<const checkpoint> settlements) override { account = settlements.back().position; }
     void finish() override {}
     bool given = false;
     std::uint64_t account = 0;

@@ -248,7 +248,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
   dedup_options options = dedup_options_of(given, given.records.header ? input.header() : std::nullopt);
   if (counts_exactly(given)) {
     count(given, input, options, target);
-    target.keep();
+    target.publish();
     return exit_code::done;
   }
   std::optional<dedup_stats> stats;
@@ -268,7 +268,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
       target.lines().write(options.header + options.format.separator);
     const auto mark = mark_of(given, options.adding_keys, seen);
     watched_run{given, options, input, seen, target, mark.get()}(result);
-    target.keep();
+    target.publish();
   } catch (...) {
     target.note_left();
     if (stats) write_after_failure(*stats, result, *seen);

@@ -115,9 +115,9 @@ void dedup_output::settle() {
   });
 }
 
-void dedup_output::keep() {
-  if (whole_) whole_->keep();
-  if (continued_) continued_->keep();
+void dedup_output::publish() {
+  if (whole_) whole_->publish();
+  if (continued_) continued_->publish();
 }
 
 void dedup_output::note_left() const {

@@ -48,7 +48,7 @@ class dedup_output {
   /// @throws stopped, storage_error  it was not
   void settle();
   /// Gives a file its name.    @throws storage_error
-  void keep();
+  void publish();
   /// The run has succeeded, and the next one begins anew. Takes effect when this object is destroyed, which
   /// must be after the filter is.
   void end() noexcept {

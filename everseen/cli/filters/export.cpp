@@ -115,7 +115,7 @@ exit_code run_export(const export_arguments& o, printer& out) {
   new_file file(*o.file);
   printer target(file.number(), file.path());
   write_file(o, f, target);
-  file.keep();
+  file.publish();
   return exit_code::done;
 }
 

@@ -286,7 +286,7 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
   printer out(file.number(), path);
   out.write(text);
   out.flush();
-  file.keep();
+  file.publish();
 }
 
 void write_all(const std::string& directory) {

@@ -148,7 +148,7 @@ new_file::~new_file() {
   if (!written_.empty()) ::unlink(written_.c_str());
 }
 
-void new_file::keep() {
+void new_file::publish() {
   if (written_.empty()) return;
   check_disk(disk::real().sync_file(file_.get(), path_), "write", path_);
   check_disk(disk::real().rename(written_, target_), "write", path_);
@@ -217,7 +217,7 @@ void continued_file::read_mark() {
       EEXIST, path_);
 }
 
-/// A run that was killed after keep() and before end() is not over: without its lines, the next one would
+/// A run that was killed after publish() and before end() is not over: without its lines, the next one would
 /// replace them by none, as their keys are in the filter. If the file has another length, it is not that one.
 bool continued_file::is_left() const {
   std::error_code there_is_none;
@@ -259,7 +259,7 @@ void continued_file::settle() {
   settled_ = static_cast<std::uint64_t>(end);
 }
 
-void continued_file::keep() {
+void continued_file::publish() {
   settle();
   check_disk(disk::real().rename(hidden_, target_), "write", path_);
   fault_point("kept");

@@ -24,7 +24,7 @@ namespace everseen::cli {
 /// A file that is created atomically: it appears under its name complete or not at all, and replaces an
 /// existing file only then.
 ///
-/// Until keep(), the bytes are in a hidden file in the same directory with a unique name. So any number of
+/// Until publish(), the bytes are in a hidden file in the same directory with a unique name. So any number of
 /// programs may create the same file concurrently; the last one wins. If the name is a link, the file that it
 /// refers to is written. Pipes, devices, open files of this process (/dev/stdout), and files without a name
 /// are written directly.
@@ -44,22 +44,22 @@ class new_file {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   /// Gives the file its name after its bytes are on the disk.    @throws storage_error
-  void keep();
+  void publish();
 
  private:
   std::string path_;
   std::filesystem::path target_;  // path_ with links resolved
-  std::string written_;           // the hidden file until keep(); empty for devices
+  std::string written_;           // the hidden file until publish(); empty for devices
   descriptor file_;
 };
 
 /// A file that is created as a new_file is, by several runs if need be: what a run wrote that did not end is
 /// there for the next one, which appends to it.
 ///
-/// For a writer that must not produce the same bytes twice. Until keep(), the bytes are in a hidden file in
-/// the same directory. Another hidden file, the mark, says who writes and how many of the bytes are settled;
-/// it is locked while its run lives, and remains until end(), so a run that is killed between the two is
-/// continued as well. Both survive a power loss.
+/// For a writer that must not produce the same bytes twice. Until publish(), the bytes are in a hidden file
+/// in the same directory. Another hidden file, the mark, says who writes and how many of the bytes are
+/// settled; it is locked while its run lives, and remains until end(), so a run that is killed between the
+/// two is continued as well. Both survive a power loss.
 class continued_file {
  public:
   /// Whether a path can have one: what a new_file writes directly cannot.
@@ -79,7 +79,7 @@ class continued_file {
   /// Where to append.
   [[nodiscard]] int number() const noexcept { return file_.get(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The file that holds the bytes until keep().
+  /// The file that holds the bytes until publish().
   [[nodiscard]] const std::filesystem::path& hidden() const noexcept { return hidden_; }
   /// The bytes that a later run finds.
   [[nodiscard]] std::uint64_t settled_bytes() const noexcept { return settled_; }
@@ -90,7 +90,7 @@ class continued_file {
   /// Cost: two syncs of the disk.
   void settle();
   /// Settles, and gives the file its name.    @throws storage_error
-  void keep();
+  void publish();
   /// The next run begins anew. Takes effect when this object is destroyed: until all else that the run wrote
   /// is safe, too.
   void end() noexcept { has_ended_ = true; }

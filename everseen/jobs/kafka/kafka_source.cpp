@@ -93,10 +93,10 @@ class kafka_source::impl {
     }
   }
 
-  void settled(std::span<const checkpoint> put_down) {
-    for (const checkpoint& each : put_down) member_.lanes().settle(each.lane, each.position);
+  void settled(std::span<const checkpoint> settlements) {
+    for (const checkpoint& each : settlements) member_.lanes().settle(each.lane, each.position);
     const bool ends = std::ranges::any_of(
-        put_down, [this](const checkpoint& each) { return member_.ends_at(each.lane, each.position); });
+        settlements, [this](const checkpoint& each) { return member_.ends_at(each.lane, each.position); });
     const auto time = clock::now();
     if (time - committed_ < commit_interval && !ends) return;
     committed_ = time;
@@ -193,8 +193,8 @@ std::string kafka_source::warning_about(std::string_view lane) const {
   return impl_->as_member().warning_about(lane);
 }
 
-void kafka_source::settled(std::span<const checkpoint> put_down) {
-  impl_->settled(put_down);
+void kafka_source::settled(std::span<const checkpoint> settlements) {
+  impl_->settled(settlements);
 }
 
 source::ownership kafka_source::ownership_of(std::string_view lane, std::uint64_t generation) const {

@@ -40,7 +40,7 @@ class kafka_source : public source {
   /// @throws parameter_error  it is of another cluster
   void must_be_of(const checkpoint& known) const override;
   [[nodiscard]] std::string warning_about(std::string_view lane) const override;
-  void settled(std::span<const checkpoint> put_down) override;
+  void settled(std::span<const checkpoint> settlements) override;
   [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t generation) const override;
   void keep_alive() override;
   void abandoned(const source_batch& batch) override;

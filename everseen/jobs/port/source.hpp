@@ -103,7 +103,7 @@ class source {
 
   /// The ledger has these checkpoints now. A source with its own record of progress stores them, immediately
   /// or with later ones; finish() at the latest.
-  virtual void settled(std::span<const checkpoint> /*put_down*/) {}
+  virtual void settled(std::span<const checkpoint> /*settlements*/) {}
 
   enum class ownership : std::uint8_t {
     ours,     ///< claim and settle

@@ -213,8 +213,8 @@ class redis_stream_source::impl {
     }
   }
 
-  void settled(std::span<const checkpoint> put_down) {
-    for (const checkpoint& each : put_down) group_.acknowledge(lanes_.take_settled(each));
+  void settled(std::span<const checkpoint> settlements) {
+    for (const checkpoint& each : settlements) group_.acknowledge(lanes_.take_settled(each));
   }
 
   ownership ownership_of(std::string_view name, std::uint64_t generation) const {
@@ -336,8 +336,8 @@ source::state redis_stream_source::next(source_batch& into, std::chrono::millise
 checkpoint redis_stream_source::reached(const source_batch& batch) {
   return {batch.lane, batch.next};
 }
-void redis_stream_source::settled(std::span<const checkpoint> put_down) {
-  impl_->settled(put_down);
+void redis_stream_source::settled(std::span<const checkpoint> settlements) {
+  impl_->settled(settlements);
 }
 source::ownership redis_stream_source::ownership_of(std::string_view lane, std::uint64_t generation) const {
   return impl_->ownership_of(lane, generation);

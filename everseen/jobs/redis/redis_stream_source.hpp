@@ -34,7 +34,7 @@ class redis_stream_source : public source {
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) override;
   [[nodiscard]] state next(source_batch& into, std::chrono::milliseconds wait) override;
   [[nodiscard]] checkpoint reached(const source_batch& batch) override;
-  void settled(std::span<const checkpoint> put_down) override;
+  void settled(std::span<const checkpoint> settlements) override;
   [[nodiscard]] ownership ownership_of(std::string_view lane, std::uint64_t generation) const override;
   void keep_alive() override;
   void wait_with(const std::shared_ptr<retry_policy>& p) override;

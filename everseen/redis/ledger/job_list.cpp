@@ -185,7 +185,7 @@ void job_list::end(server_connections& connections, std::string_view job) const 
 bool job_list::settle(server_connections& connections, std::string_view job, const listed_job& listed,
                       std::span<const checkpoint> reached) const {
   if (reached.empty()) return true;
-  script_call call{&job_scripts::put_down(),
+  script_call call{&job_scripts::settle(),
                    list_,
                    {list_.key, job_keys(filter_.keys, listed.id).checkpoints()},
                    {std::string(job), entry_of(listed)}};
@@ -303,7 +303,7 @@ return 1
   return s;
 }
 
-const script& put_down() {
+const script& settle() {
   static const script s = make_script(R"(
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local function is_behind(one, other)

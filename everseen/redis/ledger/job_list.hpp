@@ -108,6 +108,6 @@ namespace everseen::redis::job_scripts {
 /// KEYS list, checkpoints    ARGV job, its entry, then for each lane: its name, checkpoint, and the position
 /// that it must have so far (empty: any)    Returns 1 done, 0 there is no such job, or another of its name, 2
 /// nothing done: a lane has another position.
-[[nodiscard]] const script& put_down();
+[[nodiscard]] const script& settle();
 
 }  // namespace everseen::redis::job_scripts

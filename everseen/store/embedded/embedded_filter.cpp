@@ -177,7 +177,7 @@ bool embedded_filter::end_job(std::string_view job) {
   const std::shared_ptr<job_memory> ended = found->second;
   const std::scoped_lock in_order(ended->lock);
   forget_job(job);
-  ended->note_end();
+  ended->remove_stored();
   jobs_.erase(found);
   return true;
 }
@@ -199,7 +199,7 @@ void embedded_filter::sync_jobs() {
   if (first) std::rethrow_exception(first);
 }
 
-void embedded_filter::keep_job(std::string name, std::shared_ptr<job_memory> job) {
+void embedded_filter::adopt_job(std::string name, std::shared_ptr<job_memory> job) {
   jobs_.insert_or_assign(std::move(name), std::move(job));
 }
 
@@ -234,15 +234,15 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
            window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
   });
   const std::size_t replayed = all.positions.size() - batch.positions.size();
-  if (auto failure = keep(logic, all, replayed)) {
+  if (auto failure = apply_claim(logic, all, replayed)) {
     std::ranges::fill(batch.keys.out, verdict::unknown);
     return failure;
   }
   predictor verdicts;
   while (!batch.positions.empty()) {
     prediction reach = verdicts.predict(logic, spec_, batch.keys, predictor::no_room::ends);
-    if (auto failure = put_down(job, record, from, batch, reach.judged)) return failure;
-    if (auto failure = keep(logic, batch, reach.judged)) return failure;
+    if (auto failure = record_step(job, record, from, batch, reach.judged)) return failure;
+    if (auto failure = apply_claim(logic, batch, reach.judged)) return failure;
     if (reach.full) return std::move(reach.full);
     batch = rest_of(batch, reach.judged);
   }
@@ -250,9 +250,9 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
 }
 
 /// Records the verdicts of the first events in the job; on failure the batch has no answers.
-std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_record& record,
-                                                       const lane_progress& from, const claim_batch& batch,
-                                                       std::size_t events) {
+std::optional<batch_failure> embedded_filter::record_step(job_memory& job, lane_record& record,
+                                                          const lane_progress& from, const claim_batch& batch,
+                                                          std::size_t events) {
   if (events == 0) return {};
   const job_memory::step step = {batch.keys.partition,
                                  from.lane,
@@ -272,8 +272,8 @@ std::optional<batch_failure> embedded_filter::put_down(job_memory& job, lane_rec
 }
 
 /// Applies the first events to the partition: fresh events add their keys, all events move the window.
-std::optional<batch_failure> embedded_filter::keep(partition& logic, const claim_batch& batch,
-                                                   std::size_t events) {
+std::optional<batch_failure> embedded_filter::apply_claim(partition& logic, const claim_batch& batch,
+                                                          std::size_t events) {
   if (auto failure = add_fresh(logic, batch, events)) return failure;
   if (!spec_.window) return {};
   for (std::size_t i = 0; i < events; ++i) {

@@ -93,7 +93,7 @@ class embedded_filter : public stored_filter {
 
  protected:
   /// Adds a job from an earlier process.    @pre the filter is not in use yet
-  void keep_job(std::string name, std::shared_ptr<job_memory> job);
+  void adopt_job(std::string name, std::shared_ptr<job_memory> job);
   /// Creates the memory of a job that this process opens for the first time.
   [[nodiscard]] virtual std::shared_ptr<job_memory> make_job(std::string_view name,
                                                              std::string_view description);
@@ -107,10 +107,10 @@ class embedded_filter : public stored_filter {
  private:
   std::optional<batch_failure> claim_in(partition& logic, job_memory& job, const lane_progress& from,
                                         claim_batch batch);
-  static std::optional<batch_failure> put_down(job_memory& job, lane_record& record,
-                                               const lane_progress& from, const claim_batch& batch,
-                                               std::size_t events);
-  std::optional<batch_failure> keep(partition& logic, const claim_batch& batch, std::size_t events);
+  static std::optional<batch_failure> record_step(job_memory& job, lane_record& record,
+                                                  const lane_progress& from, const claim_batch& batch,
+                                                  std::size_t events);
+  std::optional<batch_failure> apply_claim(partition& logic, const claim_batch& batch, std::size_t events);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& batch, std::size_t events);
 
   /// The segments of the store. Room is asked for before one is made, by a batch or a job.

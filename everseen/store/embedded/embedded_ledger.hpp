@@ -41,7 +41,7 @@ struct job_memory {
   virtual void note_step(const step& /*s*/) {}
   virtual void note_checkpoints(std::span<const checkpoint> /*reached*/) {}
   /// Removes everything stored; nothing can be stored after that.    @throws storage_error
-  virtual void note_end() {}
+  virtual void remove_stored() {}
   /// Syncs everything stored.    @pre the caller does not hold `lock`    @throws storage_error
   virtual void sync() {}
   /// As ledger::doubt.

@@ -212,7 +212,7 @@ file_writer::file_writer(disk& on, std::filesystem::path filter_directory, write
   for (std::string& name : bits->jobs()) {
     auto job =
         file_job::open(disk_, directory_, name, policy_, there, [this](auto keys) { add_again(keys); });
-    keep_job(std::move(name), std::move(job));
+    adopt_job(std::move(name), std::move(job));
   }
   if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
 }

@@ -104,7 +104,7 @@ job_log::content file_job::read(const std::filesystem::path& filter_directory, s
   throw format_error(e.what() + advice_for(filter_directory, name));
 }
 
-void file_job::note_end() {
+void file_job::remove_stored() {
   failure_ = "the job of " + path_.string() + " was ended";
   file_.reset();
   remove_journal(disk_, path_.parent_path().parent_path(), head_.job);

@@ -45,7 +45,7 @@ class file_job final : public job_memory {
 
   void note_step(const step& s) override;
   void note_checkpoints(std::span<const checkpoint> marks) override;
-  void note_end() override;
+  void remove_stored() override;
   void sync() override;
   [[nodiscard]] std::string doubt() const override;
   [[nodiscard]] bool has_counters() const noexcept override { return false; }
