@@ -29,8 +29,8 @@ std::string_view take_word(std::string_view& text) {
 
 }  // namespace
 
-deduplicator::deduplicator(filter source, std::string job, std::string_view description)
-    : filter_(std::move(source)),
+deduplicator::deduplicator(filter f, std::string job, std::string_view description)
+    : filter_(std::move(f)),
       job_(std::move(job)),
       ledger_(filter_.stored().open_ledger(job_, description)),
       scatter_(std::make_unique<claim_scatter>()) {}

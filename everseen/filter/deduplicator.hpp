@@ -58,7 +58,7 @@ class deduplicator {
 
   /// Opens the job of a filter; creates the job if it does not exist.
   /// @throws  as stored_filter::open_ledger
-  deduplicator(filter source, std::string job, std::string_view description = {});
+  deduplicator(filter f, std::string job, std::string_view description = {});
   deduplicator(deduplicator&&) noexcept;
   deduplicator& operator=(deduplicator&&) noexcept;
   ~deduplicator();

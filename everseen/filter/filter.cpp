@@ -284,15 +284,15 @@ namespace {
 
 /// Reads the bits of the partition if one of its layers is overfilled. Where they are too many to be read for
 /// a figure, perhaps over a network, or cannot be read now or by this user, the counts decide.
-given_keys read_given_keys(const stored_filter& source, std::uint32_t partition,
+given_keys read_given_keys(const stored_filter& stored, std::uint32_t partition,
                            const partition_state& state) {
   constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of the filter
-  given_keys given(source.estimates_keys());
-  if (source.estimates_keys() || !given_keys::needs_bits(state) ||
-      state.bytes() * source.get_spec().partitions > most_bytes)
+  given_keys given(stored.estimates_keys());
+  if (stored.estimates_keys() || !given_keys::needs_bits(state) ||
+      state.bytes() * stored.get_spec().partitions > most_bytes)
     return given;
   try {
-    source.visit_segments(partition, [&](const segment_id& id, const layer_state& layer,
+    stored.visit_segments(partition, [&](const segment_id& id, const layer_state& layer,
                                          std::span<const std::byte> bits) { given.count(id, layer, bits); });
   } catch (const error&) {
     return {};

@@ -32,12 +32,12 @@ std::string remedy(const std::string& name, const std::string& capacity, bool is
 
 }  // namespace
 
-void name_remedy(batch_failure& failure, const filter& source, adder who) {
+void name_remedy(batch_failure& failure, const filter& f, adder who) {
   if (failure.why != batch_failure::cause::full || failure.message.find(beginning) != std::string::npos)
     return;
   failure.message += beginning;
-  failure.message += remedy(name_argument(source.name()), larger_capacity(source.get_spec()),
-                            source.stored().is_rebuildable(), who);
+  failure.message +=
+      remedy(name_argument(f.name()), larger_capacity(f.get_spec()), f.stored().is_rebuildable(), who);
 }
 
 }  // namespace everseen

@@ -11,6 +11,6 @@ enum class adder { anybody, job };
 
 /// Completes the message about a full filter by the command that makes room: what it is depends on the store.
 /// Leaves other failures as they are, and a message of everseen serve, which is complete.
-void name_remedy(batch_failure& failure, const filter& source, adder who = adder::anybody);
+void name_remedy(batch_failure& failure, const filter& f, adder who = adder::anybody);
 
 }  // namespace everseen

@@ -7,9 +7,9 @@
 
 namespace everseen {
 
-deferred_ledger::deferred_ledger(stored_filter& source, std::string job, std::string description,
+deferred_ledger::deferred_ledger(stored_filter& filter, std::string job, std::string description,
                                  examination examine)
-    : filter_(source),
+    : filter_(filter),
       job_(std::move(job)),
       description_(std::move(description)),
       examine_(std::move(examine)) {

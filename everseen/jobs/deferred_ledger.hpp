@@ -19,11 +19,11 @@ class deferred_ledger final : public ledger {
   /// Checks what the job was begun with; throws if that differs from what is wanted.
   using examination = std::function<void(const std::string& begun_with)>;
 
-  /// @param source       outlives this
+  /// @param filter   outlives this
   /// @param examine  called if the job exists: here, or, if another worker begins it later, with its first
   ///         claim
   /// @throws  as stored_filter::open_ledger, and examine
-  deferred_ledger(stored_filter& source, std::string job, std::string description, examination examine);
+  deferred_ledger(stored_filter& filter, std::string job, std::string description, examination examine);
 
   batch_result claim(const lane_progress& from, std::span<const claim_batch> batches) override;
   bool settle(std::span<const checkpoint> reached) override;

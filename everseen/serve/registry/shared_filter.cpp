@@ -135,14 +135,14 @@ filter_figures figures_of(const filter_info& info) {
   return f;
 }
 
-void recent_figures::look_at(const filter& source, clock::time_point current_time) {
+void recent_figures::look_at(const filter& f, clock::time_point current_time) {
   {
     const std::scoped_lock alone(lock_);
     if (current_time < good_until_) return;
     good_until_ = current_time + good_for;
   }
   try {
-    filter_figures now_there = figures_of(source.info());
+    filter_figures now_there = figures_of(f.info());
     const std::scoped_lock alone(lock_);
     last_ = std::move(now_there);
   } catch (const error&) {

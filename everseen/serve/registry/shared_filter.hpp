@@ -47,7 +47,7 @@ class recent_figures {
  public:
   using clock = std::chrono::steady_clock;
   /// Refreshes the figures unless they are still valid. Never fails: during an outage the old ones stay.
-  void look_at(const filter& source, clock::time_point current_time);
+  void look_at(const filter& f, clock::time_point current_time);
   /// The last known figures; nothing: none yet.
   [[nodiscard]] std::optional<filter_figures> last() const;
 
@@ -71,9 +71,9 @@ class join_queue {
     unsigned at_once = 2;       ///< batches in flight
   };
 
-  /// @param source  outlives the queue, which `owner` of submit() ensures
-  join_queue(counted_filter source, question q, worker_pool& workers, limits l)
-      : filter_(source), question_(q), workers_(workers), limits_(l) {}
+  /// @param filter  outlives the queue, which `owner` of submit() ensures
+  join_queue(counted_filter filter, question q, worker_pool& workers, limits l)
+      : filter_(filter), question_(q), workers_(workers), limits_(l) {}
 
   /// Judges a batch and calls `done`, on another thread. If memory runs out, the process ends.
   /// @param when  for a filter with a window: the time of all its keys
