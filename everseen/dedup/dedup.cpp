@@ -120,7 +120,7 @@ class worker {
 
  private:
   using clock = dedup_run::clock;
-  using adding = dedup_options::adding;
+  using order = dedup_options::adding_order;
 
   void process(std::uint64_t number, event_time read_at) noexcept {
     std::span<const partition_batch> batches;
@@ -134,14 +134,14 @@ class worker {
     }
     // Once it is this block's turn, everything that ends the run before it is known.
     switch (shared_.options.adding_keys) {
-      case adding::ahead:
+      case order::ahead:
         if (shared_.options.threads > 1) shared_.partitions.front().wait(number);
         break;
-      case adding::before_block:
+      case order::before_block:
         shared_.writing.wait(number);
         if (number < shared_.end && !settle_output()) shared_.end_before(number);
         break;
-      case adding::after_block:
+      case order::after_block:
         shared_.writing.wait(number);
         if (number < shared_.end) write_and_add(number, batches);
         shared_.writing.leave(number);
@@ -197,7 +197,7 @@ class worker {
   }
 
   void judge(std::uint64_t number, std::span<const partition_batch> batches) noexcept {
-    if (shared_.options.adding_keys == adding::before_block) {
+    if (shared_.options.adding_keys == order::before_block) {
       if (!batches.empty()) add(batches);
     } else if (shared_.options.threads <= 1) {
       for (const partition_batch& batch : batches) add({&batch, 1});

@@ -76,13 +76,13 @@ struct dedup_options {
 
   /// When the keys of a block are added, relative to the output of its records. Reading, parsing and hashing
   /// run ahead in any case.
-  enum class adding : std::uint8_t {
+  enum class adding_order : std::uint8_t {
     ahead,         ///< before earlier blocks are written: a run that is killed loses a block for each thread
     before_block,  ///< only when all records before the block are written: it loses the records of one block
     after_block,   ///< once its records are written: it repeats the records of one block, and loses none
   };
-  adding adding_keys = adding::ahead;  ///< after_block needs a filter that adds_after_effects()
-  /// Without adding::ahead: called by one thread at a time when everything written so far should have
+  adding_order adding_keys = adding_order::ahead;  ///< after_block needs a filter that adds_after_effects()
+  /// Without adding_order::ahead: called by one thread at a time when everything written so far should have
   /// arrived: before a block is judged, or before the keys of a written one are added. It gets the number of
   /// records of that block. It may wait, and throw, which ends the run in order.
   std::function<void(std::size_t records)> settle_output{};

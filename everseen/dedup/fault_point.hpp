@@ -11,8 +11,8 @@ namespace everseen {
 /// The steps of a job, in the order of a batch: `read`, `claimed`, `half_put`, `put`, `half_committed` (a
 /// transaction that has its offsets), `committed` (by the sink), `settled` (in the ledger), `half_shown` (by
 /// a sink that shows only what is settled), `accounted` (by the source). Those of a block of deduplicate()
-/// with adding::after_block: `half_put`, `put`, `settled` (its keys are added); at the end of a file that the
-/// next run would continue: `kept` (it has its name).
+/// with adding_order::after_block: `half_put`, `put`, `settled` (its keys are added); at the end of a file
+/// that the next run would continue: `kept` (it has its name).
 using fault_hook = void (*)(std::string_view step) noexcept;
 inline constinit fault_hook on_fault_point = nullptr;
 

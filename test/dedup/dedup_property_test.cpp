@@ -16,7 +16,7 @@
 namespace everseen {
 namespace {
 
-using adding = dedup_options::adding;
+using order = dedup_options::adding_order;
 using fate = dedup_options::fate;
 
 /// Records such as "17<tab>1234<tab>xxx", some of them without their second field.
@@ -55,7 +55,7 @@ dedup_options random_options(bool window) {
   options.without_key = *rc::gen::element(fate::fail, fate::pass, fate::drop);
   options.wanted = *rc::gen::element(verdict::fresh, verdict::seen, verdict::late);
   options.late = *rc::gen::element(fate::pass, fate::drop);
-  options.adding_keys = *rc::gen::element(adding::ahead, adding::before_block, adding::after_block);
+  options.adding_keys = *rc::gen::element(order::ahead, order::before_block, order::after_block);
   return options;
 }
 

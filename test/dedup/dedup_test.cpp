@@ -315,7 +315,7 @@ TEST_P(DedupFailure, AddsTheKeysOfOneUnwrittenBlockAtMost) {
   std::string text;
   for (int i = 1000; i < 10'000; ++i) text += std::to_string(i) + "\n";
   constexpr std::size_t block_bytes = 100;  // 20 lines
-  options.adding_keys = dedup_options::adding::before_block;
+  options.adding_keys = dedup_options::adding_order::before_block;
   test::pipe written;
   written.close_reader();
   const test::memory_file in(text);
@@ -334,7 +334,7 @@ TEST_P(DedupFailure, AddsNothingMoreWhereTheOutputIsNotReady) {
   filter f = make_filter();
   const test::memory_file written;
   output out(written.descriptor(), "file");
-  options.adding_keys = dedup_options::adding::before_block;
+  options.adding_keys = dedup_options::adding_order::before_block;
   int asked = 0;
   options.settle_output = [&](std::size_t records) {
     EXPECT_EQ(records, 20U);

@@ -131,7 +131,7 @@ struct watched_run {
       target.end_if_asked();
       progress.show({result.records, result.bytes});
     };
-    if (options.adding_keys == dedup_options::adding::before_block)
+    if (options.adding_keys == dedup_options::adding_order::before_block)
       options.settle_output = [&](std::size_t records) {
         target.lines().wait_until_read([&] {
           target.end_if_asked();
@@ -140,10 +140,11 @@ struct watched_run {
         target.end_if_asked();
         if (mark) mark->expect(records);
       };
-    if (options.adding_keys == dedup_options::adding::after_block)
+    if (options.adding_keys == dedup_options::adding_order::after_block)
       options.settle_output = [&](std::size_t) { target.settle(); };
     load_with_progress(*seen, progress);
-    if (mark && options.adding_keys == dedup_options::adding::ahead) mark->expect(run_mark::several_blocks);
+    if (mark && options.adding_keys == dedup_options::adding_order::ahead)
+      mark->expect(run_mark::several_blocks);
     try {
       deduplicate(input, *seen, target.lines(), options, result);
       if (result.failure) target.end_if_asked();  // then it is not a failure of the store
@@ -151,7 +152,7 @@ struct watched_run {
       if (!seen.is_kept() || target.is_continued() || e.path() != target.lines().name() ||
           result.verdicts.fresh == 0)
         throw;
-      const bool repeats = options.adding_keys == dedup_options::adding::after_block;
+      const bool repeats = options.adding_keys == dedup_options::adding_order::after_block;
       const std::string outcome =
           repeats ? about_repeated_lines(seen->name()) : about_lost_lines(seen->name());
       if (e.code() != EPIPE)
@@ -185,9 +186,9 @@ constexpr std::size_t remote_block_bytes = std::size_t{512} << 10;
 /// A reader that wants a few lines only, as head does, leaves the rest of a block unread.
 constexpr std::size_t first_block_bytes = std::size_t{4} << 10;
 
-std::size_t block_bytes_for(dedup_options::adding keys, const output& lines, bool is_remote) {
-  if (keys == dedup_options::adding::ahead) return is_remote ? remote_block_bytes : dedup_block_bytes;
-  const bool waits_for_disk = keys == dedup_options::adding::after_block && lines.is_file();
+std::size_t block_bytes_for(dedup_options::adding_order keys, const output& lines, bool is_remote) {
+  if (keys == dedup_options::adding_order::ahead) return is_remote ? remote_block_bytes : dedup_block_bytes;
+  const bool waits_for_disk = keys == dedup_options::adding_order::after_block && lines.is_file();
   return waits_for_disk ? synced_block_bytes : careful_block_bytes;
 }
 
@@ -203,9 +204,9 @@ std::string about_lost_run(const run_mark::lost_run& lost, std::string_view filt
 }
 
 /// A mark of this run if its keys are kept before their lines are printed. Reports runs that were killed.
-std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::adding keys,
+std::unique_ptr<run_mark> mark_of(const dedup_arguments& given, dedup_options::adding_order keys,
                                   dedup_filter& seen) {
-  if (!seen.is_kept() || keys == dedup_options::adding::after_block) return nullptr;
+  if (!seen.is_kept() || keys == dedup_options::adding_order::after_block) return nullptr;
   try {
     auto mark = std::make_unique<run_mark>(shown_store(given.store) + ' ' + seen->name());
     for (const auto& lost : mark->found())

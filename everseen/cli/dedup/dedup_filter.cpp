@@ -123,13 +123,13 @@ unsigned dedup_filter::useful_threads() const {
                                    : useful_dedup_threads(cores, partitions);
 }
 
-dedup_options::adding dedup_filter::adding_of(const dedup_arguments& given) const {
-  using adding = dedup_options::adding;
+dedup_options::adding_order dedup_filter::adding_of(const dedup_arguments& given) const {
+  using order = dedup_options::adding_order;
   const bool adds_after = seen_->stored().adds_after_effects();
   if (kept_ && !adds_after) must_allow_loss(given);
-  if (!kept_ || given.judge_ahead) return adding::ahead;
-  if (!adds_after || given.on_crash == crash_effect::lose) return adding::before_block;
-  return adding::after_block;
+  if (!kept_ || given.judge_ahead) return order::ahead;
+  if (!adds_after || given.on_crash == crash_effect::lose) return order::before_block;
+  return order::after_block;
 }
 
 void dedup_filter::discard_if_unused() noexcept {

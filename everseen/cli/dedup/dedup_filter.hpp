@@ -30,7 +30,7 @@ class dedup_filter {
   [[nodiscard]] bool is_remote() const { return home_->traits().is_remote; }
   /// When the keys of a line are added, relative to its output.
   /// @throws parameter_error  --on-crash repeat where another process may have the same line
-  [[nodiscard]] dedup_options::adding adding_of(const dedup_arguments& given) const;
+  [[nodiscard]] dedup_options::adding_order adding_of(const dedup_arguments& given) const;
   /// Recommended number of threads if the user gives none.
   [[nodiscard]] unsigned useful_threads() const;
 

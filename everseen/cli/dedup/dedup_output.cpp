@@ -42,7 +42,7 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
                     file.path(), header, options.header));
   const descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   output none(nowhere.get(), "/dev/null");
-  options.adding_keys = dedup_options::adding::ahead;
+  options.adding_keys = dedup_options::adding_order::ahead;
   options.without_key = options.no_record = options.late = dedup_options::fate::drop;
   options.progress = [](const dedup_result&) { stop_if_signalled(); };
   const dedup_result added = deduplicate(lines, *seen, none, options);
