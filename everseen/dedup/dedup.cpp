@@ -33,7 +33,7 @@ inline bool ends_requests(const batch_failure& f) noexcept {
 /// wanted records. Turnstiles let blocks pass in the order of the input.
 struct dedup_run {
   block_reader& input;
-  filter& seen;
+  filter& known_keys;
   output& out;
   const dedup_options& options;
 
@@ -57,7 +57,12 @@ struct dedup_run {
   std::atomic<clock::rep> pass_until{clock::time_point::min().time_since_epoch().count()};
 
   dedup_run(block_reader& in, filter& f, output& o, const dedup_options& opts, dedup_result& r)
-      : input(in), seen(f), out(o), options(opts), partitions(f.stored().batch_partitions()), result(r) {
+      : input(in),
+        known_keys(f),
+        out(o),
+        options(opts),
+        partitions(f.stored().batch_partitions()),
+        result(r) {
     // Or all lines would be late if the clock was ahead in an earlier run.
     if (!options.time) last_read = f.newest_slice().value_or(last_read);
   }
@@ -93,7 +98,7 @@ struct dedup_run {
   }
   void fail(batch_failure cause) {
     if (ends_requests(cause)) given_up = true;
-    name_remedy(cause, seen);
+    name_remedy(cause, known_keys);
     const std::scoped_lock alone(end_lock);
     if (!result.failure) result.failure = std::move(cause);
     stop = true;
@@ -105,7 +110,7 @@ namespace {
 /// Takes blocks through the whole pipeline, one after the other.
 class worker {
  public:
-  explicit worker(dedup_run& shared) : shared_(shared), block_(shared.seen, shared.options) {}
+  explicit worker(dedup_run& shared) : shared_(shared), block_(shared.known_keys, shared.options) {}
 
   void run() {
     try {
@@ -185,7 +190,7 @@ class worker {
         write_judged();
         return;
       }
-      batch_result added = shared_.seen.stored().add_after(batches, write_judged);
+      batch_result added = shared_.known_keys.stored().add_after(batches, write_judged);
       if (!added && ends_requests(added.error())) shared_.end_before(number + 1);
       if (!added) shared_.fail(std::move(added.error()));
       fault_point("settled");
@@ -227,7 +232,7 @@ class worker {
     try {
       if (is_not_asked()) return leave_unknown(batches);
       const auto asked_at = clock::now();
-      batch_result result = shared_.seen.stored().add(batches);
+      batch_result result = shared_.known_keys.stored().add(batches);
       judged_ += result ? *result : result.error().done;
       if (result) return;
       if (passes() && is_outage(result.error()))
@@ -332,17 +337,17 @@ class worker {
 
 }  // namespace
 
-dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options) {
+dedup_result deduplicate(block_reader& input, filter& known_keys, output& out, const dedup_options& options) {
   dedup_result result;
-  deduplicate(input, seen, out, options, result);
+  deduplicate(input, known_keys, out, options, result);
   return result;
 }
 
-void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+void deduplicate(block_reader& input, filter& known_keys, output& out, const dedup_options& options,
                  dedup_result& result) {
-  if (seen.get_spec().window && !options.time && !options.clock)
+  if (known_keys.get_spec().window && !options.time && !options.clock)
     throw parameter_error("the filter has a window; say where a record has its time, or pass a clock");
-  dedup_run shared(input, seen, out, options, result);
+  dedup_run shared(input, known_keys, out, options, result);
   const auto work = [&]() noexcept {
     try {
       worker(shared).run();

@@ -125,10 +125,10 @@ struct dedup_result {
 ///         options.late is fail: the other records read have then been judged and written
 /// @throws parameter_error  the filter has a window, and there are neither times nor a clock
 /// Cost: 20 to 40 ns of one core a short line. Memory: some 10 MB a thread.
-dedup_result deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options);
+dedup_result deduplicate(block_reader& input, filter& known_keys, output& out, const dedup_options& options);
 
 /// The same; if it throws, `result` has the counts up to that point.    @param result  a new one
-void deduplicate(block_reader& input, filter& seen, output& out, const dedup_options& options,
+void deduplicate(block_reader& input, filter& known_keys, output& out, const dedup_options& options,
                  dedup_result& result);
 
 /// Recommended threads for deduplicate on a machine with this many cores (0: unknown). At most one a

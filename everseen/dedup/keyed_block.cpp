@@ -7,8 +7,8 @@
 
 namespace everseen {
 
-keyed_block::keyed_block(const filter& seen, const dedup_options& options)
-    : seen_(seen),
+keyed_block::keyed_block(const filter& known_keys, const dedup_options& options)
+    : known_keys_(known_keys),
       options_(options),
       rule_({.key = options.key,
              .time = options.time,
@@ -16,8 +16,8 @@ keyed_block::keyed_block(const filter& seen, const dedup_options& options)
              .times = options.times,
              .header = options.header,
              .form = options.form}),
-      every_record_is_key_(rule_.whole_record_is_key() && seen.hash().takes_every_key()),
-      wants_keys_(seen.stored().wants_keys()) {
+      every_record_is_key_(rule_.whole_record_is_key() && known_keys.hash().takes_every_key()),
+      wants_keys_(known_keys.stored().wants_keys()) {
   wanted_[static_cast<std::size_t>(options.wanted)] = true;
   if (options.late == dedup_options::fate::pass && options.wanted == verdict::fresh)
     wanted_[static_cast<std::size_t>(verdict::late)] = true;
@@ -35,7 +35,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
   keyless_ = {};
   if (options_.format.quoted) rule_.expect_quotes(bytes_.text().find('"') != std::string_view::npos);
   find_record_ends(bytes_.text(), options_.format, ends_);
-  const std::uint32_t partitions = seen_.stored().batch_partitions();
+  const std::uint32_t partitions = known_keys_.stored().batch_partitions();
   if (every_record_is_key_) return hash_records(partitions);
   hash_fields();
   verdicts_.assign(digests_.size(), verdict::unknown);
@@ -45,7 +45,7 @@ std::span<const partition_batch> keyed_block::sort(event_time read_at) {
 /// The common case: each record is a key. A few hundred at a time are hashed, and put to their partitions
 /// while they are in L1.
 std::span<const partition_batch> keyed_block::hash_records(std::uint32_t partitions) {
-  const hasher& hash = seen_.hash();
+  const hasher& hash = known_keys_.hash();
   const char* const text = bytes_.text().data();
   constexpr std::size_t at_once = 256;
   std::array<std::string_view, at_once> keys;
@@ -110,13 +110,13 @@ void keyed_block::read_record(std::size_t i, std::string_view record) {
 bad_record keyed_block::describe_fault(std::size_t i, std::string_view record, record_fault why,
                                        std::optional<std::string_view> key) const {
   bad_record bad = describe(rule_, record, i, why);
-  if (const auto refusal = key ? seen_.refusal_of(*key) : std::nullopt) bad.detail = *refusal;
+  if (const auto refusal = key ? known_keys_.refusal_of(*key) : std::nullopt) bad.detail = *refusal;
   return bad;
 }
 
 /// @return whether the filter accepts this key
 bool keyed_block::hash_key(std::string_view key) {
-  const auto hashed = seen_.hash().try_hash(key);
+  const auto hashed = known_keys_.hash().try_hash(key);
   if (hashed) digests_.push_back(*hashed);
   return hashed.has_value();
 }

@@ -24,7 +24,7 @@ namespace everseen {
 /// Threads: one at a time.
 class keyed_block {
  public:
-  keyed_block(const filter& seen, const dedup_options& options);
+  keyed_block(const filter& known_keys, const dedup_options& options);
 
   /// To read the next block into.
   [[nodiscard]] block& bytes() noexcept { return bytes_; }
@@ -66,7 +66,7 @@ class keyed_block {
   [[nodiscard]] std::span<const event_time> times() const noexcept;
   [[nodiscard]] bool is_wanted(verdict v) const noexcept { return wanted_[static_cast<std::size_t>(v)]; }
 
-  const filter& seen_;
+  const filter& known_keys_;
   const dedup_options& options_;
   event_rule rule_;
   const bool every_record_is_key_;  // so every record has a key

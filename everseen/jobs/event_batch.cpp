@@ -33,11 +33,11 @@ void event_batch::end_before(std::size_t event) {
   stops_at.reset();
 }
 
-event_reader::event_reader(event_shape shape, const filter& seen, options settings)
-    : rule_(std::move(shape)), seen_(seen), options_(std::move(settings)) {
-  if (seen_.get_spec().window && !rule_.shape().time && !options_.clock)
+event_reader::event_reader(event_shape shape, const filter& known_keys, options settings)
+    : rule_(std::move(shape)), known_keys_(known_keys), options_(std::move(settings)) {
+  if (known_keys_.get_spec().window && !rule_.shape().time && !options_.clock)
     throw parameter_error("the filter has a window; say where an event has its time");
-  if (!rule_.shape().time) no_earlier_ = seen_.newest_slice().value_or(event_time::min());
+  if (!rule_.shape().time) no_earlier_ = known_keys_.newest_slice().value_or(event_time::min());
 }
 
 event_reader::moment event_reader::now() {
@@ -94,14 +94,14 @@ std::optional<record_fault> event_reader::add(const source_record& record, const
     refusal_ = header.empty() ? "its own is null" : "there is no header " + header;
     return record_fault::no_key;
   }
-  const auto hashed = seen_.hash().try_hash(*key);
+  const auto hashed = known_keys_.hash().try_hash(*key);
   if (!hashed) {
-    refusal_ = seen_.refusal_of(*key).value_or("");
+    refusal_ = known_keys_.refusal_of(*key).value_or("");
     return record_fault::unfit_key;
   }
   into.digests.push_back(*hashed);
   into.positions.push_back(record.position);
-  if (seen_.get_spec().window) into.times.push_back(time);
+  if (known_keys_.get_spec().window) into.times.push_back(time);
   if (rule_.shape().time) into.newest = std::max(into.newest.value_or(time), time);
   for (std::size_t set = 0; set < rule_.shape().counts.size(); ++set)
     into.of_event.push_back(into.names.place_of(rule_.counter(set)));

@@ -88,7 +88,7 @@ class event_reader {
 
   /// @throws parameter_error  as event_rule; or the filter has a window, and there are neither times nor a
   ///         clock
-  event_reader(event_shape shape, const filter& seen, options settings);
+  event_reader(event_shape shape, const filter& known_keys, options settings);
 
   [[nodiscard]] event_batch read(source_batch records);
 
@@ -110,7 +110,7 @@ class event_reader {
 
   event_rule rule_;
   bool has_told_absent_ = false;
-  const filter& seen_;
+  const filter& known_keys_;
   options options_;
   event_time no_earlier_{event_time::min()};
   std::string refusal_{};  // why the last record that add() refused has no key that the filter can take

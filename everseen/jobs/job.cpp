@@ -42,7 +42,7 @@ const char* header_hint(const bad_record& bad) {
 job::job(job_parts parts, job_options options)
     : parts_(parts),
       options_(std::move(options)),
-      reader_(options_.events, parts_.seen, options_.reading),
+      reader_(options_.events, parts_.known_keys, options_.reading),
       queue_(options_.batches_ahead) {}
 job::~job() = default;
 
@@ -58,7 +58,7 @@ void job::run() {
 }
 
 void job::begin() {
-  auto known = parts_.book.checkpoints();
+  auto known = parts_.ledger.checkpoints();
   const auto mark = known.find(options_.sink_name);
   const bool goes_on = mark != known.end() && mark->second.position == options_.sink_order;
   const std::string last = goes_on ? mark->second.note : std::string();
@@ -217,7 +217,7 @@ bool job::deal_with(event_batch& batch) {
     return false;
   }
   if (full) {  // all before the first event without room is complete
-    name_remedy(*failure, parts_.seen, adder::job);
+    name_remedy(*failure, parts_.known_keys, adder::job);
     const auto first = std::ranges::find(verdicts_, verdict::unknown);
     failure->message +=
         "; " +
@@ -273,7 +273,7 @@ bool job::look_up(const std::string& name) {
   lane& entry = lanes_[name];
   if (entry.looked_up) return true;
   try {
-    const auto known = parts_.book.checkpoints();
+    const auto known = parts_.ledger.checkpoints();
     if (const auto found = known.find(name); found != known.end()) {
       parts_.from.must_be_of(found->second);
       // If records are already put, settling detects this, and the sink takes back the excess.
@@ -313,8 +313,8 @@ std::optional<batch_failure> job::claim(const event_batch& batch) {
   const std::size_t per_event = options_.events.counts.size();
   const auto batches = sorted_.sort(
       {batch.digests, batch.positions, batch.times, {batch.names.all(), batch.of_event, per_event}},
-      parts_.seen.get_spec().partitions);
-  const auto judged = parts_.book.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
+      parts_.known_keys.get_spec().partitions);
+  const auto judged = parts_.ledger.claim({batch.from.lane, lanes_[batch.from.lane].settled}, batches);
   sorted_.gather(verdicts_, claimed_before_);
   if (judged) return {};
   const bool away = judged.error().why == batch_failure::cause::backend;
@@ -422,7 +422,7 @@ bool job::settle(if_unavailable then) {
 /// was lost. The sink's mark, which no other worker writes, distinguishes the two. Settled records are not
 /// put here again; unsettled ones may still be.
 void job::leave_settled() {
-  const auto known = parts_.book.checkpoints();
+  const auto known = parts_.ledger.checkpoints();
   must_have_kept(known);
   const auto mark = known.find(options_.sink_name);
   sink_is_whole_ = false;
@@ -479,7 +479,7 @@ bool job::settle_in_ledger(std::vector<checkpoint> reached) const {
     reached.push_back(
         {std::string(job_marks::last_settled), static_cast<std::uint64_t>(current.count()), {}});
   }
-  return parts_.book.settle(reached);
+  return parts_.ledger.settle(reached);
 }
 
 void job::account() {

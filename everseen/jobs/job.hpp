@@ -148,8 +148,8 @@ struct job_options {
 
 /// The parts of a job. All must outlive it.
 struct job_parts {
-  filter& seen;
-  ledger& book;
+  filter& known_keys;
+  everseen::ledger& ledger;
   source& from;
   sink* target = nullptr;  ///< null: only counters are wanted
 };

@@ -78,13 +78,13 @@ places places_of(const count_query& query, const names& set) {
 
 }  // namespace
 
-count_table count(const ledger& book, const count_query& query) {
-  const std::vector<names> sets = described_sets(book.description());
+count_table count(const ledger& ledger, const count_query& query) {
+  const std::vector<names> sets = described_sets(ledger.description());
   const std::size_t set = set_for(query, sets);
   const places positions = places_of(query, sets[set]);
   count_table result;
   for (const std::size_t place : positions.shown) result.columns.push_back(sets[set][place]);
-  book.visit_counters([&](std::string_view name, std::int64_t value) {
+  ledger.visit_counters([&](std::string_view name, std::int64_t value) {
     const auto counter = parse_counter(name);
     if (!counter || counter->set >= sets.size() || counter->values.size() != sets[counter->set].size())
       throw format_error("a counter of this job was not written by everseen stream; it was changed by hand");
@@ -205,8 +205,8 @@ exit_code run_counts(const counts_arguments& o, printer& out) {
   if (o.json && o.format) throw parameter_error("--json is --format json; give one of them");
   const auto place = chosen_store(o.store);
   const filter f = open(*place, o.name, access::read);
-  const auto book = f.stored().open_ledger(job_of(o, place->jobs(o.name)), "");
-  const count_table counts = count(*book, query_of(o));
+  const auto ledger = f.stored().open_ledger(job_of(o, place->jobs(o.name)), "");
+  const count_table counts = count(*ledger, query_of(o));
   switch (o.format.value_or(o.json ? count_format::json : count_format::table)) {
     case count_format::table:
       print_table(counts, out);

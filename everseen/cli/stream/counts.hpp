@@ -32,7 +32,7 @@ struct count_table {
 /// the fewest dimensions.
 /// @throws parameter_error  the job has no counts, or no set has these dimensions: the message names all
 /// @throws format_error     the counters are not those of everseen stream    @throws as visit_counters
-[[nodiscard]] count_table count(const ledger& book, const count_query& query);
+[[nodiscard]] count_table count(const ledger& ledger, const count_query& query);
 
 void print_table(const count_table& counts, printer& out);
 void print_json(const count_table& counts, printer& out);

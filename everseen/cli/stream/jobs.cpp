@@ -240,9 +240,9 @@ struct known_job {
 
 /// @param f  opened for reading; if it were open for writing, this would begin a job
 known_job look_at(const filter& f, const std::string& name) {
-  const auto book = f.stored().open_ledger(name, "");
-  known_job job{name, book->description(), {}, {}, {}, book->size()};
-  for (const auto& [lane, position] : book->checkpoints()) {
+  const auto ledger = f.stored().open_ledger(name, "");
+  known_job job{name, ledger->description(), {}, {}, {}, ledger->size()};
+  for (const auto& [lane, position] : ledger->checkpoints()) {
     if (lane == job_marks::last_settled)
       job.settled = event_time(std::chrono::milliseconds(position.position));
     else

@@ -94,16 +94,16 @@ void must_settle_in_time(const stream_arguments& given, std::chrono::millisecond
 
 /// Identifies this job, also against earlier ones of the same name, by the word that it was begun with.
 /// Older jobs have the filter's seed instead, which exports carry.
-std::string mark_of(const filter& seen, const std::string& job, const ledger& book) {
-  std::string word = word_in(book.description());
-  if (word.empty()) word = fmt::format("{:016x}", hasher(hash_kind::siphash, seen.get_spec().seed)(job).low);
-  return fmt::format("{}:{}:{}", percent_encoded(seen.name()), percent_encoded(job), word);
+std::string mark_of(const filter& f, const std::string& job, const ledger& ledger) {
+  std::string word = word_in(ledger.description());
+  if (word.empty()) word = fmt::format("{:016x}", hasher(hash_kind::siphash, f.get_spec().seed)(job).low);
+  return fmt::format("{}:{}:{}", percent_encoded(f.name()), percent_encoded(job), word);
 }
 
 /// The same, with the worker that owns the file.
-file_sink::mark mark_of_worker(const filter& seen, const ledger& book, const stream_arguments& given) {
-  return [&seen, &book, job = job_of(given), worker = worker_of(given)] {
-    return fmt::format("{}:{}", mark_of(seen, job, book), worker);
+file_sink::mark mark_of_worker(const filter& f, const ledger& ledger, const stream_arguments& given) {
+  return [&f, &ledger, job = job_of(given), worker = worker_of(given)] {
+    return fmt::format("{}:{}", mark_of(f, job, ledger), worker);
   };
 }
 
@@ -129,7 +129,7 @@ stream_source open_source(const stream_arguments& given) {
   return {std::move(file), bytes, std::move(lane), std::move(header)};
 }
 
-stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book,
+stream_sink open_sink(const stream_arguments& given, const filter& f, const ledger& ledger,
                       const stream_source& from, int descriptor) {
   if (given.dry_run) return {};
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
@@ -148,12 +148,12 @@ stream_sink open_sink(const stream_arguments& given, const filter& seen, const l
   }
   if (is_redis_stream_url(*given.target)) {
     const redis_stream_url url = parse_redis_stream_url(*given.target);
-    const auto mark = [&seen, &book, job = job_of(given)] { return mark_of(seen, job, book); };
+    const auto mark = [&f, &ledger, job = job_of(given)] { return mark_of(f, job, ledger); };
     return {std::make_unique<redis_stream_sink>(url, server_of(url, given), mark),
             "redis-stream:" + url.stream,
             {}};
   }
-  auto file = std::make_unique<file_sink>(*given.target, mark_of_worker(seen, book, given));
+  auto file = std::make_unique<file_sink>(*given.target, mark_of_worker(f, ledger, given));
   file->begin_new_with(from.header.value_or(""));
   file->separate_by(separator);
   std::string path = file->path();
@@ -208,11 +208,11 @@ void take_back_the_rest(const stream_arguments& given, const job_marks::checkpoi
 
 }  // namespace
 
-sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
+sink_place place_of(const stream_arguments& given, const filter& f, const ledger& ledger,
                     const stream_sink& target, const std::function<void(const std::string&)>& say) {
   if (target.target.empty()) return {};
   std::string name = job_marks::sink(target.worker, target.target);
-  const auto known = book.checkpoints();
+  const auto known = ledger.checkpoints();
   const auto last = job_marks::last_sink(known, worker_of(given));
   if (!last) return {std::move(name), 0};
   const bool is_same = last->target == target.target;
@@ -220,14 +220,14 @@ sink_place place_of(const stream_arguments& given, const filter& seen, const led
   const bool is_there = target.worker.empty() || std::filesystem::exists(target.target, none);
   if (is_same && (is_there || !given.move_output)) return {std::move(name), last->order};
   if (!given.move_output) refuse_another_place(given, last->target, target.target);
-  if (!is_same) take_back_the_rest(given, known, *last, mark_of_worker(seen, book, given), say);
+  if (!is_same) take_back_the_rest(given, known, *last, mark_of_worker(f, ledger, given), say);
   return {std::move(name), last->order + 1};
 }
 
-void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& target,
+void must_be_the_place(const stream_arguments& given, const ledger& ledger, const stream_sink& target,
                        const sink_place& mark) {
   if (target.target.empty()) return;
-  const auto last = job_marks::last_sink(book.checkpoints(), worker_of(given));
+  const auto last = job_marks::last_sink(ledger.checkpoints(), worker_of(given));
   if (last && last->target != target.target && last->order >= mark.order)
     refuse_another_place(given, last->target, target.target);
 }
@@ -251,9 +251,9 @@ std::string end_without_secrets(const std::string& written) {
   return shown;
 }
 
-void must_be_our_worker(const stream_arguments& given, const ledger& book, const std::string& name) {
+void must_be_our_worker(const stream_arguments& given, const ledger& ledger, const std::string& name) {
   if (given.worker || name.empty()) return;
-  const auto known = book.checkpoints();
+  const auto known = ledger.checkpoints();
   if (known.contains(name)) return;
   const std::size_t colon = name.find(':');
   const bool is_sink = job_marks::is_of_a_sink(name);

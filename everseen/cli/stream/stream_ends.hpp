@@ -31,10 +31,10 @@ struct stream_sink {
   std::string target;            // a path, or a description of the sink
   std::string worker;            // its owner; empty if all workers share it
 };
-/// @param seen, book  the filter, and the job's ledger    @param from  what open_source() opened
+/// @param f, ledger  the filter, and the job's ledger    @param from  what open_source() opened
 /// @param descriptor  standard output    All outlive the sink.
 /// @throws  as open_source
-[[nodiscard]] stream_sink open_sink(const stream_arguments& given, const filter& seen, const ledger& book,
+[[nodiscard]] stream_sink open_sink(const stream_arguments& given, const filter& f, const ledger& ledger,
                                     const stream_source& from, int descriptor);
 
 /// Whether the sink takes the values of records alone, so that a record without one cannot be copied there.
@@ -50,13 +50,13 @@ struct sink_place {
 /// it leaves.
 /// @param say  shows a sentence to the user
 /// @throws parameter_error  the job has put out to another place so far
-[[nodiscard]] sink_place place_of(const stream_arguments& given, const filter& seen, const ledger& book,
+[[nodiscard]] sink_place place_of(const stream_arguments& given, const filter& f, const ledger& ledger,
                                   const stream_sink& target,
                                   const std::function<void(const std::string&)>& say);
 
 /// The same check for a job that another worker may have used in the meantime.
 /// @param mark  the result of place_of()    @throws parameter_error  the job has put out to another place
-void must_be_the_place(const stream_arguments& given, const ledger& book, const stream_sink& target,
+void must_be_the_place(const stream_arguments& given, const ledger& ledger, const stream_sink& target,
                        const sink_place& mark);
 
 /// The value of --from or --to, without passwords.
@@ -65,6 +65,6 @@ void must_be_the_place(const stream_arguments& given, const ledger& book, const 
 /// Different machines have different files of the same name, and a machine may get a new name. So if a job
 /// knows a file as another worker's, the user must say which it is.
 /// @param name  of a source or a sink, as above    @throws parameter_error, storage_error, backend_error
-void must_be_our_worker(const stream_arguments& given, const ledger& book, const std::string& name);
+void must_be_our_worker(const stream_arguments& given, const ledger& ledger, const std::string& name);
 
 }  // namespace everseen::cli

@@ -122,14 +122,14 @@ filter stream_run::open_filter(store& place) const {
 }
 
 /// A job continues with the events that it began with: other keys or counters would be a different job.
-std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
+std::unique_ptr<ledger> stream_run::open_ledger(const filter& f) const {
   const std::string subject = describe_job(events_);
   const std::string name = given_.job.value_or(std::string(default_job));
-  if (given_.dry_run) return seen.stored().open_ledger(name, subject);
-  if (given_.existing && !seen.stored().open_ledger(name, std::nullopt))
-    throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(seen.name())));
+  if (given_.dry_run) return f.stored().open_ledger(name, subject);
+  if (given_.existing && !f.stored().open_ledger(name, std::nullopt))
+    throw is_gone(fmt::format("the job {} of the filter {}", quoted_name(name), quoted_name(f.name())));
   return std::make_unique<deferred_ledger>(
-      seen.stored(), name, subject, [name, subject, filter = seen.name()](const std::string& begun_with) {
+      f.stored(), name, subject, [name, subject, filter = f.name()](const std::string& begun_with) {
         if (are_alike(begun_with, subject)) return;
         throw parameter_error(fmt::format(
             "the job {0} was begun with {1}; give the same, or begin another --job for other "
@@ -139,7 +139,7 @@ std::unique_ptr<ledger> stream_run::open_ledger(const filter& seen) const {
       });
 }
 
-job_options stream_run::options_for(const filter& seen) const {
+job_options stream_run::options_for(const filter& f) const {
   job_options options;
   options.events = events_;
   options.reading.on_bad = given_.bad_events.value_or("fail") == "fail" ? bad_events::fail : bad_events::skip;
@@ -148,7 +148,7 @@ job_options stream_run::options_for(const filter& seen) const {
   options.reading.on_no_record =
       reads_lines && !given_.bad_events ? bad_events::skip : options.reading.on_bad;
   options.reading.max_ahead = given_.max_ahead;
-  if (const auto& window = seen.get_spec().window; window && options.events.time && !given_.max_ahead)
+  if (const auto& window = f.get_spec().window; window && options.events.time && !given_.max_ahead)
     options.reading.max_ahead = window::most_ahead(*window);
   options.reading.clock = [] {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
@@ -163,9 +163,9 @@ job_options stream_run::options_for(const filter& seen) const {
 
 /// Prints once a job what the store's settings could lose; and what a power loss may have taken from files,
 /// until the job has settled again.
-void stream_run::must_lose_nothing(const store& place, const ledger& book) const {
-  if (book.checkpoints().empty()) warn_of(place, store::concern::jobs);
-  if (const std::string doubt = book.doubt(); !doubt.empty())
+void stream_run::must_lose_nothing(const store& place, const ledger& ledger) const {
+  if (ledger.checkpoints().empty()) warn_of(place, store::concern::jobs);
+  if (const std::string doubt = ledger.doubt(); !doubt.empty())
     fmt::print(stderr, "everseen: warning: {}\n", doubt);
 }
 
@@ -199,30 +199,29 @@ void stream_run::run_on(store& place, printer& out) {
   std::optional<watched_store> held;
   if (given_.on_outage == outage_watch::policy::hold)
     held.emplace(place, std::make_shared<outage_watch>(outage_watch::policy::hold, say, is_signalled));
-  filter seen = open_filter(place);
-  job_options options = options_for(seen);
-  const auto book = open_ledger(seen);
-  const stream_sink target = open_sink(given_, seen, *book, from_, out.descriptor());
-  const sink_place mark = place_of(given_, seen, *book, target, say);
+  filter f = open_filter(place);
+  job_options options = options_for(f);
+  const auto ledger = open_ledger(f);
+  const stream_sink target = open_sink(given_, f, *ledger, from_, out.descriptor());
+  const sink_place mark = place_of(given_, f, *ledger, target, say);
   const auto must_be_ours = [&] {
-    must_be_our_worker(given_, *book, from_.name);
-    if (!target.worker.empty()) must_be_our_worker(given_, *book, mark.name);
+    must_be_our_worker(given_, *ledger, from_.name);
+    if (!target.worker.empty()) must_be_our_worker(given_, *ledger, mark.name);
   };
   must_be_ours();
   options.examine = [&] {
-    must_be_the_place(given_, *book, target, mark);
+    must_be_the_place(given_, *ledger, target, mark);
     must_be_ours();
   };
-  if (!given_.dry_run) must_lose_nothing(place, *book);
+  if (!given_.dry_run) must_lose_nothing(place, *ledger);
   options.sink_name = mark.name;
   options.sink_order = mark.order;
   options.seen_to = seen_to_.get();
   options.late_to = late_to_.get();
   options.bad_to = bad_to_.get();
   options.separator = given_.records.format().separator;
-  run(place, {seen, *book, *from_.opened, target.opened.get()}, std::move(options),
-      seen.stored().path().text);
-  if (given_.dry_run) print_table(count(*book, {}), out);
+  run(place, {f, *ledger, *from_.opened, target.opened.get()}, std::move(options), f.stored().path().text);
+  if (given_.dry_run) print_table(count(*ledger, {}), out);
 }
 
 void stream_run::run(store& place, const job_parts& parts, job_options options,
@@ -233,12 +232,13 @@ void stream_run::run(store& place, const job_parts& parts, job_options options,
   bool has_warned = false;
   options.progress = [&](const job_result& result) {
     if (!result.absent.empty() && !std::exchange(has_warned, true))
-      progress.say(absence_warning(result, parts.seen.name(), given_.job.value_or(std::string(default_job))));
+      progress.say(
+          absence_warning(result, parts.known_keys.name(), given_.job.value_or(std::string(default_job))));
     if (is_signalled()) running->stop();
     if (metrics_) metrics_->show(result);
     progress.show({result.events + result.bad, result.bytes, result.lag, result.newest});
   };
-  load_with_progress(parts.seen, progress);
+  load_with_progress(parts.known_keys, progress);
   if (metrics_) options.settled = [&](std::chrono::duration<double> after) { metrics_->settled(after); };
   options.warn = [&](const std::string& text) { progress.say(text); };
   job work(parts, std::move(options));
@@ -264,7 +264,7 @@ void stream_run::run(store& place, const job_parts& parts, job_options options,
   }
   tell(work.result(), lasted(), &progress);
   if (work.result().verdicts.late > 0 && !given_.quiet)
-    if (const auto why = future_warning(parts.seen.info())) progress.say("warning: " + *why);
+    if (const auto why = future_warning(parts.known_keys.info())) progress.say("warning: " + *why);
   stop_if_signalled();
 }
 

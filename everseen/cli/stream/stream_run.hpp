@@ -45,9 +45,9 @@ class stream_run {
   [[nodiscard]] filter open_filter(store& place) const;
   void run_on(store& place, printer& out);
   void discard_if_unused(store& place) const noexcept;
-  [[nodiscard]] std::unique_ptr<ledger> open_ledger(const filter& seen) const;
-  [[nodiscard]] job_options options_for(const filter& seen) const;
-  void must_lose_nothing(const store& place, const ledger& book) const;
+  [[nodiscard]] std::unique_ptr<ledger> open_ledger(const filter& f) const;
+  [[nodiscard]] job_options options_for(const filter& f) const;
+  void must_lose_nothing(const store& place, const ledger& ledger) const;
   void run(store& place, const job_parts& parts, job_options options, const std::string& access_path);
   void tell(const job_result& result, std::chrono::duration<double> lasted, progress_line* progress) const;
 
