@@ -29,7 +29,7 @@ namespace {
 /// How long a job's threads wait before they check whether it is to end.
 constexpr std::chrono::milliseconds queue_wait{20};
 /// How long the reading thread waits for room before it calls keep_alive().
-constexpr std::chrono::milliseconds a_while{200};
+constexpr std::chrono::milliseconds keep_alive_interval{200};
 
 /// The first line of a table may be its header.
 const char* header_hint(const bad_record& bad) {
@@ -93,7 +93,7 @@ void job::keep_alive(const std::stop_token& ended) {
   std::mutex alone;
   std::condition_variable_any pause;
   for (std::unique_lock lock(alone);;) {
-    pause.wait_for(lock, ended, a_while, [] { return false; });
+    pause.wait_for(lock, ended, keep_alive_interval, [] { return false; });
     if (ended.stop_requested()) return;
     parts_.from.keep_alive();
   }
@@ -115,7 +115,7 @@ void job::read_all() {
     event_batch batch = reader_.read(std::move(records));
     fault_point("read");
     const bool last = batch.stops_at.has_value();
-    while (!queue_.push(batch, a_while)) {
+    while (!queue_.push(batch, keep_alive_interval)) {
       if (stopping_) return;
       parts_.from.keep_alive();
     }
@@ -155,7 +155,7 @@ void job::end_after_failure(if_unavailable then) {
 bool job::settle_next() {
   auto batch = queue_.pop(queue_wait);
   if (batch) {
-    if (!deal_with(*batch)) return false;
+    if (!process_batch(*batch)) return false;
     if (batch->stops_at) {
       settle(if_unavailable::fail);
       throw format_error(parts_.from.place_of(batch->from.lane, batch->stops_at->position) + ' ' +
@@ -200,14 +200,14 @@ void job::report() {
 /// The steps of a batch up to its output.
 
 /// @return false  the batch was abandoned, and the job is to end
-bool job::deal_with(event_batch& batch) {
+bool job::process_batch(event_batch& batch) {
   if (parts_.from.ownership_of(batch.from.lane, batch.from.generation) != source::ownership::ours) {
     parts_.from.abandoned(batch.from);
     return true;
   }
   pass_over_settled(batch);
   const bool moves_its_lane = !batch.stops_at && batch.from.next > lanes_[batch.from.lane].settled;
-  if (!batch.positions.empty() || !batch.bad.empty() || moves_its_lane) take_part();
+  if (!batch.positions.empty() || !batch.bad.empty() || moves_its_lane) register_with_job();
   auto failure = claim(batch);
   const bool full = failure && failure->why == batch_failure::cause::full;
   if (failure && !full) {
@@ -240,19 +240,19 @@ bool job::deal_with(event_batch& batch) {
 /// take records back. It does so only with the first batch, because a run that claims nothing must leave
 /// nothing behind. So it first checks again that this run matches what other workers recorded in the
 /// meantime.
-void job::take_part() {
-  if (takes_part_) return;
+void job::register_with_job() {
+  if (is_registered_) return;
   try {
     if (options_.examine) options_.examine();
     if (sink_is_new_) static_cast<void>(settle_in_ledger({}));  // contains no lane, so nothing refuses it
-    takes_part_ = true;
+    is_registered_ = true;
   } catch (const backend_error&) {
     if (options_.on_outage != job_options::outage::pass) throw;
   }
 }
 
 /// Records put in an earlier generation are settled, or taken back, before this generation puts any.
-void job::begin_turn(const source_batch& batch) {
+void job::begin_generation(const source_batch& batch) {
   if (reached_.contains(batch.lane)) settle(if_unavailable::later);
   lane& entry = lanes_[batch.lane];
   entry.generation = batch.generation;
@@ -262,7 +262,7 @@ void job::begin_turn(const source_batch& batch) {
 /// Skips what another worker has settled and what this one has already put out: a lane that begins again is
 /// read from its settled position, which may be far back.
 void job::pass_over_settled(event_batch& batch) {
-  if (batch.from.begins) begin_turn(batch.from);
+  if (batch.from.begins) begin_generation(batch.from);
   static_cast<void>(look_up(batch.from.lane));
   const lane& known = lanes_[batch.from.lane];
   batch.drop_before(std::max(known.settled, known.put));

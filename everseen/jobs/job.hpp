@@ -178,7 +178,7 @@ class job {
  private:
   void begin();
   void begin_sink(const std::string& note);
-  void take_part();
+  void register_with_job();
   void read(const std::stop_token& ended);
   void read_all();
   void keep_alive(const std::stop_token& ended);
@@ -186,8 +186,8 @@ class job {
   void settle_all();
   [[nodiscard]] bool settle_next();
   void leave();
-  [[nodiscard]] bool deal_with(event_batch& batch);
-  void begin_turn(const source_batch& batch);
+  [[nodiscard]] bool process_batch(event_batch& batch);
+  void begin_generation(const source_batch& batch);
   void pass_over_settled(event_batch& batch);
   [[nodiscard]] std::optional<batch_failure> claim(const event_batch& batch);
   [[nodiscard]] bool may_claim(const std::string& name);
@@ -232,10 +232,10 @@ class job {
   std::map<std::string, lane, std::less<>> lanes_;
   std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
   bool warned_ = false;
-  std::string sink_note_;      // as of its last commit
-  bool sink_is_new_ = false;   // the ledger does not have it, or the place where it began
-  bool takes_part_ = false;    // the run matches the job, and the ledger has the place where its sink began
-  bool sink_is_whole_ = true;  // it has exactly what reached_ says: it did not fail halfway
+  std::string sink_note_;       // as of its last commit
+  bool sink_is_new_ = false;    // the ledger does not have it, or the place where it began
+  bool is_registered_ = false;  // the run matches the job, and the ledger has the place where its sink began
+  bool sink_is_whole_ = true;   // it has exactly what reached_ says: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
   std::uint64_t unsettled_events_ = 0;  // since the last attempt to settle
   bool has_ended_lane_ = false;         // since then, too: settle it when nothing else arrives

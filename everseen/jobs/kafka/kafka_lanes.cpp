@@ -38,7 +38,7 @@ source::ownership kafka_lanes::ownership_of(std::string_view lane, std::uint64_t
   return found->second.mine ? source::ownership::ours : source::ownership::leaving;
 }
 
-kafka_lanes::turn_given kafka_lanes::give(std::string_view lane, std::uint64_t next) {
+kafka_lanes::generation_given kafka_lanes::give(std::string_view lane, std::uint64_t next) {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);
   if (found == lanes_.end()) return {};

@@ -37,12 +37,12 @@ class kafka_lanes {
 
   /// The generation in which a batch was handed out: a generation lasts from one begin() of the lane to the
   /// next.
-  struct turn_given {
+  struct generation_given {
     std::uint64_t number = 0;
     bool begins = false;  ///< the batch is the first of its generation
   };
   /// Records that a batch of the lane is handed out.
-  turn_given give(std::string_view lane, std::uint64_t next);
+  generation_given give(std::string_view lane, std::uint64_t next);
   void settle(std::string_view lane, std::uint64_t position);
   void abandon(const source_batch& batch);
 

@@ -127,17 +127,17 @@ class kafka_source::impl {
       lane.at_end = false;
       lane.next = into.records.back().position + 1;
     }
-    const auto ends = [&all] {
+    const auto destroy_all = [&all] {
       for (rd_kafka_message_t* each : all) rd_kafka_message_destroy(each);
     };
     try {
       for (const rd_kafka_message_t* each : all)
         if (each->err != RD_KAFKA_RESP_ERR_NO_ERROR) member_.take_error(lane, *each);
     } catch (...) {
-      ends();
+      destroy_all();
       throw;
     }
-    ends();
+    destroy_all();
     // Without a batch for the marks of transactions and for skipped gaps, the settled offset would stay
     // before the end of a lane.
     if (into.records.empty() && lane.next == before) return false;
