@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::string body = job_log::encode_lane(p, lane, partitions[p]);
         if (body.empty()) continue;
         const std::string record = writing.record(job_log::lane_kind, body);
-        writing.went_on(record);
+        writing.note_written(record);
         anew += record;
       }
     const job_log::content again = job_log::decode(anew, now);

@@ -33,7 +33,7 @@ void drive_to_the_end(redis::server_connections& connections, std::chrono::milli
     const bool again = clock::now() < *until;
     if (again) std::this_thread::sleep_for(pauses.next());
     for (attached_task& task : tasks)
-      if (task.held()) again ? task.go_on() : task.give_up_waiting();
+      if (task.held()) again ? task.resume() : task.give_up_waiting();
   }
 }
 

@@ -77,7 +77,7 @@ class attached_task {
   /// then lets the task continue or give up.
   [[nodiscard]] bool held() const noexcept { return held_; }
   /// Sends the request again.    @pre held()
-  void go_on() noexcept { held_ = false; }
+  void resume() noexcept { held_ = false; }
   /// Fails, because the string was not begun.    @pre held()
   void give_up_waiting();
   /// What the answers showed: whether scripts are allowed, and the newest string.

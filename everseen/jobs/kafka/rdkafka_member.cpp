@@ -360,7 +360,7 @@ void member::must_be_of(const checkpoint& known) const {
                         ": its offsets are different; count it under another --job");
 }
 
-void member::go_on_after_gap(assigned& lane) {
+void member::seek_past_gap(assigned& lane) {
   const std::uint64_t start = start_after_gap(client_.get(), where_, lane.lane, lane.next);
   const partition_list where_to = partition_list_of(1);
   rd_kafka_topic_partition_list_add(where_to.get(), lane.topic.c_str(), lane.partition)->offset =
@@ -377,7 +377,7 @@ void member::take_error(assigned& from, const rd_kafka_message_t& told) {
     from.next = std::max(from.next, static_cast<std::uint64_t>(told.offset));
   } else if (told.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
-    go_on_after_gap(from);
+    seek_past_gap(from);
   } else {
     note(told.err, rd_kafka_message_errstr(&told));
   }

@@ -104,7 +104,7 @@ class member {
   void open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::start_decider decider);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
   void commit_starts(const rd_kafka_topic_partition_list_t& starts);
-  void go_on_after_gap(assigned& lane);
+  void seek_past_gap(assigned& lane);
   void note(rd_kafka_resp_err_t error, const char* message);
   void probe();
 

@@ -35,7 +35,7 @@ class resp_connection final : public client_connection<Stream> {
   resp_connection(loop& home, service& common, std::shared_ptr<client> who, const arrival&,
                   Arguments&&... stream)
       : base(home, common, std::move(who), std::forward<Arguments>(stream)...),
-        session_(common, base::shared_who(), [this] { base::resume([this] { go_on(); }); }),
+        session_(common, base::shared_who(), [this] { base::resume([this] { continue_serving(); }); }),
         buffer_(common.requests()),
         request_began_(base::began()) {}
 
@@ -105,7 +105,7 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   /// Finished work is answered in any case; only new requests wait for room.
-  void go_on() {
+  void continue_serving() {
     session_.take_back();
     write();
     serve();

@@ -25,7 +25,7 @@ void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t
   const std::span<const std::byte> data = std::as_bytes(std::span(bytes));
   const std::scoped_lock alone(lock_);
   try {
-    iterator == 1 ? begin(into, key, data) : go_on(into, key, {iterator, checksum(data)}, data);
+    iterator == 1 ? begin(into, key, data) : append_chunk(into, key, {iterator, checksum(data)}, data);
   } catch (const format_error& why) {
     throw refusal{std::string("ERR received bad data: ") + why.what()};
   } catch (const name_taken&) {
@@ -61,8 +61,8 @@ filter_registry::load chunk_loads::begin_in_room(filter_registry& into, std::str
   return into.begin_load(key, header);
 }
 
-void chunk_loads::go_on(filter_registry& into, std::string_view key, const last_chunk& last,
-                        std::span<const std::byte> data) {
+void chunk_loads::append_chunk(filter_registry& into, std::string_view key, const last_chunk& last,
+                               std::span<const std::byte> data) {
   const auto found = loads_.find(key);
   // The last chunk may be sent again when the filter is there already, and its load is gone.
   if (found == loads_.end() && has_completed(into, key, last)) return;

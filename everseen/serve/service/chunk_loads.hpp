@@ -57,8 +57,8 @@ class chunk_loads {
   void begin(filter_registry& into, std::string_view key, std::span<const std::byte> header);
   [[nodiscard]] filter_registry::load begin_in_room(filter_registry& into, std::string_view key,
                                                     std::span<const std::byte> header);
-  void go_on(filter_registry& into, std::string_view key, const last_chunk& last,
-             std::span<const std::byte> data);
+  void append_chunk(filter_registry& into, std::string_view key, const last_chunk& last,
+                    std::span<const std::byte> data);
   void forget_one(std::string_view key);
   void make_room();
   [[nodiscard]] bool has_completed(const filter_registry& in, std::string_view key,

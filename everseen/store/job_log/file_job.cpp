@@ -150,7 +150,7 @@ void file_job::append(const std::string& body, char kind) {
   const bool at_once = policy_ == sync_policy::always;
   if (at_once) check_synced(disk_.sync_file(file_->get(), path_));
   put_lengths({length, at_once ? length : lengths_.synced});
-  writer_.went_on(record);
+  writer_.note_written(record);
 }
 
 void file_job::put_lengths(const job_log::lengths& l) {
@@ -187,7 +187,7 @@ void file_job::write_anew() {
   const auto add = [&](char kind, const std::string& body) {
     if (body.empty()) return;
     const std::string record = writing.record(kind, body);
-    writing.went_on(record);
+    writing.note_written(record);
     all += record;
   };
   for (const auto& [lane, partitions] : records)

@@ -51,7 +51,7 @@ std::string writer::record(char kind, std::string_view body) const {
   return bytes;
 }
 
-void writer::went_on(std::string_view record) {
+void writer::note_written(std::string_view record) {
   last_ = load_le64(record.data() + record.size() - checksum_bytes);
 }
 

@@ -40,7 +40,7 @@ class writer {
   /// @param kind  one of the above    @param body  from the functions below
   [[nodiscard]] std::string record(char kind, std::string_view body) const;
   /// Confirms that the record was written; the next one follows it.
-  void went_on(std::string_view record);
+  void note_written(std::string_view record);
 
  private:
   std::uint64_t last_ = 0;  // checksum of the last record
