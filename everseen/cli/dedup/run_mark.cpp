@@ -51,7 +51,7 @@ run_mark::run_mark(std::string_view filter) {
   make_directories(disk::real(), directory);
   const std::string prefix = fmt::format("{:016x}.", checksum(std::as_bytes(std::span(filter))));
   take_others(directory, prefix);
-  make(directory, prefix, filter);
+  create_file(directory, prefix, filter);
 }
 
 run_mark::~run_mark() {
@@ -71,8 +71,8 @@ void run_mark::take_others(const std::filesystem::path& directory, std::string_v
   }
 }
 
-void run_mark::make(const std::filesystem::path& directory, std::string_view prefix,
-                    std::string_view filter) {
+void run_mark::create_file(const std::filesystem::path& directory, std::string_view prefix,
+                           std::string_view filter) {
   const auto current = std::chrono::system_clock::now();
   // A run that looks for marks may hold the lock for a moment, and remove the file.
   for (std::uint64_t attempt = 0; !lock_; ++attempt) {

@@ -48,7 +48,7 @@ class run_mark {
 
  private:
   void take_others(const std::filesystem::path& directory, std::string_view prefix);
-  void make(const std::filesystem::path& directory, std::string_view prefix, std::string_view filter);
+  void create_file(const std::filesystem::path& directory, std::string_view prefix, std::string_view filter);
 
   std::vector<lost_run> found_;
   std::filesystem::path path_;

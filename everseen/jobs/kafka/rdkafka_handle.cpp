@@ -233,7 +233,7 @@ configuration configure(const kafka_url& where, const settings& defaults, const 
   return conf;
 }
 
-client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where) {
+client_handle create_client(rd_kafka_type_t type, configuration options, const kafka_url& where) {
   std::array<char, 512> message{};
   client_handle made(rd_kafka_new(type, options.get(), message.data(), message.size()));
   if (!made) throw parameter_error(to_string(where) + ": " + message.data());

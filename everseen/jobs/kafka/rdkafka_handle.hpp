@@ -84,7 +84,8 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 
 /// Takes ownership of the configuration.
 /// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
-[[nodiscard]] client_handle make(rd_kafka_type_t type, configuration options, const kafka_url& where);
+[[nodiscard]] client_handle create_client(rd_kafka_type_t type, configuration options,
+                                          const kafka_url& where);
 
 /// How long brokers that answer may say that they know no such topic.
 inline constexpr std::chrono::seconds longest_unknown{10};

@@ -63,7 +63,7 @@ member::member(const kafka_url& where, std::string group)
     rd_kafka_conf_set_rebalance_cb(conf.get(), on_rebalance);
     rd_kafka_conf_set_error_cb(conf.get(), on_error);
     rd_kafka_conf_set_offset_commit_cb(conf.get(), on_commit);
-    client_ = make(RD_KAFKA_CONSUMER, std::move(conf), where_);
+    client_ = create_client(RD_KAFKA_CONSUMER, std::move(conf), where_);
   } catch (...) {
     ::close(wakes_);
     throw;

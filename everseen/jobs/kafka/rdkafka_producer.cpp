@@ -49,7 +49,7 @@ producer::producer(const kafka_url& where, const std::string& transactional_id)
   rd_kafka_conf_set_opaque(conf.get(), this);
   rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
   rd_kafka_conf_set_error_cb(conf.get(), on_error);
-  client_ = make(RD_KAFKA_PRODUCER, std::move(conf), where_);
+  client_ = create_client(RD_KAFKA_PRODUCER, std::move(conf), where_);
   topic_.reset(rd_kafka_topic_new(client_.get(), where_.topics.front().c_str(), nullptr));
 }
 

@@ -33,10 +33,11 @@ consumer_name group::named(const std::string& consumer) const {
   return {consumer, url_.stream + '/' + rest, key_beside(url_.stream, "lease:" + rest)};
 }
 
-void group::make() {
+void group::create() {
   const std::string_view from = url_.from_latest ? "$" : "0";
   const redis::request r{
-      where_, redis::encode({"EVAL", redis_stream::make, "1", url_.stream, url_.group, from}), 1, true};
+      where_, redis::encode({"EVAL", redis_stream::create_group, "1", url_.stream, url_.group, from}), 1,
+      true};
   const auto answered = reading_.exchange(std::span(&r, 1));
   if (!answered.front()) throw backend_error(answered.front().error().message);
   const redis::reply& told = answered.front()->front();
@@ -72,8 +73,8 @@ void group::release(const consumer_name& as) {
   static_cast<void>(reading_.exchange(std::span(&r, 1)));
 }
 
-group::view group::look() {
-  const redis::reply told = ask({"EVAL", redis_stream::look, "1", url_.stream, url_.group});
+group::view group::current_view() {
+  const redis::reply told = ask({"EVAL", redis_stream::view_group, "1", url_.stream, url_.group});
   if (told.what() != redis::reply::kind::array)
     throw backend_error(
         "the group " + url_.group + " of the stream " + url_.stream +

@@ -42,7 +42,7 @@ class group {
   [[nodiscard]] consumer_name named(const std::string& consumer) const;
 
   /// Creates the group if it does not exist.    @throws parameter_error  there is no such stream
-  void make();
+  void create();
 
   struct reading {
     bool held = false;    ///< false: another process reads as this consumer
@@ -68,7 +68,7 @@ class group {
     };
     std::vector<waiting> pending{};  ///< consumers with pending entries
   };
-  [[nodiscard]] view look();
+  [[nodiscard]] view current_view();
 
   /// Acknowledges entries by their positions. The only function that another thread may call beside the
   /// reading one: it has its own connections.

@@ -10,7 +10,7 @@ namespace everseen::redis_stream {
 ///
 /// KEYS  stream    ARGV  group, 0 (all entries) or $ (later ones)
 /// Returns OK, or the error of XGROUP CREATE. Redis 6 does not count entries.
-inline constexpr std::string_view make = R"(
+inline constexpr std::string_view create_group = R"(
 local create = {'XGROUP', 'CREATE', KEYS[1], ARGV[1], ARGV[2]}
 local told, facts = redis.pcall('XINFO', 'STREAM', KEYS[1]), {}
 for i = 1, #told, 2 do facts[told[i]] = told[i + 1] end
@@ -59,7 +59,7 @@ return 0
 /// KEYS  stream    ARGV  group
 /// Returns {length of the stream, entries that the group has not been given or -1, then name, number of
 /// pending entries and idle time in ms of each consumer}; nil if there is no such group.
-inline constexpr std::string_view look = R"(
+inline constexpr std::string_view view_group = R"(
 local function field(list, name)
   for i = 1, #list, 2 do if list[i] == name then return list[i + 1] end end
 end

@@ -186,7 +186,7 @@ class redis_stream_source::impl {
 
   void begin(const std::map<std::string, checkpoint, std::less<>>& reached) {
     for (const auto& [name, position] : reached) settled_before_[name] = position.position;
-    group_.make();
+    group_.create();
     const auto end = clock::now() + 2 * url_.claim_after;  // a worker of this name may have just crashed
     while (!group_.read(own_, 0, "1", false).held) {
       if (clock::now() >= end)
@@ -279,7 +279,7 @@ class redis_stream_source::impl {
   /// Looks for consumers whose entries nobody reads, and for deleted entries.
   void look() {
     looked_ = clock::now();
-    const auto seen = group_.look();
+    const auto seen = group_.current_view();
     lag_ = seen.lag;
     if (seen.lag > seen.length && !url_.skip_gaps)
       raise_gap(static_cast<std::uint64_t>(seen.lag - seen.length));
