@@ -24,7 +24,7 @@ batch_sender::batch_sender(const server_link& link, const key_question& q, const
 
 std::optional<batch_failure> batch_sender::send() {
   if (std::ranges::any_of(batch_.keys, is_too_long))
-    note(
+    keep_failure(
         {batch_failure::cause::key, "a key is longer than 16 MiB, the limit of a request to the server", {}});
   while (done_ < parts_.size() && !(failure_ && failure_->ends_batch())) {
     if (numbering_ != nullptr && numbering_->session.empty()) begin_session();
@@ -43,11 +43,13 @@ void batch_sender::begin_session() {
     const std::uint64_t lost_before = connections_->lost_answers();
     const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
     const auto answers = connections_->exchange(std::span(&asked, 1));
-    if (!answers.front()) return note({batch_failure::cause::backend, answers.front().error().message, {}});
+    if (!answers.front())
+      return keep_failure({batch_failure::cause::backend, answers.front().error().message, {}});
     const redis::reply& answer = answers.front()->front();
     if (!answer.is_error()) return void(*numbering_ = {id, 1});
     if (connections_->lost_answers() == lost_before)
-      return note({batch_failure::cause::backend, link_.server() + ": " + std::string(answer.text()), {}});
+      return keep_failure(
+          {batch_failure::cause::backend, link_.server() + ": " + std::string(answer.text()), {}});
   }
 }
 
@@ -72,11 +74,12 @@ void batch_sender::send_some(std::size_t count) {
 batch_sender::next batch_sender::take(const redis::answer& answer) {
   if (!answer) {
     const redis::outage& why = answer.error();
-    note({batch_failure::cause::backend,
-          why.message + (why.may_have_run && question_.adds
-                             ? "; it may have added keys without answering, which are seen from now on"
-                             : ""),
-          {}});
+    keep_failure(
+        {batch_failure::cause::backend,
+         why.message + (why.may_have_run && question_.adds
+                            ? "; it may have added keys without answering, which are seen from now on"
+                            : ""),
+         {}});
     return next::stop;
   }
   const redis::reply& first = answer->front();
@@ -94,7 +97,7 @@ batch_sender::next batch_sender::take(const redis::answer& answer) {
   if (auto why = take_answer(first, question_, batch_, parts_[done_])) {
     if (first.is_error()) why->message = link_.server() + ": " + why->message;
     const bool ends = why->ends_batch();
-    note(*std::move(why));
+    keep_failure(*std::move(why));
     if (ends) return next::stop;
   }
   ++done_;
@@ -102,7 +105,7 @@ batch_sender::next batch_sender::take(const redis::answer& answer) {
 }
 
 /// As in filter::add: keeps the first failure, unless a later one ended the batch.
-void batch_sender::note(batch_failure why) {
+void batch_sender::keep_failure(batch_failure why) {
   if (!failure_ || why.ends_batch()) failure_ = std::move(why);
 }
 

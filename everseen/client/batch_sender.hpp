@@ -58,7 +58,7 @@ class batch_sender {
   void begin_session();
   void send_some(std::size_t count);
   next take(const redis::answer& answer);
-  void note(batch_failure why);
+  void keep_failure(batch_failure why);
 
   const server_link& link_;
   const key_question question_;

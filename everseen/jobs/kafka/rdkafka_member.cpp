@@ -116,7 +116,7 @@ void member::join(const reached_positions& reached) {
 
 void member::serve() {
   while (rd_kafka_message_t* told = rd_kafka_consumer_poll(client_.get(), 0)) {
-    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR) note(told->err, rd_kafka_message_errstr(told));
+    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR) handle_error(told->err, rd_kafka_message_errstr(told));
     rd_kafka_message_destroy(told);
   }
   if (away_since_) probe();
@@ -132,13 +132,13 @@ void member::wait(std::chrono::milliseconds limit) {
 
 void member::on_error(rd_kafka_t* /*client*/, int error, const char* message, void* opaque) {
   auto& self = *static_cast<member*>(opaque);
-  if (!self.leaving_) self.note(static_cast<rd_kafka_resp_err_t>(error), message);
+  if (!self.leaving_) self.handle_error(static_cast<rd_kafka_resp_err_t>(error), message);
 }
 
 /// Handles an error that concerns no partition. Errors that librdkafka handles itself are ignored.
 ///
 /// It reports a fatal error twice, in either order: to its callback, and in place of a message.
-void member::note(rd_kafka_resp_err_t error, const char* message) {
+void member::handle_error(rd_kafka_resp_err_t error, const char* message) {
   if (message == nullptr) message = "";
   std::array<char, 512> why{};
   const bool is_fatal = error == RD_KAFKA_RESP_ERR__FATAL;
@@ -273,7 +273,7 @@ void member::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t code,
                                       ? rd_kafka_incremental_assign(client, which)
                                       : rd_kafka_incremental_unassign(client, which);
   if (const failure owned_error{error}; owned_error && !self.leaving_)
-    self.note(rd_kafka_error_code(error), rd_kafka_error_string(error));
+    self.handle_error(rd_kafka_error_code(error), rd_kafka_error_string(error));
 }
 
 void member::gain(rd_kafka_topic_partition_list_t& gained) {
@@ -379,7 +379,7 @@ void member::take_error(assigned& from, const rd_kafka_message_t& told) {
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     seek_past_gap(from);
   } else {
-    note(told.err, rd_kafka_message_errstr(&told));
+    handle_error(told.err, rd_kafka_message_errstr(&told));
   }
 }
 
@@ -450,7 +450,7 @@ bool member::is_at_end() {
   const auto error = rd_kafka_committed(client_.get(), open.get(), query_timeout_ms);
   asked_ = clock::now();
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {  // also while a transaction with these offsets is open
-    note(error, {});
+    handle_error(error, {});
     return false;
   }
   for (int i = 0; i < open->cnt; ++i) {

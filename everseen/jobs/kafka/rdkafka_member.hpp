@@ -105,7 +105,7 @@ class member {
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
   void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void seek_past_gap(assigned& lane);
-  void note(rd_kafka_resp_err_t error, const char* message);
+  void handle_error(rd_kafka_resp_err_t error, const char* message);
   void probe();
 
   kafka_url where_;
