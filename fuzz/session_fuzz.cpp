@@ -35,15 +35,15 @@ std::string answers(std::string_view bytes, std::size_t piece) {
     for (;;) {
       const session::progress p = s.run(bytes.substr(used, come - used));
       used += p.used;
-      if (p.is == session::state::suspended) {
+      if (p.outcome == session::state::suspended) {
         woken.get_future().wait();
         woken = {};
         s.take_back();
         continue;
       }
       out += std::exchange(s.output(), {});
-      if (p.is == session::state::ending) return out;
-      if (p.is == session::state::wants_bytes) break;
+      if (p.outcome == session::state::ending) return out;
+      if (p.outcome == session::state::wants_bytes) break;
     }
   }
   return out;

@@ -117,13 +117,13 @@ class resp_connection final : public client_connection<Stream> {
       const session::progress p = session_.run(buffer_.unread());
       buffer_.use(p.used);
       // A suspended session belongs to a worker, which may already be done with it.
-      if (p.is == session::state::suspended) return base::suspend();
+      if (p.outcome == session::state::suspended) return base::suspend();
       if (session_.is_in_request() && (!was_in_request || p.used > 0)) request_began_ = heard();
-      if (p.is == session::state::ending) is_ending_ = true;
+      if (p.outcome == session::state::ending) is_ending_ = true;
       write();
-      if (p.is == session::state::wants_bytes && is_draining_) session_.stop_running();
-      if (p.is == session::state::wants_bytes && !is_ending_) read_on();
-      if (p.is == session::state::wants_bytes) break;
+      if (p.outcome == session::state::wants_bytes && is_draining_) session_.stop_running();
+      if (p.outcome == session::state::wants_bytes && !is_ending_) read_on();
+      if (p.outcome == session::state::wants_bytes) break;
     }
     if (is_suspended()) return;
     if (!is_writing() && is_ending_) finish();

@@ -71,16 +71,16 @@ session::progress session::answer(std::string_view unread) {
   const std::size_t enough_output = output_.size() + output_pause_bytes;
   p.used = std::exchange(used_by_worker_, 0);
   while (!is_ending_) {
-    if (gathered_.keys() > gathered_keys && !flush()) return p.is = state::suspended, p;
+    if (gathered_.keys() > gathered_keys && !flush()) return p.outcome = state::suspended, p;
     if (output_.size() > enough_output) {
-      if (!flush()) return p.is = state::suspended, p;
-      return p.is = state::wants_room, p;
+      if (!flush()) return p.outcome = state::suspended, p;
+      return p.outcome = state::wants_room, p;
     }
-    const auto is = parser_.next(unread.substr(p.used));
-    is_in_request_ = is == wire::request_parser::outcome::incomplete && p.used < unread.size();
-    if (is != wire::request_parser::outcome::request) {
-      if (!flush()) return p.is = state::suspended, p;  // the parser finds a fault again later
-      if (is == wire::request_parser::outcome::malformed) {
+    const auto parsed = parser_.next(unread.substr(p.used));
+    is_in_request_ = parsed == wire::request_parser::outcome::incomplete && p.used < unread.size();
+    if (parsed != wire::request_parser::outcome::request) {
+      if (!flush()) return p.outcome = state::suspended, p;  // the parser finds a fault again later
+      if (parsed == wire::request_parser::outcome::malformed) {
         reply_.error(parser_.fault());
         is_ending_ = true;
         break;
@@ -93,9 +93,9 @@ session::progress session::answer(std::string_view unread) {
     if (parser_.words().empty())
       p.used += parser_.size();
     else if (serve(parser_.words(), p) == next::stop)
-      return p.is = state::suspended, p;
+      return p.outcome = state::suspended, p;
   }
-  return p.is = state::ending, p;
+  return p.outcome = state::ending, p;
 }
 
 /// Answers one request, or gathers its keys. Counts its bytes as used unless it has to wait.

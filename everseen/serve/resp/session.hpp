@@ -46,7 +46,7 @@ class session {
     ending,       ///< send output(), then close
   };
   struct progress {
-    state is = state::wants_bytes;
+    state outcome = state::wants_bytes;
     std::size_t used = 0;  ///< bytes of completed requests
   };
 
