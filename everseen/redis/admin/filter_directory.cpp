@@ -160,7 +160,7 @@ void filter_directory::take_name(server_connections& connections, std::string_vi
   make_way(connections, name);
   // Its keys have a time limit. Removing them now could remove a live filter: it may have been given another
   // name meanwhile.
-  if (!names_.take(connections, name, made.id)) throw filter_exists(name);
+  if (!names_.claim_name(connections, name, made.id)) throw filter_exists(name);
 }
 
 /// Its predecessor goes first: keys that are removed must not be asked for. If a rebuild was decided since

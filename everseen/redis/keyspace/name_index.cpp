@@ -152,8 +152,8 @@ bool name_index::leads_to(server_connections& connections, const image::filter_i
   return std::ranges::any_of(all(connections), [&](const auto& entry) { return entry.second == id; });
 }
 
-bool name_index::take(server_connections& connections, std::string_view name,
-                      const image::filter_id& id) const {
+bool name_index::claim_name(server_connections& connections, std::string_view name,
+                            const image::filter_id& id) const {
   const std::vector<answer> answers = run_scripts(
       connections, {{&take_name(), place_, {place_.key, sign_}, {std::string(name), bytes_of(id)}}});
   if (answers.front() && forbids_scripts(answers.front()->back()))

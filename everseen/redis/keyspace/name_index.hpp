@@ -47,8 +47,8 @@ class name_index {
   [[nodiscard]] bool leads_to(server_connections& connections, const image::filter_id& id) const;
   /// Gives a filter a free name. Also works without scripts, which attached filters do not need.
   /// @return whether the name leads to this filter now; if not, it leads to another one
-  [[nodiscard]] bool take(server_connections& connections, std::string_view name,
-                          const image::filter_id& id) const;
+  [[nodiscard]] bool claim_name(server_connections& connections, std::string_view name,
+                                const image::filter_id& id) const;
   /// Filters without a name whose keys exist: the client that removed or replaced them may have crashed
   /// before it removed the keys.
   struct leftovers {

@@ -22,7 +22,7 @@ std::size_t call::commands() const noexcept {
   return asking_.empty() ? commands_ : 2 * refused_.size();
 }
 
-std::optional<refusal> call::take(std::vector<reply> replies, const endpoint& from) {
+std::optional<refusal> call::process_replies(std::vector<reply> replies, const endpoint& from) {
   if (asking_.empty())
     replies_ = std::move(replies);
   else

@@ -35,7 +35,7 @@ class call {
   /// Takes the replies to wire().
   /// @return the first refusal among them; nothing if the call is done. After `no_script`, wire() has the
   /// text of the script
-  std::optional<refusal> take(std::vector<reply> replies, const endpoint& from);
+  std::optional<refusal> process_replies(std::vector<reply> replies, const endpoint& from);
   /// The next wire() is for a server that has received keys of a migrating slot (ASKING). Only the commands
   /// that were refused go there: the keys of the others have not moved yet, and there they would seem to be
   /// missing.
@@ -43,10 +43,10 @@ class call {
   /// The connection has ended: the next wire() is without ASKING.
   void forget_permission() noexcept { asking_.clear(); }
 
-  /// @pre take() returned nothing
+  /// @pre process_replies() returned nothing
   [[nodiscard]] std::vector<reply> take_replies() { return std::move(replies_); }
   /// Whether it may have written something that replicas must have.
-  /// @pre take() returned nothing
+  /// @pre process_replies() returned nothing
   [[nodiscard]] bool waits_for_replicas() const;
 
   /// @pre trouble_since
@@ -68,7 +68,7 @@ class call {
   std::optional<endpoint> pinned_{};
   std::vector<reply> replies_{};
   std::string text_{};                  // replaces wire_ once a server did not know its script
-  std::vector<std::size_t> refused_{};  // commands, by the last take()
+  std::vector<std::size_t> refused_{};  // commands, by the last process_replies()
   std::string asking_{};  // these commands with an ASKING in front of each; empty: wire_ is to be sent
 };
 

@@ -138,7 +138,7 @@ void dispatcher::place(call& c) {
   } else if (c.commands() == 0) {
     complete(c, {});
   } else if (const endpoint* e = c.pinned() ? &*c.pinned() : owner_of(c.asked().destination)) {
-    server_at(*e).take(c);
+    server_at(*e).submit(c);
   } else {
     map_is_old_ = true;
     trouble(c, {"no server of the cluster has slot " + std::to_string(slot_of(c.asked().destination.key))},
@@ -159,7 +159,8 @@ dispatcher::server& dispatcher::server_at(const endpoint& e) {
 
 void dispatcher::answered(server& sender, call& c, std::vector<reply> replies) {
   if (map_call_ && &c == &*map_call_) return read_map(std::move(replies));
-  if (const auto refused = c.take(std::move(replies), sender.where)) return follow(sender, c, *refused);
+  if (const auto refused = c.process_replies(std::move(replies), sender.where))
+    return follow(sender, c, *refused);
   sender.pauses.reset();
   sender.has_answered = true;
   if (url_.wait_replicas == 0 || !c.waits_for_replicas()) return conclude(sender, c);
@@ -196,7 +197,7 @@ void dispatcher::conclude(const server& sender, call& c) {
 }
 
 void dispatcher::follow(server& sender, call& c, const refusal& r) {
-  // Over the connection that sent this reply: take() might replace it by a new one.
+  // Over the connection that sent this reply: submit() might replace it by a new one.
   if (r.why == refusal::kind::no_script) return sender.send(c);
   failure why{name_of_server(url_, sender.where) + ": " + r.text};
   const bool elsewhere = r.why == refusal::kind::moved || r.why == refusal::kind::ask;
@@ -211,7 +212,7 @@ void dispatcher::follow(server& sender, call& c, const refusal& r) {
   if (elsewhere && !c.pinned() && c.redirections++ < redirections_at_once) {
     if (r.why == refusal::kind::moved) return place(c);
     c.ask_for_permission();
-    return server_at(r.target).take(c);
+    return server_at(r.target).submit(c);
   }
   if (r.why == refusal::kind::not_master) {
     map_is_old_ = true;

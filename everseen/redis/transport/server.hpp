@@ -17,7 +17,7 @@ inline constexpr std::chrono::seconds acknowledged_for{1};
 struct dispatcher::server final : connection::user {
   server(dispatcher& d, endpoint e) : home(d), where(std::move(e)) {}
 
-  void take(call& c) {
+  void submit(call& c) {
     if (renew && sent.empty()) link.reset();
     if (!link) {
       renew = false;

@@ -51,22 +51,22 @@ TEST(Job, IsDoneWhenNothingWasRefused) {
   call c(r);
   EXPECT_EQ(c.wire(), r.wire);
   EXPECT_EQ(c.commands(), 2U);
-  EXPECT_FALSE(c.take(replies({"+OK\r\n", "$-1\r\n"}), from));
+  EXPECT_FALSE(c.process_replies(replies({"+OK\r\n", "$-1\r\n"}), from));
   EXPECT_EQ(c.take_replies().size(), 2U);
 }
 
 TEST(Job, RequestsPermissionForEachRefusedCommand) {
   const request r{{}, set_a + get_b, 2, true};
   call c(r);
-  ASSERT_TRUE(c.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
+  ASSERT_TRUE(c.process_replies(replies({"+OK\r\n", "-ASK 1 a:1\r\n"}), from));
   EXPECT_TRUE(c.may_have_run);
   c.ask_for_permission();
   EXPECT_EQ(c.wire(), asking + get_b)
       << "at its destination, the key of the other one would seem to be missing";
   EXPECT_EQ(c.commands(), 2U);
-  ASSERT_TRUE(c.take(replies({"+OK\r\n", "-TRYAGAIN x\r\n"}), from));
+  ASSERT_TRUE(c.process_replies(replies({"+OK\r\n", "-TRYAGAIN x\r\n"}), from));
   EXPECT_EQ(c.wire(), r.wire);
-  EXPECT_FALSE(c.take(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
+  EXPECT_FALSE(c.process_replies(replies({"+OK\r\n", "$1\r\nb\r\n"}), from));
   const auto all = c.take_replies();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[1].text(), "b");
@@ -75,7 +75,7 @@ TEST(Job, RequestsPermissionForEachRefusedCommand) {
 TEST(Job, RefusedHasNotRun) {
   const request r{{}, set_a + get_b, 2, false};
   call c(r, set_a, 1);
-  ASSERT_TRUE(c.take(replies({"-MOVED 1 a:1\r\n"}), from));
+  ASSERT_TRUE(c.process_replies(replies({"-MOVED 1 a:1\r\n"}), from));
   EXPECT_FALSE(c.may_have_run);
   EXPECT_EQ(c.wire(), set_a);
 }
@@ -87,12 +87,12 @@ TEST(Job, SendsTheTextOfAScriptToAServerWithoutIt) {
   request r{{}, set_a + by_name + by_name, 3, true};
   r.called = &s;
   call c(r);
-  EXPECT_EQ(c.take(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
+  EXPECT_EQ(c.process_replies(replies({"+OK\r\n", "-NOSCRIPT x\r\n", "-NOSCRIPT x\r\n"}), from)->why,
             refusal::kind::no_script);
   EXPECT_EQ(c.wire(), set_a + by_text + by_name);
-  ASSERT_TRUE(c.take(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n"}), from));
+  ASSERT_TRUE(c.process_replies(replies({"+OK\r\n", "-ASK 1 a:1\r\n", "-ASK 1 a:1\r\n"}), from));
   EXPECT_EQ(c.wire(), set_a + by_text + by_name) << "the next server may not know it either";
-  EXPECT_FALSE(c.take(replies({"+OK\r\n", ":1\r\n", ":1\r\n"}), from));
+  EXPECT_FALSE(c.process_replies(replies({"+OK\r\n", ":1\r\n", ":1\r\n"}), from));
 }
 
 bool waits_for_replicas(std::initializer_list<const char*> wires) {
@@ -100,7 +100,7 @@ bool waits_for_replicas(std::initializer_list<const char*> wires) {
   for (std::size_t i = 1; i < wires.size(); ++i) r.wire += set_a, ++r.commands;
   r.on_replicas = true;
   call c(r);
-  EXPECT_FALSE(c.take(replies(wires), from));
+  EXPECT_FALSE(c.process_replies(replies(wires), from));
   return c.waits_for_replicas();
 }
 
@@ -110,7 +110,7 @@ TEST(Job, WaitsForReplicasAfterItsWrites) {
   EXPECT_FALSE(waits_for_replicas({"-NOSCRIPT No matching script\r\n"}));
   const request of_no_replicas{{}, set_a, 1, false};
   call c(of_no_replicas);
-  EXPECT_FALSE(c.take(replies({"$1\r\n0\r\n"}), from));
+  EXPECT_FALSE(c.process_replies(replies({"$1\r\n0\r\n"}), from));
   EXPECT_FALSE(c.waits_for_replicas());
 }
 
