@@ -1,5 +1,3 @@
-#include "everseen/dedup/dedup.hpp"
-
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -24,6 +22,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/dedup/count_records.hpp"
+#include "everseen/dedup/dedup.hpp"
 
 namespace everseen::cli {
 
