@@ -229,8 +229,13 @@ class job {
   claim_scatter sorted_;
   std::vector<verdict> verdicts_;
   std::vector<std::uint8_t> claimed_before_;
+  // By lane. `lane::settled` is what the ledger had when this job last looked: at the beginning of a
+  // generation (look_up()), after a settlement (account()), and after a refused one (leave_settled()).
+  // Between these the ledger may have more, by another worker. `reached_` is what this worker has put out
+  // beyond that: it is right about the sink from remember() on, and about the ledger once account() moves it
+  // into `lanes_`.
   std::map<std::string, lane, std::less<>> lanes_;
-  std::map<std::string, checkpoint, std::less<>> reached_;  // put out, not settled
+  std::map<std::string, checkpoint, std::less<>> reached_;
   bool warned_ = false;
   std::string sink_note_;       // as of its last commit
   bool sink_is_new_ = false;    // the ledger does not have it, or the place where it began
