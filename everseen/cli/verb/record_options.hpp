@@ -116,11 +116,4 @@ class input_warnings {
 /// Lets the inputs of a reader be looked at as they are read.
 void watch_input(block_reader& input, const record_options& given);
 
-/// The fields, as --key takes them, that a notation of another program means: of sort, cut and awk (1,2  2n
-/// 1-3  $1), of jq and JSONPath (.user.id  $.items[0]).
-///
-/// For messages only: where two programs differ, a person has to decide.    @return none: it is no such
-/// notation
-[[nodiscard]] std::vector<std::string> fields_meant_by(std::string_view text);
-
 }  // namespace everseen::cli

@@ -1,4 +1,4 @@
-#include "everseen/cli/verb/record_options.hpp"
+#include "everseen/cli/verb/field_notation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
