@@ -30,23 +30,25 @@ inline bool ends_requests(const batch_failure& f) noexcept {
 }
 
 /// A run of deduplicate(), shared by its workers. Each worker reads a block, judges its keys and writes the
-/// wanted records. Turnstiles let blocks pass in the order of the input.
+/// wanted records. Turnstiles let blocks pass in the order of the input. A member without a note is for any
+/// thread.
 struct dedup_run {
-  block_reader& input;
+  block_reader& input;  // reading of blocks: `reading`; names of inputs: any thread
   filter& known_keys;
-  output& out;
+  output& out;  // the block's turn in `writing`
   const dedup_options& options;
 
-  std::mutex reading;  // guards the input and last_read
-  event_time last_read = event_time::min();
-  std::vector<turnstile> partitions;
+  std::mutex reading;
+  event_time last_read = event_time::min();  // `reading`
+  std::vector<turnstile> partitions;         // a turn in each: the filter's partition is asked in this order
   turnstile writing;
-  std::size_t written_input = 0;       // of the last block that was written; in its turn
-  std::uint64_t records_of_input = 0;  // that were written
+  std::size_t written_input = 0;       // of the last block that was written; the turn in `writing`
+  std::uint64_t records_of_input = 0;  // that were written; the turn in `writing`
 
-  std::mutex end_lock;  // guards failures in the result, and what follows
+  std::mutex end_lock;
+  // Failures and verdicts: `end_lock`. All other counts: the turn in `writing`.
   dedup_result& result;
-  std::exception_ptr error;  // the first; setting it also sets `stop`
+  std::exception_ptr error;  // the first; setting it also sets `stop`; `end_lock`
   // Read no more. Blocks that were read are still judged and written, except those from `end` on.
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> end{std::numeric_limits<std::uint64_t>::max()};
