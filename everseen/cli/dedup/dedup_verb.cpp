@@ -124,11 +124,11 @@ struct watched_run {
                                                  given.on_outage.value_or(outage_watch::policy::fail),
                                                  [&](const std::string& text) { progress.say(text); }, ends));
     bool has_warned = false;
-    options.progress = [&](const dedup_result& result) {
-      if (is_signalled() && may_have_lost_answers(result) && !std::exchange(has_warned, true))
+    options.progress = [&](const dedup_result& so_far) {
+      if (is_signalled() && may_have_lost_answers(so_far) && !std::exchange(has_warned, true))
         progress.say(about_lost_answers(seen->name()));
       target.end_if_asked();
-      progress.show({result.records, result.bytes});
+      progress.show({so_far.records, so_far.bytes});
     };
     if (options.adding_keys == dedup_options::adding_order::before_block)
       options.settle_output = [&](std::size_t records) {

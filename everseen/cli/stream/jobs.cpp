@@ -176,10 +176,10 @@ bool are_alike(const std::string& one, const std::string& other) {
 std::string shown_job(const std::string& description) {
   try {
     const shown_options all = options_in(description);
-    std::vector<std::string> words = {all.key};
+    std::vector<std::string> shown = {all.key};
     for (const std::string* each : {&all.delimiter, &all.time, &all.counts})
-      if (!each->starts_with("no --")) words.push_back(*each);
-    return fmt::format("{}", fmt::join(words, " "));
+      if (!each->starts_with("no --")) shown.push_back(*each);
+    return fmt::format("{}", fmt::join(shown, " "));
   } catch (const nlohmann::json::exception&) {
     return description;  // of another program
   }
