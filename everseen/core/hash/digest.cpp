@@ -26,9 +26,8 @@ std::optional<hash_kind> parse_hash_kind(std::string_view name) noexcept {
 }
 
 std::optional<hash_kind> parse_asked_hash(std::string_view name) noexcept {
-  for (const hash_facts& f : all_hashes)
-    if (f.may_be_asked() && f.name == name) return f.kind;
-  return std::nullopt;
+  const auto kind = parse_hash_kind(name);
+  return kind && facts_of(*kind)->may_be_asked() ? kind : std::nullopt;
 }
 
 std::string asked_hash_names(std::string_view separator) {
