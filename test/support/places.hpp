@@ -10,7 +10,7 @@ namespace everseen::test {
 
 /// What the build has made; empty if it makes none.
 [[nodiscard]] std::string everseen_program();
-[[nodiscard]] std::string dying_program();  ///< the program for tests that kill it in the middle of a step
+[[nodiscard]] std::string dying_program();   ///< the program for tests that kill it in the middle of a step
 [[nodiscard]] std::string history_client();  ///< support/history/client/main.cpp
 [[nodiscard]] std::string redis_module();
 [[nodiscard]] std::string calling_module();  ///< a module that calls the commands of other modules
