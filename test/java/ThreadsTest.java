@@ -79,7 +79,7 @@ final class ThreadsTest {
 
   @Test
   void manyThreadsMayCloseAtOnce() throws Exception {
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 200; ++round) {
       Filter f = Store.made();
       together(4, () -> {
         f.close();

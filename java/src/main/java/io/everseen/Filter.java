@@ -3,7 +3,6 @@ package io.everseen;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -35,13 +34,12 @@ public final class Filter implements AutoCloseable {
   private static final long[] NOW = {};
 
   private final Handle handle;
-  private final Cleaner.Cleanable closing;
   private final String name;
 
   private Filter(long pointer, String name) {
     this.name = name;
     handle = new Handle("filter", pointer, Native::close);
-    closing = handle.ownedBy(this);
+    handle.ownedBy(this);
   }
 
   // ---- to open and create
@@ -360,7 +358,7 @@ public final class Filter implements AutoCloseable {
   /** Closes the filter, which stays in its store. Closing it again does nothing. */
   @Override
   public void close() {
-    closing.clean();
+    handle.run();
   }
 
   @Override

@@ -25,9 +25,9 @@ final class Handle implements Runnable {
     this.free = free;
   }
 
-  /** What closes it: the first call, or the end of its owner. */
-  Cleaner.Cleanable ownedBy(Object owner) {
-    return CLEANER.register(owner, this);
+  /** Closes it at the end of its owner, too. */
+  void ownedBy(Object owner) {
+    CLEANER.register(owner, this);
   }
 
   /**
@@ -66,9 +66,9 @@ final class Handle implements Runnable {
     }
   }
 
-  /** Closes it; called once. */
+  /** Closes it: by the time that any call of this returns, though others close it too, {@link #enter()} throws. */
   @Override
   public void run() {
-    if (users.addAndGet(CLOSED) == CLOSED) free.accept(pointer);
+    if (users.getAndUpdate(before -> before | CLOSED) == 0) free.accept(pointer);
   }
 }

@@ -1,6 +1,5 @@
 package io.everseen;
 
-import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.Objects;
 
@@ -29,11 +28,10 @@ import java.util.Objects;
  */
 public final class Job implements AutoCloseable {
   private final Handle handle;
-  private final Cleaner.Cleanable closing;
 
   Job(long pointer) {
     handle = new Handle("job", pointer, Native::closeJob);
-    closing = handle.ownedBy(this);
+    handle.ownedBy(this);
   }
 
   /**
@@ -77,7 +75,7 @@ public final class Job implements AutoCloseable {
   /** Closes the job, which stays with its filter. */
   @Override
   public void close() {
-    closing.clean();
+    handle.run();
   }
 
   private Verdicts claim(String source, Keys keys, long[] positions, long[] times) {
