@@ -24,12 +24,17 @@ class Clocks : public Shell {
     return sh((store.empty() ? "" : "export EVERSEEN_STORE='" + store + "'; ") + in("yesterday", yesterday_) +
               in("tomorrow", tomorrow_) + line);
   }
+  /// A small filter, so that it grows. It is made with right clocks: what is written before its name leads to
+  /// it expires within two days by the server's.
+  void create(const std::string& judge, const std::string& store) const {
+    given("everseen create f -q --capacity 1000 --error-rate 1e-12 --judge " + judge + " --store " + store);
+  }
   /// What two runs print together that judge the same lines at the same time, a day before and after now.
-  [[nodiscard]] program_result race(const std::string& options, const std::string& store) const {
-    return run("seq 300000 > lines; yesterday everseen dedup --filter f -q " + options +
-                   " lines > one & tomorrow everseen dedup --filter f -q " + options +
-                   " lines > other && wait $! && sort -n one other | cmp - lines",
-               store);
+  [[nodiscard]] program_result race(const std::string& store) const {
+    return run(
+        "seq 300000 > lines; yesterday everseen dedup --filter f -q lines > one & "
+        "tomorrow everseen dedup --filter f -q lines > other && wait $! && sort -n one other | cmp - lines",
+        store);
   }
   /// A function of the shell.
   [[nodiscard]] static std::string in(const std::string& name, const shifted_clock& clock) {
@@ -71,24 +76,28 @@ TEST_F(Clocks, ThatAreADayAheadAreNoExcuseForATimeThatOthersWouldFindInTheFuture
 // (guarantees, Verdicts).
 TEST_F(Clocks, OfClientsMayDifferByDaysWhereClientsJudge) {
   const redis_server server;
-  EXPECT_THAT(race("--judge client --capacity 1000 --error-rate 1e-12", server.url()), Output(""));
+  create("client", server.url());
+  EXPECT_THAT(race(server.url()), Output(""));
 }
 
 TEST_F(Clocks, OfClientsMayDifferByDaysWhereServersJudge) {
   const redis_server server(with_module());
-  EXPECT_THAT(race("--judge server --capacity 1000 --error-rate 1e-12", server.url()), Output(""));
+  create("server", server.url());
+  EXPECT_THAT(race(server.url()), Output(""));
 }
 
 TEST_F(Clocks, OfServersMayJumpWhileClientsJudge) {
   clock_server server;
+  create("client", server->url());
   const std::jthread jumps = jumping(server.clock);
-  EXPECT_THAT(race("--judge client --capacity 1000 --error-rate 1e-12", server->url()), Output(""));
+  EXPECT_THAT(race(server->url()), Output(""));
 }
 
 TEST_F(Clocks, OfServersMayJumpWhileServersJudge) {
   clock_server server(with_module());
+  create("server", server->url());
   const std::jthread jumps = jumping(server.clock);
-  EXPECT_THAT(race("--judge server --capacity 1000 --error-rate 1e-12", server->url()), Output(""));
+  EXPECT_THAT(race(server->url()), Output(""));
 }
 
 // Promise: a filter ends by the clock of the server, not by that of a client (redis, The end of a filter).
