@@ -77,6 +77,7 @@ class partition {
   /// counts
   /// @return a record without pieces if it has all; `previous` is left to the caller
   /// @pre must_fit(), before the first    @throws parameter_error  as must_fit()
+  /// @throws full_error  another merge has taken the room since must_fit()
   /// Cost: as merge().
   [[nodiscard]] journal_record next_merge(std::span<const sibling_segment> siblings, std::size_t most) const;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/growth.hpp"
 
@@ -53,6 +54,11 @@ void add_bits(std::span<const std::byte> bits, std::byte* into) noexcept {
   std::transform(bits.begin(), bits.end(), into, into, std::bit_or<>());
 }
 
+[[noreturn]] void throw_too_many(const segment_union& all, std::uint64_t capacity) {
+  throw full_error("together a layer would have " + std::to_string(all.count()) +
+                   " keys instead of at most " + std::to_string(capacity));
+}
+
 /// Calls visit(same) for the segments of each id.
 template <typename Visit>
 void for_each_id(std::span<const sibling_segment> siblings, Visit visit) {
@@ -71,8 +77,7 @@ void partition::must_fit(std::span<const sibling_segment> siblings) const {
     if (spec_.window && same.front().id.slice < window::oldest_live(*spec_.window, newest)) return;
     const counterpart mine = counterpart_of(same);
     if (spec_.growth == growth_kind::overfill || mine.has_all || mine.all.fits(mine.capacity)) return;
-    throw full_error("together a layer would have " + std::to_string(mine.all.count()) +
-                     " keys instead of at most " + std::to_string(mine.capacity));
+    throw_too_many(mine.all, mine.capacity);
   });
 }
 
@@ -163,6 +168,10 @@ journal_record partition::next_merge(std::span<const sibling_segment> siblings, 
     if (spec_.window && id.slice < window::oldest_live(*spec_.window, r.newest)) return;
     const counterpart mine = counterpart_of(same);
     if (mine.has_all) return;
+    // Another merge counted its keys before its bits came. Not more strictly, as others may have used the
+    // whole room that this one left, and the estimate varies.
+    if (spec_.growth != growth_kind::overfill && sizing::is_more_than_chance(mine.all.keys, mine.capacity))
+      throw_too_many(mine.all, mine.capacity);
     const bool exists = find_layer(id) != nullptr;
     const std::uint64_t keys = keys_with_all(mine);
     if (!exists || keys != mine.keys) r.pieces.push_back({id.slice, id.layer, keys, 0, {}});

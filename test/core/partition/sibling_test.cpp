@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/layout/sizing.hpp"
 #include "everseen/core/partition/partition.hpp"
 #include "everseen/core/spec/growth.hpp"
 
@@ -356,24 +357,25 @@ journal_record written_and_read(const journal_record& r) {
 TEST(Sibling, RecordsOfAMergeMakeTheSamePartitionAsMergingAtOnce) {
   for (const std::size_t most : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20})
     for (const bool windowed : {false, true}) {
-      spec s = errorless(300);
-      if (windowed) s = errorless(300, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4});
+      spec s = errorless(1000);
+      if (windowed) s = errorless(1000, growth_kind::grow, window_spec{std::chrono::milliseconds(400), 4});
       sibling at_once(s), first(s), second(s);
-      at_once.add(0, 100, 50);
-      first.add(50, 700, 150);
+      at_once.add(50, 100, 50);
+      first.add(50, 1350, 150);  // two layers
       second.add(600, 800, 350);
-      first.add(0, 60, 50);
+      first.add(50, 60, 50);
       std::vector<sibling_segment> both = first.segments();
       std::ranges::copy(second.segments(), std::back_inserter(both));
       std::ranges::stable_sort(both, {}, &sibling_segment::id);
       follower one(s), other(s);
       owned_batch keys([&] {
         std::vector<timed_key> some;
-        for (unsigned k = 0; k < 100; ++k) some.push_back({k, 50});
+        for (unsigned k = 50; k < 100; ++k) some.push_back({k, 50});
         return some;
       }());
       ASSERT_TRUE(one.logic.add(keys.view()));
       ASSERT_TRUE(other.logic.add(keys.view()));
+      ASSERT_NO_THROW(one.logic.must_fit(both));
       std::size_t records = 0;
       for (;; ++records) {
         const journal_record r = one.logic.next_merge(both, most);
@@ -416,6 +418,31 @@ TEST(Sibling, FirstRecordOfAMergeTakesTheRoomForAllKeys) {
   }
   EXPECT_THAT(one.check(0, 900), Each(seen));
   EXPECT_THAT(one.layer_keys(), ElementsAre(1000));
+}
+
+// Promise: merges at the same time do not exceed the error rate together (guarantees, Error rate).
+TEST(Sibling, OfTwoMergesAtOnceOneIsRefusedWhereThereIsRoomForOne) {
+  const spec s = errorless(1000, growth_kind::refuse);
+  sibling one(s), first(s), second(s);
+  first.add(0, 600);
+  second.add(1000, 1600);
+  ASSERT_NO_THROW(one.logic.must_fit(first.segments()));
+  std::vector<const sibling*> merging{&first, &second};
+  std::size_t refused = 0;
+  while (!merging.empty())
+    std::erase_if(merging, [&](const sibling* const theirs) {
+      try {
+        const journal_record r = one.logic.next_merge(theirs->segments(), 200);
+        if (r.pieces.empty()) return true;
+        one.logic.apply(r);
+        return false;
+      } catch (const full_error&) {
+        ++refused;
+        return true;
+      }
+    });
+  EXPECT_GE(refused, 1U);
+  EXPECT_FALSE(sizing::is_more_than_chance(union_of(one.segments()).keys, 1020));
 }
 
 TEST(Sibling, RecordOfAnotherPartitionsMergeIsRefused) {
