@@ -137,12 +137,13 @@ TEST_F(Cluster, AsksTheImportingServerDuringAMigration) {
 
 TEST(ClusterWithReplicas, FailsOverWhileExchanging) {
   redis_cluster cluster(redis_cluster::replicas::one_each);
-  server_connections s(parse_redis_url(cluster.url("?retry_for=20s")));
+  server_connections s(parse_redis_url(cluster.url("?retry_for=60s")));
   std::size_t rounds = 0;
   bool killed = false;
   const auto begin = std::chrono::steady_clock::now();
   for (; std::chrono::steady_clock::now() - begin < 4s; ++rounds) {
     if (!killed && rounds == 5) {
+      cluster.misses_after(1s);
       cluster.node(0).kill();
       killed = true;
     }
@@ -165,9 +166,9 @@ TEST(ClusterWithReplicas, LostMasterWithoutASuccessorIsReportedAndTheOthersAnswe
 
 TEST(ClusterWithReplicas, ClusterDownIsRetried) {
   redis_cluster cluster(redis_cluster::replicas::none);
-  cluster.misses_after(1s);
-  server_connections s(parse_redis_url(cluster.url("?retry_for=15s")));
+  server_connections s(parse_redis_url(cluster.url("?retry_for=60s")));
   for (const auto& a : s.exchange(increments(60, false))) ASSERT_TRUE(a);
+  cluster.misses_after(1s);
   cluster.node(0).kill();
   test::wait_until(
       [&] {

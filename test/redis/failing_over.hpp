@@ -1,14 +1,16 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "test/support/redis_server.hpp"
 
 namespace everseen::redis {
 
-/// Cuts off the replica of a cluster's first master, once it has received everything.
-inline void cut_replication(test::redis_cluster& cluster) {
-  test::redis_server &master = cluster.node(0), &replica = cluster.node(test::redis_cluster::masters);
+/// Waits until the replica of a cluster's first master has received everything.
+inline void wait_for_replica(test::redis_cluster& cluster) {
+  test::redis_server& master = cluster.node(0);
   test::wait_until(
       [&] {
         const std::string info = master.run({"INFO", "replication"});
@@ -17,6 +19,12 @@ inline void cut_replication(test::redis_cluster& cluster) {
                std::string::npos;
       },
       "the replica has heard of everything");
+}
+
+/// Cuts off the replica of a cluster's first master, once it has received everything.
+inline void cut_replication(test::redis_cluster& cluster) {
+  wait_for_replica(cluster);
+  test::redis_server &master = cluster.node(0), &replica = cluster.node(test::redis_cluster::masters);
   for (const char* option : {"masteruser", "masterauth"}) replica.run({"CONFIG", "SET", option, "nobody"});
   master.run({"CLIENT", "KILL", "TYPE", "replica"});
   test::wait_until(
@@ -26,13 +34,16 @@ inline void cut_replication(test::redis_cluster& cluster) {
       "the replica is cut off");
 }
 
-/// Kills the first master, whose replica takes over.
+/// Kills the first master, whose replica takes over, and waits until all others know.
 inline void fail_over(test::redis_cluster& cluster) {
+  cluster.misses_after(std::chrono::seconds(1));
   cluster.node(0).kill();
   test::wait_until(
       [&] {
-        return cluster.node(test::redis_cluster::masters).run({"ROLE"}).starts_with("master") &&
-               cluster.node(1).run({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+        if (!cluster.node(test::redis_cluster::masters).run({"ROLE"}).starts_with("master")) return false;
+        for (std::size_t i = 1; i < cluster.size(); ++i)
+          if (!cluster.node(i).run({"CLUSTER", "INFO"}).starts_with("cluster_state:ok")) return false;
+        return true;
       },
       "the replica takes over");
 }

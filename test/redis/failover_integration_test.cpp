@@ -74,7 +74,7 @@ TEST_F(Failover, ForgetsExactlyTheUnreplicatedKeys) {
 
 // Promise: with wait=1 and one replica a failover forgets nothing acknowledged (redis, Replicas).
 TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
-  const auto filter = opened("?wait=1&timeout=2s&retry_for=100ms");
+  const auto filter = opened("?wait=1&timeout=10s&retry_for=100ms");
   const auto replicated = source_.take(500);
   ASSERT_EQ(outcome(add_keys(*filter, replicated)), "500 fresh");
   cut_replication(cluster_);
@@ -94,8 +94,12 @@ TEST_F(Failover, ForgetsNothingAcknowledgedWhereBatchesWaitForTheReplica) {
 // Promise: adding continues through a failover (redis, Clusters).
 TEST_F(Failover, AddingClientsRetryThroughIt) {
   const auto filter = opened();
+  wait_for_replica(cluster_);  // or it might not know the filter
   for (int batch = 0; batch < 6; ++batch) {
-    if (batch == 2) cluster_.node(0).kill();
+    if (batch == 2) {
+      cluster_.misses_after(std::chrono::seconds(1));
+      cluster_.node(0).kill();
+    }
     ASSERT_EQ(outcome(add_keys(*filter, source_.take(500))), "500 fresh") << batch;
   }
 }

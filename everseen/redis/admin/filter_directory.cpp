@@ -13,6 +13,7 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
+#include "everseen/redis/keyspace/staged_key.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/link/linked_filter.hpp"
@@ -115,35 +116,33 @@ filter_identity filter_directory::draft(const spec& s) const {
   return {{prefix_, id}, s, id};
 }
 
+namespace {
+
+/// A server that takes over may lack the newest of what was sent.
+storage_error part_is_lost(const std::string& key) {
+  return storage_error("a server lost a part of the filter before all of it was there; begin again", 0, key);
+}
+
+}  // namespace
+
 void filter_directory::prepare(server_connections& connections, const filter_identity& made,
                                std::span<const partition_state> states, filter_header header) const {
   require_scripts(connections, {made.keys.header(), 0});
-  std::vector<script_call> begin, prolong;
-  const auto prolong_all = [&] {
-    for (const answer& a : run_scripts(connections, std::exchange(prolong, {})))
-      if (expect_reply(a, made.keys.header()).integer() != 1)
-        throw storage_error("segments of the filter expired before it was complete; begin again", 0,
-                            made.keys.header());
-  };
-  const bool by_clients = made.spec.judge == judge_kind::client;
-  const auto prolong_soon = [&](const std::string& key, std::uint32_t partition) {
-    if (prolong.size() == partitions_at_once) prolong_all();
-    prolong.push_back({&draft_scripts::prolong(), {key, partition}, {key}, {std::string(unseen_life_ms)}});
-  };
+  std::vector<script_call> calls;
   for (std::uint32_t p = 0; p < made.spec.partitions; ++p) {
     const partition_state state = states.empty() ? partition_state{} : states[p];
-    // Writing the bits may have taken long, so the limits of their keys are extended.
-    if (by_clients)
-      for (const announced_filter::segment& s : segments_of(p, state.slices))
-        prolong_soon(made.keys.segment(s.id), p);
-    else if (!state.slices.empty())
-      prolong_soon(made.keys.state(p), p);
-    if (by_clients || state.slices.empty()) begin.push_back(first_call(made, p, state));
-    if (begin.size() < partitions_at_once && p + 1 < made.spec.partitions) continue;
-    for (const answer& a : run_scripts(connections, std::exchange(begin, {})))
-      (void)expect_reply(a, made.keys.state(p));
+    const std::string key = made.keys.state(p);
+    if (made.spec.judge == judge_kind::client || state.slices.empty())
+      calls.push_back(first_call(made, p, state));
+    else  // writing the values may have taken long
+      calls.push_back({&staging_scripts::prolong(), {key, p}, {key}, {std::string(unseen_life_ms)}});
+    if (calls.size() < partitions_at_once && p + 1 < made.spec.partitions) continue;
+    const std::vector<answer> answers = run_scripts(connections, calls);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      if (const std::string& asked = calls[i].destination.key; expect_reply(answers[i], asked).integer() != 1)
+        throw part_is_lost(asked);
+    calls.clear();
   }
-  prolong_all();
   header.servers = servers_;
   // A filter with a header is complete, so the header expires first.
   begin_filter_header(connections, made, header);
@@ -152,7 +151,12 @@ void filter_directory::prepare(server_connections& connections, const filter_ide
 void filter_directory::publish(server_connections& connections, std::string_view name,
                                const filter_identity& made) const {
   take_name(connections, name, made);
-  make_permanent(connections, made);
+  try {
+    make_permanent(connections, made);
+  } catch (const storage_error&) {
+    if (!names_.forget(connections, name, made.id, name_index::while_asked::no)) throw;  // it was dropped
+    throw part_is_lost(made.keys.header());
+  }
 }
 
 void filter_directory::take_name(server_connections& connections, std::string_view name,

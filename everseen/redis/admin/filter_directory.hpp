@@ -62,7 +62,7 @@ class filter_directory {
   /// Creates the remaining keys of a draft whose segments exist, with a time limit.
   /// @param states  one per partition, or none: it is empty
   /// @param header     its expiry time, and the filter that it succeeds, if any; other fields are ignored
-  /// @throws backend_error
+  /// @throws backend_error    @throws storage_error  a server lost a part of it
   void prepare(server_connections& connections, const filter_identity& made,
                std::span<const partition_state> states, filter_header header) const;
   /// Makes a prepared filter visible.    @throws  as create

@@ -14,7 +14,9 @@
 #include "everseen/redis/journal/mirror_set.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/keyspace/staged_key.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
+#include "everseen/redis/served/staged_value.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 
@@ -106,7 +108,17 @@ void filter_rebuild::begin() {
   const connection_pool::lease connections = pool_->take();
   if (!old_) decide(*connections);
   const filter_identity& next = draft_.identity();
-  if (put_in_place(*connections, *old_, next.id) != placing::done) throw replaced(name_, next);
+  switch (put_in_place(*connections, *old_, next.id)) {
+    case placing::done:
+      break;
+    case placing::unnamed:
+      throw replaced(name_, next);
+    case placing::unmade:
+      throw storage_error(quoted_name(name_) +
+                              " is unchanged: a server lost a part of the new filter, or the rebuild took "
+                              "longer than a day; begin again",
+                          0, next.keys.header());
+  }
   (void)asked_before(*connections, next, sealing::yes);
   if (next.spec.window) keep_window();
   if (old_->spec.judge == judge_kind::client) std::this_thread::sleep_for(mirror_set::unasked_at_most);
@@ -151,13 +163,6 @@ void filter_restore::commit() {
   into_.publish(*connections, name_, draft_.identity());
 }
 
-namespace {
-
-constexpr std::size_t draft_page_bytes = piece_bytes;
-constexpr std::size_t draft_pages_at_once = 256;
-
-}  // namespace
-
 segment_draft::segment_draft(std::shared_ptr<connection_pool> pool, const filter_directory& in, const spec& s)
     : pool_(std::move(pool)), made_(in.draft(s)), states_(s.partitions) {}
 
@@ -187,27 +192,22 @@ void segment_draft::send_held() {
 void segment_draft::send_string(server_connections& connections, const held_segment& s) {
   const std::string key = made_.keys.segment(s.id);
   const std::string_view bits(reinterpret_cast<const char*>(s.bits.data()), s.bits.size());
-  const route destination{key, s.id.partition};
-  std::vector<script_call> pages;
-  for (std::size_t position = 0; position < bits.size(); position += draft_page_bytes) {
-    pages.push_back({&draft_scripts::write_page(),
-                     destination,
-                     {key, made_.keys.state(s.id.partition)},
-                     {std::to_string(position), std::string(bits.substr(position, draft_page_bytes)),
-                      std::string(unseen_life_ms)}});
-    if (pages.size() < draft_pages_at_once && position + draft_page_bytes < bits.size()) continue;
-    for (const answer& a : run_scripts(connections, std::exchange(pages, {}))) (void)expect_reply(a, key);
+  for (int attempt = 0; attempt < most_writings; ++attempt) {
+    const staged_key staged{{key, s.id.partition},
+                            made_.keys.staged(s.id.partition, random_name(), 0),
+                            std::string(unseen_life_ms)};
+    if (store_string(connections, staged, bits, key)) return;
   }
+  throw lost_data(key);
 }
 
 void segment_draft::send_value(server_connections& connections) {
   const std::uint32_t partition = held_.front().id.partition;
-  const announced_filter header = header_of(made_, partition, states_[partition], random_content());
-  const std::string key = made_.keys.state(partition);
-  (void)run_script(connections, first_call(key, header, unseen_life_ms));
   std::ranges::sort(held_, {}, &held_segment::id);
-  for (std::size_t i = 0; i < held_.size(); ++i)
-    write_bits(connections, made_, key, header, i, held_[i].bits);
+  std::vector<std::span<const std::byte>> bits;
+  for (const held_segment& s : held_) bits.emplace_back(s.bits);
+  write_value(connections, made_, made_.keys.state(partition),
+              header_of(made_, partition, states_[partition], random_content()), bits, unseen_life_ms);
 }
 
 const std::vector<partition_state>& segment_draft::finish() {

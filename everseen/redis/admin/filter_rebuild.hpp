@@ -59,7 +59,8 @@ class segment_draft {
 /// 1. The rebuild makes N, with the segments of a copy if there is one, with the time limits of a creation,
 ///    and `after` = O. If it ends here, N's keys expire.
 /// 2. The rebuild sets `next` = N in the header of O, unless it has another `next` or O has a job. From now
-///    on no job can begin on O, and its end cannot change. If N expires before step 3, `next` is removed.
+///    on no job can begin on O, and its end cannot change. If N expires, or a failover takes a part of it,
+///    before step 3, `next` is removed.
 /// 3. The rebuild, or any client that opens O to write or administers it: N gets O's end, if it still has
 ///    `after` = O, and is made permanent. One script on the names lets names and links that lead to O lead
 ///    to N, and keeps O for N. If neither has a name, N is removed.

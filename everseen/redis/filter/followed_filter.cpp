@@ -248,6 +248,17 @@ bool follow_back(server_connections& connections, filter_identity from, sealing 
   return true;
 }
 
+/// @return false  a server that took over lacks a part of it; the other parts keep their time limits
+bool is_permanent_now(server_connections& connections, const filter_identity& f) {
+  if (!has_all_partitions(connections, f)) return false;
+  try {
+    make_permanent(connections, f);
+    return true;
+  } catch (const storage_error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 /// The successor outlives its creator before it gets the name, so that every client that finds it finds it
@@ -257,18 +268,22 @@ placing put_in_place(server_connections& connections, const filter_identity& old
   const name_index names(old.keys.prefix());
   const auto before = read_filter_header(connections, old);
   if (!before) throw filter_is_gone(old.keys.header());
+  // Another client found it unmade, or the old one is rebuilt once more.
+  if (before->next != id)
+    return !before->next && names.leads_to(connections, old.id) ? placing::unmade : placing::unnamed;
   filter_identity next{{old.keys.prefix(), id}, {}, id};
   const auto h = read_filter_header(connections, next);
-  if (!h) {
+  if (h) {
+    next.spec = h->spec;
+    if (h->expires_at != before->expires_at && !copy_expiry(connections, next, old.id, before->expires_at))
+      throw filter_is_gone(next.keys.header());
+  }
+  if (!h || !(h->is_permanent || is_permanent_now(connections, next))) {
     // Or the successor existed, was itself succeeded, and is gone: then this one must be removed as well.
     if (!names.leads_to(connections, old.id)) return placing::unnamed;
     forget_successor(connections, old, id);
     return placing::unmade;
   }
-  next.spec = h->spec;
-  if (h->expires_at != before->expires_at && !copy_expiry(connections, next, old.id, before->expires_at))
-    throw filter_is_gone(next.keys.header());
-  if (!h->is_permanent) make_permanent(connections, next);
   return names.succeed(connections, old.id, id) ? placing::done : placing::unnamed;
 }
 

@@ -73,7 +73,7 @@ class followed_filter final : public stored_filter {
 enum class placing : std::uint8_t {
   done,
   unnamed,  ///< no name leads to either: the filter was dropped, or rebuilt once more
-  unmade,   ///< the successor was never completed; the old one stays in use
+  unmade,   ///< the successor was never completed, or lost a part before; the old one stays in use
 };
 /// Lets the names of the old filter lead to its successor.
 /// @throws storage_error  the old one is gone    @throws backend_error, format_error

@@ -80,27 +80,37 @@ class adding final : public mirror_task {
   adding(partition_mirror& mirror, const partition_batch& batch) : mirror_task(mirror), batch_(batch) {}
 
  private:
+  /// A key may be `seen` by a record that replicas lack. A record of this client waits for them; if there is
+  /// none, an append of nothing does.
   std::optional<script_call> go_on(server_connections& connections) override {
     while (from_ < batch_.digests.size()) {
       reach_ = mirror().prepare(part_of(batch_, from_, most_keys(connections)), predictor::no_room::skips);
       if (mirror().has_record()) return mirror().append_call();
-      done();
+      take_reach();
     }
-    return std::nullopt;
+    if (!mirror().leads_replicas()) return std::nullopt;
+    return mirror().replication_call();
   }
 
-  void done() override {
-    from_ += reach_.judged;
+  void take_reach() {
+    from_ += std::exchange(reach_.judged, 0);
     if (reach_.full && !failure()) fail(*std::move(reach_.full));
   }
 
-  /// Nothing is certain about keys of the record in flight.
+  void done() override {
+    take_reach();
+    certain_ = from_;
+  }
+
+  /// Nothing is certain about keys of the record in flight, nor about keys that replicas may lack.
   void give_up() noexcept override {
-    std::fill(batch_.out.begin() + static_cast<std::ptrdiff_t>(from_), batch_.out.end(), verdict::unknown);
+    const std::size_t kept = mirror().leads_replicas() ? certain_ : from_;
+    std::fill(batch_.out.begin() + static_cast<std::ptrdiff_t>(kept), batch_.out.end(), verdict::unknown);
   }
 
   const partition_batch batch_;
-  std::size_t from_ = 0;  // the keys before it have their final verdicts
+  std::size_t from_ = 0;     // the keys before it have their verdicts
+  std::size_t certain_ = 0;  // the keys before it are on the replicas
   prediction reach_{};
 };
 
@@ -135,8 +145,10 @@ class merging final : public mirror_task {
   std::optional<script_call> go_on(server_connections& connections) override {
     mirror().prepare_merge(siblings_, begins_,
                            has_lost_answers(connections) ? most_bytes_over_a_poor_link : most_bytes);
-    if (!mirror().has_record()) return std::nullopt;
-    return mirror().append_call();
+    if (mirror().has_record()) return mirror().append_call();
+    // What this partition lacked before may have been merged by a call that was not acknowledged.
+    if (mirror().leads_replicas()) return mirror().replication_call();
+    return std::nullopt;
   }
   void done() override { begins_ = false; }
   void give_up() noexcept override {}

@@ -12,7 +12,9 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
+#include "everseen/redis/keyspace/staged_key.hpp"
 #include "everseen/redis/script/script.hpp"
+#include "everseen/redis/served/staged_value.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 
@@ -96,24 +98,18 @@ void empty_value(server_connections& connections, const filter_identity& f, std:
 
 }  // namespace
 
-script_call first_call(const std::string& key, const announced_filter& header, std::string_view life_ms) {
-  const auto bytes = image::encode_chunk_header(header);
-  return {&draft_scripts::begin_partition(),
-          {key, header.partition},
-          {key},
-          {std::string(life_ms), "EVERSEEN.LOADCHUNK", "1",
-           std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
-}
-
 script_call first_call(const filter_identity& f, std::uint32_t partition, const partition_state& s) {
   const std::string key = f.keys.state(partition), begin = to_text(journal_position{});
   if (!is_judged_by_clients(f))
-    return first_call(key, header_of(f, partition, s, random_content()), unseen_life_ms);
-  return {&draft_scripts::begin_partition(),
-          {key, partition},
-          {key},
-          {std::string(unseen_life_ms), "HSET", "begin", begin, "end", begin, "manifest",
-           encode_manifest(f, partition, s), "counts", encode_counts(s)}};
+    return creation_of(key, header_of(f, partition, s, random_content()), unseen_life_ms);
+  script_call call{&staging_scripts::create(),
+                   {key, partition},
+                   {key},
+                   {std::string(unseen_life_ms), "HSET", "begin", begin, "end", begin, "manifest",
+                    encode_manifest(f, partition, s), "counts", encode_counts(s)}};
+  for (const announced_filter::segment& each : segments_of(partition, s.slices))
+    call.keys.push_back(f.keys.segment(each.id));
+  return call;
 }
 
 std::vector<std::string> keys_beside(server_connections& connections, const filter_identity& f,
@@ -126,23 +122,35 @@ std::vector<std::string> keys_beside(server_connections& connections, const filt
   return keys;
 }
 
+bool has_all_partitions(server_connections& connections, const filter_identity& f) {
+  std::vector<request> partitions;
+  for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
+    partitions.push_back({{f.keys.state(p), p}, encode({"EXISTS", f.keys.state(p)}), 1, true});
+  return std::ranges::all_of(exchange_all(connections, partitions),
+                             [](const answer& a) { return a->front().integer() == 1; });
+}
+
 void make_permanent(server_connections& connections, const filter_identity& f) {
-  std::vector<request> requests;
-  const auto persist = [&](const std::string& key, std::uint32_t partition) {
-    requests.push_back({{key, partition}, encode({"EXISTS", key}) + encode({"PERSIST", key}), 2, true});
-  };
+  // One request for each partition, and its state last: a server that keeps it keeps what it names.
+  std::vector<request> partitions;
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
-    persist(f.keys.state(p), p);
-    for (const std::string& key : keys_beside(connections, f, p)) persist(key, p);
+    const std::string state = f.keys.state(p);
+    std::vector<std::string> keys = keys_beside(connections, f, p);
+    keys.push_back(state);
+    request& r = partitions.emplace_back(request{{state, p}, encode({"EXISTS", state}), 1, true});
+    for (const std::string& key : keys) r.wire += encode({"PERSIST", key});
+    r.commands += keys.size();
   }
-  const std::vector<answer> answers = exchange_all(connections, requests);
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    if (requests[i].destination.key == f.keys.state(requests[i].destination.partition) &&
-        answers[i]->front().integer() == 0)
-      throw filter_is_gone(requests[i].destination.key);
-  requests.clear();
-  persist(f.keys.header(), 0);
-  (void)exchange_all(connections, requests);
+  const auto persist_all = [&] {
+    const std::vector<answer> answers = exchange_all(connections, partitions);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      if (answers[i]->front().integer() == 0) throw filter_is_gone(partitions[i].destination.key);
+  };
+  persist_all();
+  const std::string header = f.keys.header();
+  (void)exchange_all(connections, {{{header, 0}, encode({"PERSIST", header}), 1, true}});
+  // With a permanent header nobody does it again. A server that took over meanwhile may have lost it.
+  persist_all();
 }
 
 bool seal(server_connections& connections, const filter_identity& f, const image::filter_id& successor) {
@@ -170,37 +178,3 @@ void empty_partition(server_connections& connections, const filter_identity& f, 
 }
 
 }  // namespace everseen::redis
-
-namespace everseen::redis::draft_scripts {
-
-const script& begin_partition() {
-  static const script s = make_script(R"(
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call(ARGV[2], KEYS[1], unpack(ARGV, 3))
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 1
-)");
-  return s;
-}
-
-const script& write_page() {
-  static const script s = make_script(R"(
-if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1
-)");
-  return s;
-}
-
-const script& prolong() {
-  static const script s = make_script(R"(
-local left = redis.call('PTTL', KEYS[1])
-if left == -2 then return 0 end
-if left >= 0 and left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return 1
-)");
-  return s;
-}
-
-}  // namespace everseen::redis::draft_scripts

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -181,11 +182,13 @@ partition_state served_filter::state(std::uint32_t partition) const {
 }
 
 /// Another client may have moved the window: segments that left it are missing, and need no visit.
+/// A server may announce more than there is: memory that it does not fill is not touched.
 void served_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   const connection_pool::lease connections = session_now();
   for (const announced_filter::segment& s :
        segments_of(partition, read(*connections, partition).state.slices)) {
-    std::vector<std::byte> bits(s.layer.shape.bytes);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(s.layer.shape.bytes);
+    const std::span bits(memory.get(), s.layer.shape.bytes);
     if (read_bits(*connections, identity(), s.id, bits)) visit(s.id, s.layer, bits);
   }
 }

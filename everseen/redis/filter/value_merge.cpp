@@ -6,8 +6,8 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/format/chunk_image.hpp"
-#include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/served/staged_value.hpp"
 #include "everseen/redis/served/stored_value.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/memory/sibling_union.hpp"
@@ -31,6 +31,7 @@ void add_staged(server_connections& connections, const filter_identity& f, std::
   constexpr std::string_view full = "FULL ";
   if (last.is_error("FULL") && last.text().size() > full.size())
     throw full_error(std::string(last.text().substr(full.size())));
+  if (last.is_error("ERR") && last.text().ends_with("not found")) throw lost_data(staged);
   if (last.is_error()) raise_refusal(f, partition, last);
 }
 
@@ -42,10 +43,9 @@ void merge_into_value(server_connections& connections, const filter_identity& f,
   const sibling_union all(f.spec, partition, siblings);
   const announced_filter header = header_of(f, partition, all.state(), random_content());
   const std::string staged = f.keys.staged(partition, random_name(), 0);
-  (void)run_script(connections, first_call(staged, header, staged_ms));
-  const std::vector<sibling_segment> segments = all.segments();
-  for (std::size_t i = 0; i < segments.size(); ++i)
-    write_bits(connections, f, staged, header, i, segments[i].bits);
+  std::vector<std::span<const std::byte>> bits;
+  for (const sibling_segment& s : all.segments()) bits.push_back(s.bits);
+  write_value(connections, f, staged, header, bits, staged_ms);
   add_staged(connections, f, partition, staged);
   const request removal{{staged, partition}, encode({"UNLINK", staged}), 1, true};
   (void)connections.exchange(std::span(&removal, 1));  // else it expires

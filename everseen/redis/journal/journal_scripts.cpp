@@ -114,10 +114,12 @@ return {'K', at[3] or '', at[4] or ''}
 /// its own.
 const script& place_segment() {
   static const script s = make_script(joined({leases, R"(
-local call, state, staged, segment = redis.call, KEYS[1], KEYS[2], KEYS[3]
+local call, state, staged, segment, pieces = redis.call, KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local at = call('HMGET', state, 'begin', 'checkpoint', 'successor')
+local is_whole = call('STRLEN', staged) == tonumber(ARGV[3]) and call('BITCOUNT', pieces) == tonumber(ARGV[5])
 local answer = not at[1] and 'M' or is_mine(at[2], ARGV[2]) and 'K'
-  or (at[3] or not is_mine(at[2], ARGV[1])) and 'S' or call('STRLEN', staged) ~= tonumber(ARGV[3]) and 'U'
+  or (at[3] or not is_mine(at[2], ARGV[1])) and 'S' or not is_whole and 'U'
+call('UNLINK', pieces)
 if answer then
   call('UNLINK', staged)
   return {answer}

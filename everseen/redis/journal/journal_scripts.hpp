@@ -55,10 +55,12 @@ namespace everseen::redis::journal_scripts {
 [[nodiscard]] const script& begin_checkpoint();
 
 /// Renames a staged key to a segment.
-/// KEYS  state, staged key, segment
+///
+/// KEYS  state, staged key (staged_key.hpp), segment, bitmap of its pieces
 /// ARGV  the lease's token after the last step, its token after this step, bytes of the segment, lifetime in
-/// ms Returns `K` done, by this call or an earlier copy of it; `S` another client has taken over; `M` no
-/// state; `U` the staged key has another length. The staged key is gone.
+///       ms, number of bits in the bitmap
+/// Returns `K` done, by this call or an earlier copy of it; `S` another client has taken over; `M` no state;
+///         `U` the staged key has another length, or lacks pieces. The staged key and the bitmap are gone.
 [[nodiscard]] const script& place_segment();
 
 /// Moves the beginning of the journal to the position of the segments.

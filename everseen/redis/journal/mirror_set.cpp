@@ -16,6 +16,9 @@ namespace {
 /// The interval between checks for the end of another client's append lease.
 constexpr std::chrono::milliseconds another_clients_lease{2};
 
+/// How often a server may lose what it was just sent, before that is an error.
+constexpr int most_lacks = 3;
+
 /// No exception may leave a batch of which parts were added.
 batch_failure failure_of_this_exception() {
   try {
@@ -96,7 +99,8 @@ void mirror_task::take(server_connections& connections, const answer& a,
       mirror_.clear();  // nothing is answered from what is known to be damaged, or gone
       throw damaged_key(key, "has a journal whose last part is missing");
     } else if (message == "U") {
-      refuse_lack(a, key);
+      // What it was sent expires after a minute: its clock may have jumped.
+      if (++lacks_ == most_lacks) refuse_lack(a, key);
     } else if (message == "M") {
       mirror_.clear();
       throw filter_is_gone(key);
@@ -130,7 +134,7 @@ void mirror_task::take_other(server_connections&, const reply& r) {
 mirror_set::mirror_set(const filter_identity& f, const redis_url& url)
     : filter_(f), memory_(f.spec.partitions, url.mirror_bytes) {
   for (std::uint32_t p = 0; p < f.spec.partitions; ++p)
-    mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_));
+    mirrors_.push_back(std::make_unique<partition_mirror>(filter_, p, memory_, url.wait_replicas > 0));
 }
 
 std::optional<batch_failure> mirror_set::run(server_connections& connections,

@@ -70,6 +70,7 @@ class mirror_task {
   bool is_looking_ = false;  // the call under way compares, and adds nothing
   bool is_current_ = false;  // the server was asked since the last record
   bool waits_ = false;
+  int lacks_ = 0;  // how often the server had lost what it was sent for a call
   std::optional<std::uint64_t>
       lost_before_{};  // answers of the connections, before the first call of go_on()
 };

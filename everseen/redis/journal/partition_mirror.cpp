@@ -1,11 +1,9 @@
 #include "everseen/redis/journal/partition_mirror.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,8 +28,12 @@ constexpr int most_reading_attempts = 100;
 }  // namespace
 
 partition_mirror::partition_mirror(const filter_identity& identity, std::uint32_t number,
-                                   mirror_memory& place)
-    : filter_(identity), number_(number), place_(place), writer_(random_name()) {}
+                                   mirror_memory& place, bool waits_for_replicas)
+    : filter_(identity),
+      number_(number),
+      place_(place),
+      waits_for_replicas_(waits_for_replicas),
+      writer_(random_name()) {}
 
 format_error partition_mirror::damaged(const std::string& problem) const {
   return damaged_key(filter_.keys.state(number_), problem);
@@ -47,6 +49,7 @@ void partition_mirror::clear() {
 void partition_mirror::load(server_connections& connections) {
   for (int attempt = 0; attempt < most_reading_attempts; ++attempt) {
     clear();
+    leads_replicas_ = waits_for_replicas_;
     const auto asked = clock::now();
     const stored_checkpoint stored = read_checkpoint(connections, filter_, number_);
     // Loads bits before the journal: a segment may be newer than the checkpoint, and then holds keys of later
@@ -108,6 +111,7 @@ void partition_mirror::move_begin(const journal_position& p) {
 bool partition_mirror::replay(server_connections& connections, const journal_position& end, pieces known) {
   journal_walk walk(connections, filter_, number_, position(), end, std::move(known));
   while (const auto record = walk.next()) {
+    leads_replicas_ = waits_for_replicas_;
     try {
       apply(*record);
     } catch (const format_error&) {
@@ -182,6 +186,7 @@ void partition_mirror::accept(clock::time_point asked) {
   if (record_) apply(*std::exchange(record_, {}));
   journal_.go_on_to(behind_record_, record_length_);
   attempts_ = 0;
+  leads_replicas_ = false;
   note_asked(asked);
 }
 
@@ -237,7 +242,7 @@ constexpr std::uint64_t read_with_call = piece_bytes;
 constexpr int refusals_before_a_lease = 4;
 constexpr std::string_view lease_ms = "1000";
 /// Much longer than a server takes from one command of a request to the next.
-constexpr std::string_view staged_ms = "60000";
+constexpr std::string_view record_life_ms = "60000";
 
 static_assert(max_journal_record_bytes <= journal_chunk_bytes, "one lies in a chunk of its own");
 
@@ -306,7 +311,7 @@ std::size_t partition_mirror::short_record_keys() const noexcept {
   return (long_record_bytes - 1 - first) / (record_bytes(one) - first) + 1;
 }
 
-std::string partition_mirror::staged_key() const {
+std::string partition_mirror::key_of_record() const {
   return filter_.keys.staged(number_, writer_, calls_);
 }
 
@@ -318,19 +323,15 @@ void partition_mirror::stage() {
   record_wire_.reserve(record_length_ + around_the_record);
   begin_command(record_wire_, 5);
   append_word(record_wire_, "SET");
-  append_word(record_wire_, staged_key());
+  append_word(record_wire_, key_of_record());
   begin_word(record_wire_, record_length_ + 1);
   begin_of_staged_ = record_wire_.size();
   behind_record_.checksum = append_record(record_wire_, *record_);
   record_wire_ += next_chunk_mark;
   end_word(record_wire_);
   append_word(record_wire_, "PX");
-  append_word(record_wire_, staged_ms);
+  append_word(record_wire_, record_life_ms);
 }
-
-/// The end of a checkpoint forgets the calls of clients that have been silent for longer. An append that is
-/// sent again later would find its own record, as if another client had added the keys.
-constexpr std::chrono::seconds calls_kept = std::chrono::hours(24);
 
 script_call partition_mirror::append_call() {
   if (!is_long()) ++calls_;
@@ -348,6 +349,11 @@ script_call partition_mirror::append_call() {
   else
     put_in_place(call);
   return call;
+}
+
+script_call partition_mirror::replication_call() {
+  forget_record();
+  return append_call();
 }
 
 /// Also reads what other clients have added, after the script has returned the end of the journal.
@@ -378,167 +384,10 @@ void partition_mirror::put_in_place(script_call& append) {
 
 void partition_mirror::adopt_staged(script_call& append) {
   const std::uint64_t begin = behind_record_.offset - record_length_;
-  append.staged = {staged_key(), std::move(record_wire_), begin_of_staged_, record_length_ + 1};
+  append.staged = {key_of_record(), std::move(record_wire_), begin_of_staged_, record_length_ + 1};
   append.arguments[8] = std::to_string(record_length_ + 1);
   append.keys.push_back(append.staged.key);
   append.keys.push_back(filter_.keys.chunk(number_, begin / journal_chunk_bytes));
-}
-
-// How a mirror moves the checkpoint on the server to its own position.
-//
-// One client at a time does so, under a lease that every step names by its random token. It writes each
-// changed segment to a staged key, bypassing scripts, which would hash every byte. A script then renames the
-// staged key to the segment, if the lease is still valid. After the lease has expired, another client may
-// take over, and later steps of this one are refused. The segments that it has already replaced do no harm:
-// their additional bits are in the journal as well, and nothing counts before the one command that moves the
-// beginning of the journal.
-
-namespace {
-
-constexpr std::uint64_t written_page_bytes = piece_bytes;
-constexpr std::size_t written_pages_at_once = 256;
-/// The time for one segment, so that a client that hangs is soon replaced; and more for each MiB.
-constexpr std::uint64_t least_life_ms = 30'000;
-constexpr std::uint64_t life_ms_a_mib = 1'000;
-/// Attempts while other clients keep adding. The next client that adds tries as well.
-constexpr int most_beginnings = 3;
-
-bool is_zero(std::string_view page) noexcept {
-  return page.find_first_not_of('\0') == std::string_view::npos;
-}
-
-/// The word before the n-th segment: each step then happens once, however often its command arrives.
-std::string step(const std::string& word, std::uint64_t n) {
-  return word + "." + std::to_string(n);
-}
-
-std::string life_ms(const partition_state& s) {
-  std::uint64_t longest = 0;
-  for (const announced_filter::segment& each : segments_of(0, s.slices))
-    longest = std::max<std::uint64_t>(longest, each.layer.shape.bytes);
-  return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
-}
-
-/// A page of a staged key. The first page to arrive creates the key with a time limit, so pages may arrive in
-/// any order, repeatedly or late, and leave nothing behind for good.
-request page_of(const route& destination, const std::string& staged, std::uint64_t from,
-                std::string_view page, const std::string& life_ms) {
-  request r{destination, {}, 2, true};
-  constexpr std::size_t around_the_page = 512;
-  r.wire.reserve(page.size() + around_the_page);
-  r.wire = encode({"SET", staged, "", "PX", life_ms, "NX"});
-  append_command(r.wire, std::array<std::string_view, 4>{"SETRANGE", staged, std::to_string(from), page});
-  return r;
-}
-
-/// The list of all segments that a checkpoint may create, including those left by abandoned ones, so that any
-/// client can find and remove them.
-std::string list_of(const filter_identity& identity, std::uint32_t number, const partition_state& own,
-                    std::string_view abandoned) {
-  std::string list = encode_manifest(identity, number, own);
-  if (abandoned.empty()) return list;
-  image::manifest all = decode_manifest(identity, number, list);
-  for (const image::manifest::entry& left : decode_manifest(identity, number, abandoned).segments)
-    if (std::ranges::find(all.segments, left.id, &image::manifest::entry::id) == all.segments.end())
-      all.segments.push_back(left);
-  std::ranges::sort(all.segments, {}, &image::manifest::entry::id);
-  const auto bytes = image::encode_manifest(all);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-}  // namespace
-
-/// @return the checkpoint to be replaced; nothing: another client has the lease
-std::optional<stored_checkpoint> partition_mirror::begin_checkpoint(server_connections& connections,
-                                                                    const std::string& word) {
-  std::string abandoned;
-  for (int attempt = 0; attempt < most_beginnings; ++attempt) {
-    const reply begun =
-        run_script(connections,
-                   {&journal_scripts::begin_checkpoint(),
-                    place(),
-                    {filter_.keys.state(number_)},
-                    {to_text(journal_.begin()), to_text(position()), step(word, 0), life_ms(logic_->state()),
-                     list_of(filter_, number_, logic_->state(), abandoned), abandoned}});
-    const std::string_view message = begun[0].text();
-    if (message == "K")
-      return stored_checkpoint{decode_checkpoint(filter_, number_, begun[1].text(), begun[2].text()),
-                               journal_.begin(), position(), decode_segments(filter_, number_, abandoned)};
-    if (message == "A") {
-      abandoned = begun[1].text();
-      continue;
-    }
-    if (message == "S")
-      if (const auto moved = parse_journal_position(begun[1].text())) move_begin(*moved);
-    if (message != "E") break;  // the next batch finds out why there is no state
-    read_on(connections);
-    if (!wants_checkpoint()) break;
-  }
-  return std::nullopt;
-}
-
-void partition_mirror::write_checkpoint(server_connections& connections) {
-  const std::string word = random_name();
-  const auto before = begin_checkpoint(connections, word);
-  if (!before) return;
-  const std::string life = life_ms(logic_->state());
-  std::uint64_t written = 0;
-  std::map<segment_id, std::uint64_t> stored;
-  for (const announced_filter::segment& s : segments_of(number_, before->state.slices))
-    stored[s.id] = s.layer.keys;
-  for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) {
-    const auto there = stored.find(s.id);
-    if (there != stored.end() && there->second == s.layer.keys && !merged_.contains(s.id)) continue;
-    if (!write_segment(connections, word, s.id, s.layer.shape.bytes, life, written++)) return;
-  }
-
-  script_call commit{
-      &journal_scripts::commit_checkpoint(),
-      place(),
-      {filter_.keys.state(number_)},
-      {step(word, written), to_text(position()), encode_manifest(filter_, number_, logic_->state()),
-       encode_counts(logic_->state()), std::string(std::to_string(calls_kept.count()))}};
-  for (std::uint64_t chunk = journal_.begin().offset / journal_chunk_bytes;
-       chunk < position().offset / journal_chunk_bytes; ++chunk)
-    commit.keys.push_back(filter_.keys.chunk(number_, chunk));
-  std::set<segment_id> left;
-  for (const auto& [id, keys] : stored) left.insert(id);
-  left.insert(before->being_written.begin(), before->being_written.end());
-  for (const announced_filter::segment& s : segments_of(number_, logic_->state().slices)) left.erase(s.id);
-  for (const segment_id& id : left) commit.keys.push_back(filter_.keys.segment(id));
-  if (run_script(connections, std::move(commit))[0].text() != "K") return;
-  move_begin(position());
-  merged_.clear();
-}
-
-/// @param number  of the segment in this checkpoint: a late copy of a page must not reach another segment's
-///   key
-/// @return false  another client has taken over
-bool partition_mirror::write_segment(server_connections& connections, const std::string& word,
-                                     const segment_id& id, std::uint64_t bytes, const std::string& life_ms,
-                                     std::uint64_t number) {
-  const std::string_view bits(reinterpret_cast<const char*>(place_.at(id)), bytes);
-  const std::string key = filter_.keys.segment(id);
-  const std::string staged = filter_.keys.staged(number_, word, number);
-  std::vector<request> pages;
-  // The last page always comes first: it gives the string its length, so the server allocates its memory
-  // once.
-  for (std::uint64_t end = bytes; end > 0;) {
-    const std::uint64_t from = (end - 1) / written_page_bytes * written_page_bytes;
-    const std::string_view page = bits.substr(from, end - from);
-    if (end == bytes || !is_zero(page)) pages.push_back(page_of(place(), staged, from, page, life_ms));
-    end = from;
-    if (pages.size() == written_pages_at_once || end == 0)
-      (void)exchange_all(connections, std::exchange(pages, {}));
-  }
-  const auto answers = run_scripts(
-      connections, {{&journal_scripts::place_segment(),
-                     place(),
-                     {filter_.keys.state(number_), staged, key},
-                     {step(word, number), step(word, number + 1), std::to_string(bytes), life_ms}}});
-  const std::string_view message = expect_reply(answers.front(), key)[0].text();
-  if (message == "U") refuse_lack(answers.front(), key);
-  return message == "K";
 }
 
 }  // namespace everseen::redis

@@ -59,7 +59,9 @@ class lost_history final : public backend_error {
 class partition_mirror {
  public:
   /// `identity` and `place` must outlive the mirror.
-  partition_mirror(const filter_identity& identity, std::uint32_t number, mirror_memory& place);
+  /// @param waits_for_replicas  wait= of the URL asks for some
+  partition_mirror(const filter_identity& identity, std::uint32_t number, mirror_memory& place,
+                   bool waits_for_replicas);
 
   [[nodiscard]] std::mutex& order() noexcept { return order_; }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
@@ -106,6 +108,11 @@ class partition_mirror {
   /// The call of journal_scripts::append that checks whether the journal still ends here.
   [[nodiscard]] script_call compare_call();
   static constexpr std::size_t commands_after_compare = 2;
+  /// Whether it must wait for replicas that may lack keys which are here: it has read them since the last
+  /// append, whose answer waited for all that precedes it.
+  [[nodiscard]] bool leads_replicas() const noexcept { return leads_replicas_; }
+  /// The call of journal_scripts::append that adds nothing, but is answered once replicas have what is here.
+  [[nodiscard]] script_call replication_call();
   /// The check was positive.
   void note_unchanged(std::chrono::steady_clock::time_point asked);
   /// The call succeeded.    @throws  as load, except backend_error
@@ -146,6 +153,10 @@ class partition_mirror {
   }
 
  private:
+  /// The end of a checkpoint forgets the calls of clients that have been silent for longer. An append that is
+  /// sent again later would find its own record, as if another client had added the keys.
+  static constexpr std::chrono::seconds calls_kept = std::chrono::hours(24);
+
   [[nodiscard]] stored_checkpoint checkpoint_now(server_connections& connections);
   [[nodiscard]] bool load_segments(server_connections& connections, const stored_checkpoint& stored);
   using pieces = std::vector<journal_walk::piece>;
@@ -157,20 +168,18 @@ class partition_mirror {
   void forget_record();
   void put_together(journal_record r, std::uint64_t new_bytes);
   [[nodiscard]] bool is_long() const noexcept { return record_length_ >= long_record_bytes; }
-  [[nodiscard]] std::string staged_key() const;
+  [[nodiscard]] std::string key_of_record() const;
   void stage();
   void put_in_place(script_call& append);
   void adopt_staged(script_call& append);
   [[nodiscard]] std::optional<stored_checkpoint> begin_checkpoint(server_connections& connections,
                                                                   const std::string& word);
-  [[nodiscard]] bool write_segment(server_connections& connections, const std::string& word,
-                                   const segment_id& id, std::uint64_t bytes, const std::string& life_ms,
-                                   std::uint64_t number);
   [[nodiscard]] format_error damaged(const std::string& problem) const;
 
   const filter_identity& filter_;
   const std::uint32_t number_;
   mirror_memory& place_;
+  const bool waits_for_replicas_;
   std::mutex order_;
   std::unique_ptr<partition> logic_{};
   known_journal journal_{};  // up to the position of the bits
@@ -189,6 +198,7 @@ class partition_mirror {
   int attempts_ = 0;         // to append, since one succeeded
   std::uint64_t calls_ = 0;  // of append so far
   bool others_add_ = false;  // the last call was refused
+  bool leads_replicas_ = false;
 };
 
 }  // namespace everseen::redis

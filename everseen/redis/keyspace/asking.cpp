@@ -49,9 +49,6 @@ std::string to_text(event_time t) {
 
 namespace {
 
-/// Limits the memory that the requests need on both sides.
-constexpr std::size_t requests_at_once = 256;
-
 /// Sent again if a server refuses it, but not if its connection was lost: its answer counts as forgotten.
 constexpr repetition unless_lost{std::chrono::milliseconds(1)};
 /// Much longer than the next piece takes.
@@ -156,10 +153,15 @@ const reply& expect_reply(const answer& a, const std::string& key, std::size_t a
   return no_error((*a)[a->size() - 1 - after], key);
 }
 
+backend_error lost_data(const std::string& key) {
+  return backend_error("the server of " + key +
+                       " has already lost data that it was just sent: it was replaced, or it evicts keys for "
+                       "lack of memory; try again");
+}
+
 void refuse_lack(const answer& a, const std::string& key) {
   if (a->size() > 1) (void)no_error((*a)[a->size() - 2], key);
-  throw backend_error("the server of " + key +
-                      " has already lost data that it was just sent; does it evict keys for lack of memory?");
+  throw lost_data(key);
 }
 
 void require_scripts(server_connections& connections, const route& destination) {

@@ -26,6 +26,8 @@ namespace everseen::redis {
 /// those that did are not asked for again. Commands are pipelined, so a good link is as fast as with longer
 /// ones.
 inline constexpr std::uint64_t piece_bytes = std::uint64_t{16} << 10;
+/// Requests that are sent together: limits the memory that they need on both sides.
+inline constexpr std::size_t requests_at_once = 256;
 
 /// Bytes of a string.
 struct string_range {
@@ -96,6 +98,9 @@ void require_scripts(server_connections& connections, const route& destination);
 /// @param after  the number of replies that follow it
 /// @throws backend_error, format_error  as run_script
 const reply& expect_reply(const answer& a, const std::string& key, std::size_t after = 0);
+
+/// The error for a key that a client wrote several times and did not find afterwards.
+[[nodiscard]] backend_error lost_data(const std::string& key);
 
 /// For a script that did not find its staged string.
 /// @param a  of a script_call with `staged`

@@ -20,9 +20,6 @@ namespace everseen::redis {
 
 namespace {
 
-/// Limits the memory that the requests need on both sides.
-constexpr std::size_t pieces_at_once = 256;
-
 std::string_view view_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -119,7 +116,7 @@ bool read_bits(server_connections& connections, const filter_identity& f, const 
   const std::string slice = std::to_string(id.slice), layer = std::to_string(id.layer);
   for (std::size_t from = 0; from < into.size();) {
     std::vector<request> pieces;
-    for (std::size_t position = from; position < into.size() && pieces.size() < pieces_at_once;
+    for (std::size_t position = from; position < into.size() && pieces.size() < requests_at_once;
          position += piece_bytes)
       pieces.push_back({{key, id.partition},
                         encode({"EVERSEEN.READ", key, slice, layer, std::to_string(position),
@@ -132,35 +129,15 @@ bool read_bits(server_connections& connections, const filter_identity& f, const 
       if (piece.is_error("NOSEGMENT")) return false;
       if (piece.is_error()) raise_refusal(f, id.partition, piece);
       const std::size_t bytes = std::min<std::size_t>(piece_bytes, into.size() - from);
-      if (piece.text().size() != bytes) return false;
+      if (piece.text().size() != bytes)
+        throw damaged_key(key, "has a segment of " + std::to_string(into.size()) + " bytes, of which " +
+                                   std::to_string(piece.text().size()) + " instead of " +
+                                   std::to_string(bytes) + " are at " + std::to_string(from));
       std::memcpy(into.data() + from, piece.text().data(), bytes);
       from += bytes;
     }
   }
   return true;
-}
-
-void write_bits(server_connections& connections, const filter_identity& f, const std::string& key,
-                const announced_filter& header, std::size_t index, std::span<const std::byte> bits) {
-  const announced_filter::segment& source = header.segments.at(index);
-  std::uint64_t before = 1;
-  for (std::size_t i = 0; i < index; ++i) before += header.segments[i].layer.shape.bytes;
-  std::vector<request> pieces;
-  for (std::size_t position = 0; position < bits.size(); position += piece_bytes) {
-    const auto piece = bits.subspan(position, std::min<std::size_t>(piece_bytes, bits.size() - position));
-    if (std::ranges::any_of(piece, [](std::byte b) { return b != std::byte{}; })) {
-      std::vector<std::byte> chunk(piece.begin(), piece.end());
-      image::append_chunk_trailer(chunk, header.content, source, position);
-      const std::string iterator = std::to_string(before + position + piece.size());
-      pieces.push_back(
-          {{key, header.partition}, encode({"EVERSEEN.LOADCHUNK", key, iterator, view_of(chunk)}), 1, true});
-    }
-    if (pieces.size() < pieces_at_once && position + piece.size() < bits.size()) continue;
-    for (const answer& a : connections.exchange(std::exchange(pieces, {}))) {
-      if (!a) throw backend_error(a.error().message);
-      if (a->back().is_error()) raise_refusal(f, header.partition, a->back());
-    }
-  }
 }
 
 std::optional<image::filter_id> successor_in(const reply& error) {

@@ -56,13 +56,6 @@ struct stored_value {
 [[nodiscard]] bool read_bits(server_connections& connections, const filter_identity& f, const segment_id& id,
                              std::span<std::byte> into);
 
-/// Adds bits to those of a segment, piece by piece.
-/// @param key  of the value, in the slot of the partition
-/// @param header  of the value, from header_of()    @param index  of the segment in it
-/// @throws backend_error, format_error
-void write_bits(server_connections& connections, const filter_identity& f, const std::string& key,
-                const announced_filter& header, std::size_t index, std::span<const std::byte> bits);
-
 /// The successor that an error of the module names; nothing: it is another error.
 [[nodiscard]] std::optional<image::filter_id> successor_in(const reply& error);
 

@@ -1,6 +1,5 @@
 // Rebuilds that are abandoned, crash, or meet concurrent changes of the filter.
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 
+#include "test/redis/admin/held_operation.hpp"
 #include "test/redis/admin/rebuilding.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/cutting_proxy.hpp"
@@ -224,6 +224,23 @@ TEST_P(RebuildCutShort, WithAnExpiredSuccessorIsForgotten) {
   EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
 }
 
+// As by a replica that took its server's place and lacked it.
+TEST_P(RebuildCutShort, WithASuccessorThatLostAPartIsForgotten) {
+  const filter_identity next = rebuild_crashed_at(step::decided);
+  server_.run({"DEL", next.keys.state(1)});
+  const auto expect_time_limits = [&] {
+    for (const std::string& key : {next.keys.header(), next.keys.state(0), next.keys.state(2)})
+      EXPECT_GT(std::stol(server_.run({"PTTL", key})), 0) << key;
+  };
+  EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 seen");
+  EXPECT_EQ(outcome(add_keys(*client(), source_.take(300))), "300 fresh");
+  expect_time_limits();
+  EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen");
+  const auto rebuild = begin();
+  rebuild->commit();
+  EXPECT_EQ(outcome(check_keys(*writer_, old_)), "500 fresh");
+}
+
 // Promise: of two rebuilds at the same time the later one wins (redis, Rebuild).
 TEST_P(RebuildCutShort, OfTwoConcurrentRebuildsTheSecondWins) {
   const auto first = begin();
@@ -255,59 +272,37 @@ TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
 // Wherever a reset is when another rebuild is decided: what the filter asked must not be asked by the next
 // one.
 TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks) {
-  test::cutting_proxy proxy(server_.port());
-  bool is_over = false;
-  for (std::size_t held = 100; !is_over; held += 150) {
-    SCOPED_TRACE(held);
-    ASSERT_TRUE(add_keys(*client(), old_).result);
-    (void)rebuild_crashed_at(step::sealed);
-    proxy.hold_after(test::cutting_proxy::direction::to_server, held);
-    std::atomic<bool> has_ended = false;
-    bool is_reset = true;
-    std::thread other([&] {
-      try {
-        store_at(proxy.url())->reset("clicks");
-      } catch (const error&) {
-        is_reset = false;
-      }
-      has_ended = true;
-    });
-    test::wait_until([&] { return proxy.holds() || has_ended; }, "the reset is held, or over");
-    is_over = has_ended;
-    (void)rebuild_crashed_at(step::decided);
-    proxy.release();
-    other.join();
-    if (!is_reset) store_->reset("clicks");
-    EXPECT_EQ(outcome(check_keys(*client(), old_)), "500 fresh");
-  }
+  hold_everywhere(server_, {.prepare =
+                                [&] {
+                                  ASSERT_TRUE(add_keys(*client(), old_).result);
+                                  (void)rebuild_crashed_at(step::sealed);
+                                },
+                            .run = [](redis_store& in) { in.reset("clicks"); },
+                            .meanwhile = [&] { (void)rebuild_crashed_at(step::decided); },
+                            .check =
+                                [&](bool is_reset) {
+                                  if (!is_reset) store_->reset("clicks");
+                                  EXPECT_EQ(outcome(check_keys(*client(), old_)), "500 fresh");
+                                }});
 }
 
 // Wherever a drop is when a rebuild takes the name: what it has acknowledged is gone.
 TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
-  test::cutting_proxy proxy(server_.port());
-  bool is_over = false;
-  for (std::size_t held = 100; !is_over; held += 150) {
-    SCOPED_TRACE(held);
-    if (!store_->exists("clicks")) (void)store_->create("clicks", sized(300, 2));
-    proxy.hold_after(test::cutting_proxy::direction::to_server, held);
-    std::atomic<bool> has_ended = false;
-    bool is_dropped = true;
-    std::thread other([&] {
-      try {
-        store_at(proxy.url())->drop("clicks");
-      } catch (const error&) {
-        is_dropped = false;
-      }
-      has_ended = true;
-    });
-    test::wait_until([&] { return proxy.holds() || has_ended; }, "the drop is held, or over");
-    is_over = has_ended;
-    if (store_->exists("clicks")) (void)rebuild_crashed_at(step::in_place);
-    proxy.release();
-    other.join();
-    EXPECT_TRUE(is_dropped);
-    EXPECT_FALSE(store_->exists("clicks"));
-  }
+  hold_everywhere(server_, {.prepare =
+                                [&] {
+                                  if (!store_->exists("clicks"))
+                                    (void)store_->create("clicks", sized(300, 2));
+                                },
+                            .run = [](redis_store& in) { in.drop("clicks"); },
+                            .meanwhile =
+                                [&] {
+                                  if (store_->exists("clicks")) (void)rebuild_crashed_at(step::in_place);
+                                },
+                            .check =
+                                [&](bool is_dropped) {
+                                  EXPECT_TRUE(is_dropped);
+                                  EXPECT_FALSE(store_->exists("clicks"));
+                                }});
 }
 
 TEST_P(RebuildCutShort, ContinuesUnderAnotherName) {

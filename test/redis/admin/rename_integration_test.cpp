@@ -11,6 +11,7 @@
 #include "everseen/core/base/error.hpp"
 
 #include "test/redis/admin/dying_client.hpp"
+#include "test/redis/admin/held_operation.hpp"
 #include "test/redis/judges.hpp"
 
 namespace everseen::redis {
@@ -63,6 +64,42 @@ TEST_P(Renaming, ClientsThatHaveTheFilterOpenContinue) {
   EXPECT_EQ(looked_up("b", others_), "200 seen");
   make("a", keys_);
   EXPECT_EQ(outcome(add_keys(*open, others_)), "200 seen") << "and not with another filter of its old name";
+}
+
+// Promise: an operation that has begun continues under the new name of its filter (redis, What holds for all
+// filters on Redis).
+TEST_P(Renaming, ResetThatHasBegunEmptiesItsFilterUnderTheNewName) {
+  hold_everywhere(server_,
+                  {.prepare = [&] { make("a", keys_); },
+                   .run = [](redis_store& in) { in.reset("a"); },
+                   .meanwhile =
+                       [&] {
+                         store_->rename("a", "b", refuse);
+                         make("a", keys_);
+                       },
+                   .check =
+                       [&](bool is_reset) {
+                         EXPECT_TRUE(is_reset);
+                         const std::set<std::string> found{looked_up("a", keys_), looked_up("b", keys_)};
+                         EXPECT_THAT(found, ElementsAre("200 fresh", "200 seen")) << "one of the two";
+                         store_->drop("a");
+                         store_->drop("b");
+                       }});
+}
+
+// Promise: once a drop has returned, the next batch that asks the server fails (redis, What holds for all
+// filters on Redis).
+TEST_P(Renaming, FirstBatchAfterADropFails) {
+  make("a", keys_);
+  const auto adds = client("a"), looks = client("a", access::read), idle = client("a");
+  EXPECT_EQ(outcome(add_keys(*adds, keys_)), "200 seen");
+  EXPECT_EQ(outcome(check_keys(*looks, keys_)), "200 seen");
+  store_->drop("a");
+  make("a", keys_);
+  EXPECT_TRUE(failure_of_add(*adds, others_));
+  EXPECT_TRUE(failure_of_check(*looks, keys_));
+  EXPECT_TRUE(failure_of_add(*idle, keys_));
+  EXPECT_EQ(looked_up("a", others_), "200 fresh");
 }
 
 // Promise: a client whose filter was replaced gets an error (redis, What holds for all filters on Redis).

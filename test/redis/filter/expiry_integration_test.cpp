@@ -48,11 +48,11 @@ TEST_P(Life, EndMovedByAnotherClientIsKnownWithinASecond) {
 }
 
 TEST_P(Life, LaterEndOfAnotherClientIsKnownBeforeTheFirstIsReached) {
-  const auto filter = store_->create("clicks", sized(), 1s);
+  const auto filter = store_->create("clicks", sized(), 3s);
   random_digests random(2);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
   store_->expire_at("clicks", std::nullopt);
-  std::this_thread::sleep_for(1'100ms);
+  std::this_thread::sleep_for(3'100ms);
   EXPECT_FALSE(failure_of_add(*filter, random.take(10)));
 }
 
@@ -100,7 +100,7 @@ TEST_P(Life, EndOfAFilterWithJobsIsFixed) {
 
 // Promise: a filter that has ended is not damage, and its name is free (redis, The end of a filter).
 TEST_P(Life, EndedFilterIsNotDamageAndItsNameIsFree) {
-  const auto filter = store_->create("clicks", sized(), 1s);
+  const auto filter = store_->create("clicks", sized(), 3s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   EXPECT_FALSE(store_->exists("clicks"));
@@ -119,7 +119,7 @@ TEST_P(Life, EndedFilterIsNotDamageAndItsNameIsFree) {
 
 /// A client that has it open knows its end to a millisecond.
 TEST_P(Life, ClientOfAnEndedFilterLearnsThatItHasExpiredAlsoOnceItsKeysAreRemoved) {
-  const auto filter = store_->create("clicks", sized(), 1s);
+  const auto filter = store_->create("clicks", sized(), 3s);
   ASSERT_TRUE(add_keys(*filter, keys_).result);
   wait_for_the_end();
   std::this_thread::sleep_for(2ms);
@@ -132,7 +132,7 @@ TEST_P(Life, ClientOfAnEndedFilterLearnsThatItHasExpiredAlsoOnceItsKeysAreRemove
 
 TEST_P(Life, EndedFilterLeavesNoKeyOnceItsNameIsReused) {
   for (const std::string name : {"a", "b", "c"})
-    answered(add_keys(*store_->create(name, sized(), 1s), std::span(keys_).first(10)));
+    answered(add_keys(*store_->create(name, sized(), 3s), std::span(keys_).first(10)));
   wait_for_the_end();
   (void)store_->create("a", sized());
   (void)store_->create("d", sized());
@@ -271,7 +271,7 @@ TEST_P(Life, EndedFilterIsRemovedFromAllItsServers) {
   redis_server second(with_judge());
   const std::string url = "redis://" + server_.address() + "," + second.address();
   const auto many = store_at(url);
-  answered(add_keys(*many->create("clicks", sized(300, 4), 1s), keys_));
+  answered(add_keys(*many->create("clicks", sized(300, 4), 3s), keys_));
   EXPECT_THAT(keys_of_filters(second), Not(IsEmpty()));
   test::wait_until([&] { return many->list().empty(); }, "the filter ends");
   store_at(url)->remove_expired();

@@ -165,8 +165,8 @@ TEST_F(CheckpointUnderWay, LateCopyOfAStepChangesNothing) {
   const auto place = [&](const std::string& bytes) {
     (void)server_.run({"SET", late, bytes, "PX", "60000"});
     return server_
-        .run({"EVAL", journal_scripts::place_segment().text, "3", state_key(), late, segment, "word.0",
-              "word.1", "4", "30000"})
+        .run({"EVAL", journal_scripts::place_segment().text, "4", state_key(), late, segment, late + ".pages",
+              "word.0", "word.1", "4", "30000", "0"})
         .substr(0, 1);
   };
   EXPECT_EQ(place("full"), "K");
@@ -174,6 +174,35 @@ TEST_F(CheckpointUnderWay, LateCopyOfAStepChangesNothing) {
   EXPECT_EQ(server_.run({"GET", segment}), "full");
   EXPECT_EQ(server_.run({"PTTL", segment}), "-1");
   EXPECT_THAT(staged(), IsEmpty());
+}
+
+// Promise: a failover loses what the replica had not received, and nothing older (guarantees, Crashes).
+TEST_F(CheckpointUnderWay, PagesThatAPromotedReplicaLacksAreWrittenAgain) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  test::redis_server::options o;
+  o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
+  const test::redis_server replica(o);
+  cutting_proxy proxy(server_.port());
+  const auto writer = client_by(proxy, "/?timeout=20s");
+  answered(check_keys(*writer, keys_));
+  proxy.hold_after(direction::to_server, part_of_the_segment / 2);
+  auto got = add_beside(*writer, random_.take(100));
+  wait_until_held(proxy);
+  ASSERT_FALSE(staged().empty());
+  (void)server_.run({"SET", "beat", "1"});
+  test::wait_until([&] { return replica.run({"GET", "beat"}) == "1"; }, "the replica is in step");
+  (void)replica.run({"REPLICAOF", "NO", "ONE"});
+  proxy.hold_after(direction::to_server, part_of_the_segment / 2);
+  wait_until_held(proxy);
+  proxy.lead_to(replica.port());
+  proxy.cut_after(direction::to_server, 0);
+  proxy.release();
+  EXPECT_TRUE(got.get().result);
+  const auto newcomer = store_at(replica.url())->open("clicks", access::read);
+  EXPECT_EQ(fresh_in(check_keys(*newcomer, keys_)), 0u);
+  EXPECT_NE(replica.run({"HGET", state_key(), "begin"}), to_text(journal_position{}))
+      << "the checkpoint was finished";
 }
 
 TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
@@ -187,6 +216,14 @@ TEST_F(CheckpointUnderWay, RecordThatItsServerLostEndsNoJournal) {
   proxy.hold_after(direction::to_client, 0);
   const auto lost = random_.take(100);
   auto got = add_beside(*ahead, lost);
+  // Byte by byte, as a slow client asks for the end of the journal before it appends.
+  test::wait_until(
+      [&] {
+        if (field("end") != kept_end) return true;
+        if (proxy.holds()) proxy.hold_after(direction::to_client, 1);
+        return false;
+      },
+      "the record is in the journal");
   wait_until_held(proxy);
   (void)server_.run({"HSET", state_key(), "end", kept_end});
   proxy.release();

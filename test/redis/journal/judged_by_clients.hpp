@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -93,9 +93,10 @@ inline void wait_until_held(const test::cutting_proxy& proxy) {
 }
 
 /// Adds keys in a separate thread.
-inline std::future<test::answers> add_beside(stored_filter& filter, std::span<const digest> keys,
+inline std::future<test::answers> add_beside(stored_filter& filter, std::vector<digest> keys,
                                              event_time time = {}) {
-  return std::async(std::launch::async, [&filter, keys, time] { return test::add_keys(filter, keys, time); });
+  return std::async(std::launch::async,
+                    [&filter, keys = std::move(keys), time] { return test::add_keys(filter, keys, time); });
 }
 
 }  // namespace everseen::redis

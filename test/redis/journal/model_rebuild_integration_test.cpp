@@ -175,7 +175,8 @@ class JournalModelOfRebuilds : public JournalModelling {
     one& c = clients_[client];
     const range r = some(2'000);
     c.proxy->hold_after(direction::to_server, below(r.count * sizeof(digest) + 200));
-    slow_call s{client, exact_.begin(r.from, r.count, true, c.knew), add_beside(*c.filter, keys(r))};
+    slow_call s{client, exact_.begin(r.from, r.count, true, c.knew),
+                add_beside(*c.filter, {keys(r).begin(), keys(r).end()})};
     test::wait_until([&] { return c.proxy->holds() || s.answers.wait_for(0s) == std::future_status::ready; },
                      "a call is stopped, or done");
     slow_.push_back(std::move(s));

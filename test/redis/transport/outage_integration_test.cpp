@@ -97,12 +97,12 @@ TEST(Outage, AskThrowsIt) {
 
 TEST(Outage, PausedServerIsAnOutageThatMayHaveRun) {
   redis_server server;
-  server_connections s(parse_redis_url(server.url("?timeout=200ms&retry_for=0s")));
+  server_connections s(parse_redis_url(server.url("?timeout=2s&retry_for=0s")));
   s.ask({}, {"PING"});
   server.pause();
   const outage o = outage_of(s, of({"INCR", "n"}));
   server.resume();
-  EXPECT_THAT(o.message, HasSubstr("no answer for 200 ms"));
+  EXPECT_THAT(o.message, HasSubstr("no answer for 2000 ms"));
   EXPECT_TRUE(o.may_have_run);
 }
 
@@ -120,9 +120,9 @@ TEST(Outage, LongReplyIsNotAnOutageWhileBytesArrive) {
   redis_server server;
   server.run({"SET", "k", std::string(1 << 20, 'x')});
   cutting_proxy proxy(server.port());
-  server_connections s(parse_redis_url(proxy.url("?timeout=400ms&retry_for=0s")));
+  server_connections s(parse_redis_url(proxy.url("?timeout=2s&retry_for=0s")));
   s.ask({}, {"PING"});
-  proxy.delay(50ms);  // each piece of at most 64 KiB: over 800 ms in all
+  proxy.delay(150ms);  // each piece of at most 64 KiB: over 2.4 s in all
   EXPECT_EQ(s.ask({}, {"GET", "k"}).text().size(), std::size_t{1} << 20);
 }
 
@@ -223,7 +223,7 @@ TEST(Outage, TooManyClientsAreWaitedFor) {
   redis_server server(o);
   auto first = std::make_unique<server_connections>(parse_redis_url(server.url()));
   first->ask({}, {"PING"});
-  server_connections second(parse_redis_url(server.url("?retry_for=100ms")));
+  server_connections second(parse_redis_url(server.url("?retry_for=3s")));
   EXPECT_THAT(outage_of(second, of({"PING"})).message, HasSubstr("max number of clients"));
   first.reset();
   EXPECT_EQ(second.ask({}, {"PING"}).text(), "PONG");

@@ -3,11 +3,19 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/base/error.hpp"
+#include "everseen/filter/filter.hpp"
+#include "everseen/store/memory/memory_store.hpp"
+
 #include "test/redis/judges.hpp"
+#include "test/support/claimed_events.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -19,10 +27,12 @@ using test::random_digests;
 using test::redis_server;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 using cause = batch_failure::cause;
 
 // Promise: create and info warn of servers that may forget keys (redis, Durability and eviction).
@@ -65,8 +75,14 @@ class Replicated : public JudgedBy {
   spec sized(std::uint32_t partitions = 2) const {
     return spec_of({.capacity = 200, .error_rate = 1e-9, .partitions = partitions});
   }
+  /// Of a filter with siblings.
+  spec seeded() const {
+    spec s = spec_of({.capacity = 2'000, .error_rate = 1e-9, .partitions = 4});
+    s.seed = hash_seed{1, 2, 3};
+    return s;
+  }
   std::shared_ptr<stored_filter> waiting_for(int replicas, const std::string& retry = "100ms") const {
-    return store("timeout=500ms&retry_for=" + retry + "&wait=" + std::to_string(replicas))
+    return store("timeout=3s&retry_for=" + retry + "&wait=" + std::to_string(replicas))
         ->open("clicks", access::write);
   }
   /// How many of the given keys are in the filter, for any client.
@@ -75,6 +91,14 @@ class Replicated : public JudgedBy {
   }
   std::string held_by_the_replica(std::span<const digest> keys) const {
     return outcome(check_keys(*store_at(replica_->url())->open("clicks", access::read), keys));
+  }
+
+  /// Merges a sibling with these keys.
+  static void merge(std::shared_ptr<stored_filter> into, std::span<const digest> keys) {
+    filter all("clicks", std::move(into));
+    const filter sibling("sibling", memory_store().create("sibling", all.sibling_spec()));
+    ASSERT_TRUE(add_keys(sibling.stored(), keys).result);
+    all.merge(std::span(&sibling, 1));
   }
 
   std::unique_ptr<redis_server> replica_;
@@ -160,6 +184,97 @@ TEST_P(Replicated, NothingMoreIsAddedAfterAnUnacknowledgedBatch) {
   EXPECT_EQ(held(later), "10 fresh");
   replica_->resume();
   EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), later)), "10 fresh");
+}
+
+// Promise: an acknowledged merge is on the replica (redis, Replicas).
+TEST_P(Replicated, MergeIsOnTheReplica) {
+  (void)store_->create("clicks", seeded());
+  ASSERT_EQ(outcome(add_keys(*client(), std::span(keys_).first(10))), "10 fresh");
+  for (std::size_t from = 100; from < keys_.size(); from += 100) {
+    const auto some = std::span(keys_).subspan(from, 100);
+    merge(store("wait=1")->open("clicks", access::write), some);
+    server_.pause();  // the replica receives nothing more
+    EXPECT_EQ(held_by_the_replica(some), "100 seen");
+    server_.resume();
+  }
+}
+
+// Promise: too few replicas are an outage (redis, Replicas).
+TEST_P(Replicated, MergeThatTooFewReplicasHaveFailsAndMergingAgainCompletesIt) {
+  (void)store_->create("clicks", seeded());
+  const auto filter = waiting_for(1);
+  ASSERT_EQ(outcome(add_keys(*filter, std::span(keys_).first(10))), "10 fresh");
+  replica_->pause();
+  EXPECT_THAT([&] { merge(filter, keys_); },
+              ThrowsMessage<backend_error>(HasSubstr("only 0 of the 1 replicas")));
+  replica_->resume();
+  merge(waiting_for(1, "10s"), keys_);
+  server_.pause();
+  EXPECT_EQ(held_by_the_replica(keys_), "1000 seen");
+  server_.resume();
+}
+
+// Promise: a merge is acknowledged once the replicas have its keys, whichever client added them (redis,
+// Replicas).
+TEST_P(Replicated, MergeOfKeysOfOthersWaitsForTheReplica) {
+  (void)store_->create("clicks", seeded());
+  const auto waiting = waiting_for(1);
+  replica_->pause();
+  merge(client(), keys_);
+  EXPECT_THAT([&] { merge(waiting, keys_); },
+              ThrowsMessage<backend_error>(HasSubstr("only 0 of the 1 replicas")));
+  replica_->resume();
+  merge(waiting_for(1, "10s"), keys_);
+}
+
+// Promise: a seen key is acknowledged once the replicas have it, whichever client added it (redis, Replicas).
+TEST_P(Replicated, KeysOfOthersAreAcknowledgedOnceTheReplicaHasThem) {
+  (void)store_->create("clicks", sized());
+  const auto others = client();
+  const auto busy = waiting_for(1), idle = waiting_for(1);
+  ASSERT_EQ(outcome(add_keys(*busy, std::span(keys_).first(10))), "10 fresh");
+  replica_->pause();
+  const auto unreplicated = std::span(keys_).subspan(10, 90);
+  ASSERT_EQ(outcome(add_keys(*others, unreplicated)), "90 fresh");
+  for (int i = 0; i < 2; ++i)
+    for (const auto& filter : {busy, idle}) {
+      const auto failure = failure_of_add(*filter, unreplicated);
+      ASSERT_TRUE(failure) << i;
+      EXPECT_THAT(failure->message, HasSubstr("only 0 of the 1"));
+      EXPECT_EQ(failure->done.seen, 0u);
+    }
+  replica_->resume();
+  EXPECT_EQ(outcome(add_keys(*waiting_for(1, "10s"), unreplicated)), "90 seen");
+  server_.pause();
+  EXPECT_EQ(held_by_the_replica(unreplicated), "90 seen");
+  server_.resume();
+}
+
+// Promise: a replayed claim is answered once the replicas have it, whichever client made it (streams, Crashes
+// of servers and machines).
+TEST_P(Replicated, ClaimsOfOthersAreAcknowledgedOnceTheReplicaHasThem) {
+  (void)store_->create("clicks", sized());
+  const auto waiting = waiting_for(1);
+  const auto job = waiting->open_ledger("count", "");
+  random_digests source(5);
+  const auto events = test::new_events(source, 0, 20);
+  const auto claim = [&](ledger& worker) {
+    return test::claim_events(worker, waiting->get_spec(), {"lane", 0}, events);
+  };
+  replica_->pause();
+  const auto others = client();
+  ASSERT_TRUE(claim(*others->open_ledger("count", "")).result);
+  for (int i = 0; i < 2; ++i) {
+    const auto got = claim(*job);
+    ASSERT_FALSE(got.result) << i;
+    EXPECT_THAT(got.result.error().message, HasSubstr("only 0 of the 1"));
+    EXPECT_THAT(got.verdicts, Each(verdict::unknown));
+  }
+  replica_->resume();
+  const auto patient = waiting_for(1, "10s");
+  const auto got = claim(*patient->open_ledger("count", ""));
+  ASSERT_TRUE(got.result);
+  EXPECT_THAT(got.before, Each(1));
 }
 
 TEST_P(Replicated, LookUpsWaitForNoReplica) {

@@ -64,18 +64,18 @@ TEST(RetryPolicy, RetriesLongerThanTheUrlSays) {
 
 TEST(RetryPolicy, CountsTheSilenceOfTheFirstAttempt) {
   redis_server server;
-  server_connections s(parse_redis_url(server.url("?timeout=300ms&connect_timeout=300ms")));
+  server_connections s(parse_redis_url(server.url("?timeout=2s&connect_timeout=2s")));
   const auto waiting = std::make_shared<counting_policy>(0);
   s.wait_with(waiting);
   server.pause();
   EXPECT_FALSE(exchange_one(s, repeatable({"PING"}))) << "no connection";
-  EXPECT_GE(waiting->lasted, 200ms);
+  EXPECT_GE(waiting->lasted, 1'500ms);
   server.resume();
   EXPECT_TRUE(exchange_one(s, repeatable({"PING"})));
   server.pause();
   EXPECT_FALSE(exchange_one(s, repeatable({"PING"}))) << "no answer";
   server.resume();
-  EXPECT_GE(waiting->lasted, 200ms);
+  EXPECT_GE(waiting->lasted, 1'500ms);
 }
 
 TEST(RetryPolicy, EndsTheWaitAtTheAttemptItChooses) {
@@ -110,10 +110,8 @@ TEST(RetryPolicy, DoesNotResendABatchThatTheServerMayHaveRunAndForgotten) {
   request added = of({"INCR", "n"});
   added.repeatable = repetition(3s);  // of these, some 1.6 s remain after time limits and a pause
   server.pause();
-  const auto begin = clock::now();
   const outage told = outage_of(s, added);
   server.resume();
-  EXPECT_LT(clock::now() - begin, 3s);
   EXPECT_TRUE(told.may_have_run);
   EXPECT_THAT(told.message, HasSubstr("forgotten"));
 }
