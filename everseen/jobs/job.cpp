@@ -48,13 +48,31 @@ job::~job() = default;
 
 void job::run() {
   begin();
-  reading_ = std::jthread([this](const std::stop_token& ended) { read(ended); });
   try {
-    settle_all();
+    do {
+      begin_reading();
+      settle_all();
+    } while (is_to_read_again());
+    leave();
   } catch (...) {
-    end_reading();
+    stop_reading();
     throw;
   }
+  if (read_failure_) std::rethrow_exception(read_failure_);
+}
+
+void job::begin_reading() {
+  has_lost_events_ = false;
+  queue_.open();
+  reading_ = std::jthread([this](const std::stop_token& ended) { read(ended); });
+}
+
+/// A lane that was lost after the source had ended may have come back to this worker since, and nobody else
+/// reads its events. The source is asked again.
+bool job::is_to_read_again() {
+  if (stopping_) return false;
+  end_reading();
+  return has_lost_events_ && !stopping_ && !read_failure_;
 }
 
 void job::begin() {
@@ -99,15 +117,25 @@ void job::keep_alive(const std::stop_token& ended) {
   }
 }
 
-void job::end_reading() {
+void job::stop_reading() {
   stopping_ = true;
   queue_.close();
+  end_reading();
+}
+
+void job::end_reading() {
   reading_.request_stop();
   if (reading_.joinable()) reading_.join();
 }
 
+/// It waits for room before it reads: a batch in its hands would hold up the source, which hands over a lane
+/// only when nothing of it is under way.
 void job::read_all() {
   while (!stopping_) {
+    if (!queue_.wait_for_room(keep_alive_interval)) {
+      parts_.from.keep_alive();
+      continue;
+    }
     source_batch records;
     const source::state got = parts_.from.next(records, queue_wait);
     if (got == source::state::ended) return;
@@ -115,10 +143,7 @@ void job::read_all() {
     event_batch batch = reader_.read(std::move(records));
     fault_point("read");
     const bool last = batch.stops_at.has_value();
-    while (!queue_.push(batch, keep_alive_interval)) {
-      if (stopping_) return;
-      parts_.from.keep_alive();
-    }
+    queue_.push(std::move(batch));
     if (last) return;
   }
 }
@@ -134,8 +159,6 @@ void job::settle_all() {
     throw;
   }
   settle(if_unavailable::fail);
-  leave();
-  if (read_failure_) std::rethrow_exception(read_failure_);
 }
 
 /// Settles what was put out before a failure. If that is impossible now, the next run gets the same
@@ -187,7 +210,7 @@ void job::leave() {
   stopping_ = true;
   while (!queue_.has_ended())
     if (const auto batch = queue_.pop(queue_wait)) parts_.from.abandoned(batch->from);
-  end_reading();
+  stop_reading();
   parts_.from.finish();
 }
 
@@ -203,6 +226,8 @@ void job::report() {
 bool job::process_batch(event_batch& batch) {
   if (parts_.from.ownership_of(batch.from.lane, batch.from.generation) != source::ownership::ours) {
     parts_.from.abandoned(batch.from);
+    batch.stops_at.reset();  // that is its next reader's
+    has_lost_events_ = true;
     return true;
   }
   pass_over_settled(batch);

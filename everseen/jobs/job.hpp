@@ -46,22 +46,24 @@
 
 namespace everseen {
 
-/// A queue between threads with a limited length: push() blocks while it is full.
-/// Threads: any number on both sides.
+/// A queue between two threads with a limited length. Threads: one pushes, one pops; close() and open(): any.
 template <typename T>
 class bounded_queue {
  public:
   explicit bounded_queue(std::size_t most) : most_(most) {}
 
-  /// Waits for room.
-  /// @return false  it was still full after `wait`, or it is closed; `thing` is unchanged
-  bool push(T& thing, std::chrono::milliseconds wait) {
+  /// @return false  it was still full after `wait`, or it is closed
+  bool wait_for_room(std::chrono::milliseconds wait) {
     std::unique_lock lock(lock_);
     changed_.wait_for(lock, wait, [&] { return closed_ || things_.size() < most_; });
-    if (closed_ || things_.size() >= most_) return false;
-    things_.push_back(std::move(thing));
+    return !closed_ && things_.size() < most_;
+  }
+
+  /// @pre wait_for_room() has returned true since the last push; a closed queue drops it
+  void push(T thing) {
+    const std::scoped_lock alone(lock_);
+    if (!closed_) things_.push_back(std::move(thing));
     changed_.notify_all();
-    return true;
   }
 
   /// The next thing; nothing if none arrived within `wait`, or the queue is closed and empty (has_ended()).
@@ -73,6 +75,12 @@ class bounded_queue {
     things_.pop_front();
     changed_.notify_all();
     return thing;
+  }
+
+  /// Accepts things again after close().
+  void open() {
+    const std::scoped_lock alone(lock_);
+    closed_ = false;
   }
 
   /// Accepts nothing more. What it holds can still be popped.
@@ -182,7 +190,10 @@ class job {
   void read(const std::stop_token& ended);
   void read_all();
   void keep_alive(const std::stop_token& ended);
+  void begin_reading();
   void end_reading();
+  void stop_reading();
+  [[nodiscard]] bool is_to_read_again();
   void settle_all();
   [[nodiscard]] bool settle_next();
   void leave();
@@ -242,6 +253,7 @@ class job {
   bool is_registered_ = false;  // the run matches the job, and the ledger has the place where its sink began
   bool sink_is_whole_ = true;   // it has exactly what reached_ says: it did not fail halfway
   std::vector<std::chrono::steady_clock::time_point> unsettled_since_;
+  bool has_lost_events_ = false;        // since reading began: read, and not settled by this worker
   std::uint64_t unsettled_events_ = 0;  // since the last attempt to settle
   bool has_ended_lane_ = false;         // since then, too: settle it when nothing else arrives
   std::chrono::steady_clock::time_point settled_at_{};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -84,7 +85,9 @@ void job::must_have_kept(const std::map<std::string, checkpoint, std::less<>>& k
 void job::commit() {
   if (parts_.target != nullptr) {
     sink_is_whole_ = false;
+    const std::size_t lanes = reached_.size();
     parts_.target->leave_lost(reached_);
+    has_lost_events_ = has_lost_events_ || reached_.size() < lanes;
     for (auto& [name, entry] : lanes_)
       if (!reached_.contains(name)) entry.put = entry.settled;
     sink_note_ = parts_.target->commit(all_reached());

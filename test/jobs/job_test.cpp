@@ -28,6 +28,7 @@
 #include "everseen/open_store.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
+#include "test/support/redis_server.hpp"
 #include "test/support/scratch_directory.hpp"
 
 namespace everseen {
@@ -568,6 +569,38 @@ TEST_F(Job, DoesNotPassEventsWhenTheSinkFails) {
   job work({seen, *book, from, &target}, o);
   EXPECT_THROW(work.run(), backend_error);
   EXPECT_EQ(from.account, 0U);
+}
+
+// Nobody else reads what it left there.
+TEST_F(Job, ReadsALaneAgainThatItLostAfterTheEndAndGotBack) {
+  /// Its lane is lost when all is read and one batch of three is judged, and comes back.
+  class returning_lane final : public source {
+   public:
+    void begin(const std::map<std::string, checkpoint, std::less<>>&) override {}
+    state next(source_batch& into, std::chrono::milliseconds wait) override {
+      const bool back = lost_;
+      const state got = (back ? second_ : first_).next(into, wait);
+      into.generation = back ? 2 : 1;
+      return got;
+    }
+    void keep_alive() override { is_read_ = true; }
+    checkpoint reached(const source_batch& batch) override { return {batch.lane, batch.next}; }
+    ownership ownership_of(std::string_view, std::uint64_t generation) const override {
+      if (generation == 2 || asked_++ == 0) return ownership::ours;
+      test::wait_until([&] { return is_read_.load(); }, "all is read");
+      return ownership::gone;
+    }
+    void abandoned(const source_batch&) override { lost_ = true; }
+    void finish() override {}
+
+   private:
+    static strings all() { return {"a", "b", "c", "d", "e", "f"}; }
+    list_source first_{all()}, second_{all()};
+    std::atomic<bool> lost_ = false, is_read_ = false;
+    mutable int asked_ = 0;
+  } from;
+  EXPECT_EQ(run(from).events, 6U);
+  EXPECT_THAT(target.lines, ElementsAre("a", "b", "c", "d", "e", "f"));
 }
 
 TEST_F(Job, AbandonsALaneOfAnotherWorker) {

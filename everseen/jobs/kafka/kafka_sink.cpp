@@ -88,11 +88,13 @@ class kafka_sink::impl {
     if (from_ == nullptr) return;
     membership_.reset(from_->membership());
     std::size_t left = 0;
-    for (const auto& [lane, generation] : generations_) {
-      if (from_->ownership_of(lane, generation) != source::ownership::gone) continue;
+    std::erase_if(generations_, [&](const auto& entry) {
+      const auto& [lane, generation] = entry;
+      if (from_->ownership_of(lane, generation) != source::ownership::gone) return false;
       reached.erase(lane);
       left += std::erase_if(held_, [&of = lane](const held& each) { return each.lane == of; });
-    }
+      return true;
+    });
     if (left > 0) abort_if_open();
   }
 

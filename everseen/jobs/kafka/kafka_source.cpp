@@ -85,8 +85,8 @@ class kafka_source::impl {
     const auto end = clock::now() + wait;
     for (;;) {
       member_.serve();
+      if (member_.is_at_end()) return state::ended;  // first: a busy topic always has more
       if (take_from_any(into)) return state::records;
-      if (member_.is_at_end()) return state::ended;
       const auto current = clock::now();
       if (current >= end) return state::nothing_yet;
       member_.wait(std::chrono::ceil<std::chrono::milliseconds>(end - current));
@@ -124,7 +124,7 @@ class kafka_source::impl {
     copy(all, before, into);
     if (!into.records.empty()) {
       member_.heard();
-      lane.at_end = false;
+      lane.at_end = lane.ends_earlier = false;
       lane.next = into.records.back().position + 1;
     }
     const auto destroy_all = [&all] {

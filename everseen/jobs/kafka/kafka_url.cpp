@@ -20,7 +20,7 @@ struct ours {
   text property;
   text instead;
 };
-constexpr std::array<ours, 12> properties_of_ours{{
+constexpr std::array<ours, 14> properties_of_ours{{
     {"bootstrap.servers", "the brokers come before the topic"},
     {"metadata.broker.list", "the brokers come before the topic"},
     {"group.id", "write group=..."},
@@ -31,6 +31,8 @@ constexpr std::array<ours, 12> properties_of_ours{{
     {"enable.partition.eof", "write until=end"},
     {"partition.assignment.strategy", "partitions change hands one by one (cooperative-sticky)"},
     {"enable.idempotence", "the producer is always idempotent"},
+    {"max.in.flight.requests.per.connection", "one at a time, or refused messages would be lost"},
+    {"max.in.flight", "one at a time, or refused messages would be lost"},
     {"acks", "messages are always acknowledged by all replicas"},
     {"request.required.acks", "messages are always acknowledged by all replicas"},
 }};

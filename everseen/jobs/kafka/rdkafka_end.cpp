@@ -47,7 +47,21 @@ bool member::ends_at(std::string_view lane, std::uint64_t position) const {
 
 /// What was added since this member joined is not waited for: a busy topic never ends.
 bool member::is_read(const assigned& lane) const {
-  return lane.at_end || ends_at(lane.lane, lane.next);
+  return lane.ends_earlier || !ends_.contains(lane.lane) || ends_at(lane.lane, lane.next);
+}
+
+/// A replica that follows, or leads since a moment, may not know yet that messages before the noted end are
+/// committed, and reports the end of the partition before them. The leader answers a question about the end
+/// only once it knows. Behind the reported one there may be nothing: an unclean election cuts a partition.
+void member::confirm_ends() {
+  for (assigned& each : ours_) {
+    if (!each.at_end || is_read(each)) continue;
+    asked_ = clock::now();
+    std::int64_t low = 0, high = 0;
+    const auto error = rd_kafka_query_watermark_offsets(client_.get(), each.topic.c_str(), each.partition,
+                                                        &low, &high, query_timeout_ms);
+    each.ends_earlier = error == RD_KAFKA_RESP_ERR_NO_ERROR && each.next >= static_cast<std::uint64_t>(high);
+  }
 }
 
 /// The lanes that others have, or that nobody has, and whose end the group is not known to have committed.
@@ -66,12 +80,13 @@ partition_list member::left_to_others() const {
 /// Before its first share a member knows nothing: a group that was moved by hand may have committed more than
 /// this job has settled, and the member that gets these lanes begins with what is settled.
 bool member::is_at_end() {
-  if (!where_.until_end || !was_assigned_ ||
-      !std::ranges::all_of(ours_, [this](const assigned& each) { return is_read(each); }))
-    return false;
+  if (!where_.until_end || !was_assigned_) return false;
+  const bool may_ask = clock::now() - asked_ >= ask_interval;
+  if (may_ask) confirm_ends();
+  if (!std::ranges::all_of(ours_, [this](const assigned& each) { return is_read(each); })) return false;
   const partition_list open = left_to_others();
   if (open->cnt == 0) return true;
-  if (clock::now() - asked_ < ask_interval) return false;
+  if (!may_ask) return false;
   commit(commit_mode::soon);  // again, should it have failed: others may wait for this one
   const auto error = rd_kafka_committed(client_.get(), open.get(), query_timeout_ms);
   asked_ = clock::now();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "everseen/core/base/error.hpp"
@@ -184,6 +185,10 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
   }
 }
 
+bool is_left_behind(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
+}
+
 rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
                                  const struct rd_kafka_metadata** answer) {
   const auto error = rd_kafka_metadata(client, 0, topic, answer, timeout_ms);
@@ -311,8 +316,24 @@ void insist(const kafka_url& where, Ask ask) {
 }  // namespace
 
 void read_committed(rd_kafka_t* client, const kafka_url& where, rd_kafka_topic_partition_list_t& offsets) {
-  // A transaction that is about to end delays the answer.
-  insist(where, [&] { return rd_kafka_committed(client, &offsets, 5 * query_timeout_ms); });
+  insist(where, [&] {
+    // A transaction that is about to end delays the answer.
+    const auto error = rd_kafka_committed(client, &offsets, 5 * query_timeout_ms);
+    const std::span each(offsets.elems, static_cast<std::size_t>(offsets.cnt));
+    const auto failed =
+        std::ranges::find_if(each, [](const auto& e) { return e.err != RD_KAFKA_RESP_ERR_NO_ERROR; });
+    return error != RD_KAFKA_RESP_ERR_NO_ERROR || failed == each.end() ? error : failed->err;
+  });
+}
+
+void write_committed(rd_kafka_t* client, const kafka_url& where,
+                     const rd_kafka_topic_partition_list_t& offsets) {
+  insist(where, [&] {
+    const auto error = rd_kafka_commit(client, &offsets, 0);
+    if (is_left_behind(error))  // until the group has made its next generation
+      raise(error, "the group has given this worker up meanwhile; nothing is lost: start it again", where);
+    return error;
+  });
 }
 
 std::string cluster_of(rd_kafka_t* client) {

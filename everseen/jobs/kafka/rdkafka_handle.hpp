@@ -50,6 +50,8 @@ enum class trouble : std::uint8_t {
   lasting,  ///< needs human intervention
 };
 [[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
+/// The group has a later generation. Another worker may have this one's partitions.
+[[nodiscard]] bool is_left_behind(rd_kafka_resp_err_t error) noexcept;
 
 /// Why a call failed or a message was not sent: once an error has ended a client for good, that one, whatever
 /// librdkafka says of each call and message since.
@@ -106,6 +108,10 @@ void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function
 /// Fills in the group's committed offsets; if there is none, a negative offset.
 /// @throws backend_error  no broker answers, or this user has no permission
 void read_committed(rd_kafka_t* client, const kafka_url& where, rd_kafka_topic_partition_list_t& offsets);
+
+/// Commits offsets for the group.    @throws  as read_committed
+void write_committed(rd_kafka_t* client, const kafka_url& where,
+                     const rd_kafka_topic_partition_list_t& offsets);
 
 /// The id of the cluster; empty if the brokers give none.
 [[nodiscard]] std::string cluster_of(rd_kafka_t* client);

@@ -115,7 +115,12 @@ void member::join(const reached_positions& reached) {
 
 void member::serve() {
   while (rd_kafka_message_t* told = rd_kafka_consumer_poll(client_.get(), 0)) {
-    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR) handle_error(told->err, rd_kafka_message_errstr(told));
+    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      handle_error(told->err, rd_kafka_message_errstr(told));
+    else if (!failure_)  // its partition has a queue for it, so its event would be missing there
+      failure_ = std::make_exception_ptr(
+          backend_error(to_string(where_) + ": a message of " + rd_kafka_topic_name(told->rkt) +
+                        " arrived without a partition; nothing is lost: start the job again"));
     rd_kafka_message_destroy(told);
   }
   if (away_since_) probe();

@@ -21,8 +21,9 @@ struct assigned {
   std::string lane;
   std::string topic;
   std::int32_t partition = -1;
-  std::uint64_t next = 0;  ///< offset of the next message
-  bool at_end = false;     ///< as last reported; `next` is past all marks of transactions then
+  std::uint64_t next = 0;     ///< offset of the next message
+  bool at_end = false;        ///< as last reported; `next` is past all marks of transactions then
+  bool ends_earlier = false;  ///< than noted: the leader has confirmed the reported end
   queue_handle messages{};
 };
 
@@ -97,13 +98,13 @@ class member {
 
   void note_ends();
   [[nodiscard]] bool is_read(const assigned& lane) const;
+  void confirm_ends();
   [[nodiscard]] partition_list left_to_others() const;
 
   void gain(rd_kafka_topic_partition_list_t& gained);
   void lose(rd_kafka_topic_partition_list_t& lost);
   void open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::start_decider decider);
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
-  void commit_starts(const rd_kafka_topic_partition_list_t& starts);
   void seek_past_gap(assigned& lane);
   void handle_error(rd_kafka_resp_err_t error, const char* message);
   void probe();

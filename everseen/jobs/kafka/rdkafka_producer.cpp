@@ -13,26 +13,28 @@ namespace {
 
 constexpr int transaction_timeout_ms = 5'000;
 
+/// One request at a time to each broker. With more under way, a broker may refuse the first one (it does not
+/// lead the partition yet) and accept the second. librdkafka then takes the messages of the first one, which
+/// it should send again, for delivered. Kafka does not notice: a partition accepts any first number of a
+/// producer that it does not know.
+constexpr const char* requests_under_way = "1";
+
 configuration producer_configuration(const kafka_url& where, const std::string& transactional_id) {
   // For messages with a key, the same partition that Kafka's own clients choose. A commit sends what waits,
   // so waiting makes batches larger and delays nothing. Nobody asks about messages that arrived: no reports
   // of them.
-  configuration conf = configure(where,
-                                 {{"client.id", "everseen"},
-                                  {"linger.ms", "50"},
-                                  {"partitioner", "murmur2_random"},
-                                  {"delivery.report.only.error", "true"}},
-                                 {{"enable.idempotence", "true"}});
+  configuration conf = configure(
+      where,
+      {{"client.id", "everseen"},
+       {"linger.ms", "50"},
+       {"partitioner", "murmur2_random"},
+       {"delivery.report.only.error", "true"}},
+      {{"enable.idempotence", "true"}, {"max.in.flight.requests.per.connection", requests_under_way}});
   // A file of properties may set one, which has no meaning without transactions.
   const char* const id = transactional_id.empty() ? nullptr : transactional_id.c_str();
   if (rd_kafka_conf_set(conf.get(), "transactional.id", id, nullptr, 0) != RD_KAFKA_CONF_OK)
     throw parameter_error("librdkafka does not take the value of transactional.id");
   return conf;
-}
-
-/// The group has a later generation. Another worker may have this one's partitions.
-bool is_left_behind(rd_kafka_resp_err_t error) noexcept {
-  return error == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION || error == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID;
 }
 
 /// The time of a record as librdkafka expects it: 0, which it cannot send, means the current time to it.

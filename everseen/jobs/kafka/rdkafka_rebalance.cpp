@@ -57,23 +57,17 @@ void member::gain(rd_kafka_topic_partition_list_t& gained) {
       rd_kafka_topic_partition_list_add(starts.get(), each.topic, each.partition)->offset = each.offset;
   }
   has_gained_ = has_gained_ || gained.cnt > 0;
-  commit_starts(*starts);
+  // Before anything is read. With start=latest: after a crash or a pause the end of a partition has moved,
+  // and the messages in between would be skipped.
+  if (starts->cnt > 0) write_committed(client_.get(), where_, *starts);
   for (int i = 0; i < gained.cnt; ++i) open_queue(gained.elems[i], deciders[static_cast<std::size_t>(i)]);
-}
-
-/// Commits where lanes begin, before anything of them is read. With start=latest: after a crash or a pause
-/// the end of a partition has moved, and the messages in between would be skipped.
-void member::commit_starts(const rd_kafka_topic_partition_list_t& starts) {
-  if (starts.cnt == 0) return;
-  const auto error = rd_kafka_commit(client_.get(), &starts, 0);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) raise(error, {}, where_);
 }
 
 void member::open_queue(const rd_kafka_topic_partition_t& position, kafka_lanes::start_decider decider) {
   assigned lane{lane_name(position.topic, position.partition), position.topic, position.partition,
                 static_cast<std::uint64_t>(position.offset)};
   lane.messages.reset(rd_kafka_queue_get_partition(client_.get(), position.topic, position.partition));
-  if (!lane.messages) return;
+  if (!lane.messages) raise(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, {}, where_);
   rd_kafka_queue_forward(lane.messages.get(), nullptr);
   rd_kafka_queue_io_event_enable(lane.messages.get(), wakes_, "\1\0\0\0\0\0\0\0", 8);
   lanes_.begin(lane.lane, lane.next, decider);
@@ -133,7 +127,7 @@ void member::seek_past_gap(assigned& lane) {
   const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
   if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
   lane.next = start;
-  lane.at_end = false;
+  lane.at_end = lane.ends_earlier = false;
 }
 
 void member::take_error(assigned& from, const rd_kafka_message_t& told) {

@@ -73,7 +73,8 @@ class source {
   virtual void begin(const std::map<std::string, checkpoint, std::less<>>& reached) = 0;
 
   enum class state : std::uint8_t { records, nothing_yet, ended };
-  /// The next records of any lane that has some.
+  /// The next records of any lane that has some. May be called again after `ended`: a lane that was lost
+  /// since and came back begins again.
   /// @param wait  the longest wait if there are none
   /// @throws storage_error, backend_error  it can no longer be read, and internal retries did not help
   [[nodiscard]] virtual state next(source_batch& into, std::chrono::milliseconds wait) = 0;

@@ -207,7 +207,7 @@ class redis_stream_source::impl {
         if (read(name, into)) return state::records;
         all_read = all_read && lanes_.is_read(name);
       }
-      if (url_.until_end && all_read && nobody_elses_) return state::ended;
+      if (url_.until_end && all_read && nobody_elses_ && is_nothing_left()) return state::ended;
       if (clock::now() >= end) return state::nothing_yet;
       std::this_thread::sleep_for(std::min(idle_pause, wait));
     }
@@ -273,7 +273,15 @@ class redis_stream_source::impl {
       lanes_.begin_again(own_);
     else
       lanes_.remove(name);
+    nobody_elses_ = false;
     return false;
+  }
+
+  /// Another consumer may have got entries since the last look.    @pre nothing was there to read
+  bool is_nothing_left() {
+    const std::size_t lanes = lanes_.names().size();
+    look();
+    return nobody_elses_ && lanes_.names().size() == lanes;
   }
 
   /// Looks for consumers whose entries nobody reads, and for deleted entries.

@@ -1,9 +1,12 @@
 #include "everseen/redis/ledger/job_ledger.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "everseen/core/spec/window.hpp"
+#include "everseen/redis/script/script.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
 namespace everseen::redis {
@@ -11,6 +14,17 @@ namespace everseen::redis {
 namespace {
 
 constexpr int most_looks = 1000;  // another client always claims first: then something is broken
+
+/// Replicas may lack what another client has claimed. A WAIT waits for the writes of its own connection, so
+/// the record is written again. KEYS lanes    ARGV lane
+const script& read_record() {
+  static const script s = make_script(R"(
+local record = redis.call('HGET', KEYS[1], ARGV[1])
+if record then redis.call('HSET', KEYS[1], ARGV[1], record) end
+return record
+)");
+  return s;
+}
 
 }  // namespace
 
@@ -45,6 +59,16 @@ known_lane& job_ledger::lane_of(std::string_view lane) {
     found = lanes_.emplace(std::string(lane), std::move(made)).first;
   }
   return *found->second;
+}
+
+request job_ledger::request_for_record(const known_lane& in, std::uint32_t partition) const {
+  const std::string lanes = keys_.lanes(partition);
+  if (pool_->url().wait_replicas == 0) return {{lanes, partition}, encode({"HGET", lanes, in.name}), 1, true};
+  request r{
+      {lanes, partition}, encode_call(read_record(), std::span(&lanes, 1), std::span(&in.name, 1)), 1, true};
+  r.called = &read_record();
+  r.on_replicas = true;
+  return r;
 }
 
 void job_ledger::take_record(server_connections& connections, known_lane& in, std::uint32_t partition,

@@ -52,7 +52,9 @@ class job_ledger : public ledger {
   [[nodiscard]] const filter_identity& filter() const noexcept { return filter_; }
   [[nodiscard]] const job_keys& keys() const noexcept { return keys_; }
   [[nodiscard]] storage_error is_gone() const { return jobs_.is_gone(job_); }
-  /// Reads the record of a lane from its server.
+  /// The request for the record of a lane. If batches wait for replicas, so does its answer.
+  [[nodiscard]] request request_for_record(const known_lane& in, std::uint32_t partition) const;
+  /// Takes the record of a lane from its server.
   /// @param looks  how often the claim has read it
   /// @throws format_error   it is damaged, or the server has less of it than it acknowledged
   /// @throws storage_error  the job has ended    @throws backend_error

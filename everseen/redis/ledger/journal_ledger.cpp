@@ -82,9 +82,8 @@ class journal_ledger::claiming final : public mirror_task {
 
   void read_record(server_connections& connections) {
     const std::uint32_t number = mirror().number();
-    const std::string key = ledger_.keys().lanes(number);
-    ledger_.take_record(connections, in_, number,
-                        ask_about(connections, {key, number}, {"HGET", key, in_.name}).text(), looks_);
+    const auto answers = exchange_all(connections, {ledger_.request_for_record(in_, number)});
+    ledger_.take_record(connections, in_, number, answers.front()->front().text(), looks_);
   }
 
   /// Adds the keys of replays that the record calls fresh, unless they are there. Another client with an old

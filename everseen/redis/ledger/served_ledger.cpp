@@ -77,7 +77,7 @@ class served_ledger::claim_task {
     calls_->take(a);
     if (calls_->done()) end_calls();
   }
-  [[nodiscard]] bool adds_next() const noexcept { return calls_ && calls_->adds_next(); }
+  [[nodiscard]] bool adds_next() const noexcept { return !calls_ || calls_->adds_next(); }
   [[nodiscard]] const std::optional<batch_failure>& failure() const noexcept { return failure_; }
 
  private:
@@ -92,8 +92,7 @@ class served_ledger::claim_task {
 
   /// The record is read before the state, which is therefore as new or newer.
   [[nodiscard]] request ask_to_look() const {
-    const std::string lanes = ledger_.keys().lanes(number());
-    request r{{lanes, number()}, encode({"HGET", lanes, in_.name}), 1, true};
+    request r = ledger_.request_for_record(in_, number());
     if (!filter().spec.window) return r;
     r.wire += question_about_value(filter(), number()).wire;
     r.commands = 2;

@@ -221,7 +221,7 @@ class SecuredApacheKafka : public Shell {
   }
   [[nodiscard]] static std::string login(const std::string& mechanism, const std::string& user,
                                          const std::string& password) {
-    return "retry_for=5s&security.protocol=sasl_plaintext&sasl.mechanism=" + mechanism +
+    return "retry_for=30s&security.protocol=sasl_plaintext&sasl.mechanism=" + mechanism +
            "&sasl.username=" + user + "&sasl.password=" + password;
   }
   [[nodiscard]] static std::string sasl(const std::string& mechanism, const std::string& password) {
@@ -238,10 +238,10 @@ class SecuredApacheKafka : public Shell {
               broker_->sasl_url("fresh", "?transactional.id=t&" + login("PLAIN", "worker", "right")) + "'");
   }
   [[nodiscard]] static std::string tls(const std::string& ca, const std::string& certificate,
-                                       const std::string& key) {
-    return broker_->tls_url("raw",
-                            "?until=end&retry_for=5s&group=tls&security.protocol=ssl&ssl.ca.location=" + ca +
-                                "&ssl.certificate.location=" + certificate + "&ssl.key.location=" + key);
+                                       const std::string& key, const std::string& retry_for = "30s") {
+    return broker_->tls_url(
+        "raw", "?until=end&retry_for=" + retry_for + "&group=tls&security.protocol=ssl&ssl.ca.location=" +
+                   ca + "&ssl.certificate.location=" + certificate + "&ssl.key.location=" + key);
   }
   static auto Refuses(const std::string& words) {
     return testing::AllOf(Field("exit_code", &program_result::exit_code, 3),
@@ -273,7 +273,7 @@ TEST_F(SecuredApacheKafka, IsReadByAClientWithACertificate) {
   EXPECT_THAT(run(tls(authority_->stranger(), authority_->client_cert(), authority_->client_key())),
               Refuses("TLS failed"))
       << "the broker's certificate is of an authority that the client does not trust";
-  EXPECT_THAT(run(tls(authority_->ca(), authority_->stranger(), authority_->path("stranger.key"))),
+  EXPECT_THAT(run(tls(authority_->ca(), authority_->stranger(), authority_->path("stranger.key"), "5s")),
               Refuses("does it take this client's certificate"))
       << "and the other way round";
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -112,7 +113,9 @@ class kafka_workers {
     wait_for([&] { return !running_.contains("last"); }, "the last worker has ended");
     while (!running_.empty()) end(running_.begin()->first, SIGTERM);
     // What a dead worker left open hides what follows it until its time limit.
-    const auto patience = std::chrono::steady_clock::now() + 4 * transaction_limit_;
+    const auto patience =
+        std::chrono::steady_clock::now() +
+        std::max<std::chrono::milliseconds>(4 * transaction_limit_, std::chrono::minutes(2));
     for (;;) {
       std::string text;
       for (const auto& each : kafka_.read("fresh-" + job_)) (text += each.value) += '\n';

@@ -47,7 +47,7 @@ TEST_F(KafkaOutage, OfAllBrokersIsRetried) {
 
 TEST_F(KafkaOutage, LongerThanTheTimeLimitIsReported) {
   kafka().produce(clicks(), 0, numbered("a", 100));
-  const auto from = reading("&retry_for=1s");
+  const auto from = reading("&retry_for=5s");
   EXPECT_EQ(take(*from, 100, true).size(), 100U);
   gate().cut();
   EXPECT_THAT(failure_of<backend_error>(*from), HasSubstr("no broker answers"));
@@ -55,7 +55,7 @@ TEST_F(KafkaOutage, LongerThanTheTimeLimitIsReported) {
 
 TEST_F(KafkaOutage, IsReportedThoughMessagesWereStillQueued) {
   kafka().produce(clicks(), 0, numbered("a", 20'000));
-  const auto from = reading("&retry_for=1s");
+  const auto from = reading("&retry_for=5s");
   EXPECT_GT(take(*from, 1).size(), 0U);
   gate().cut();
   for (int i = 0; i < 20; ++i) {
@@ -71,7 +71,7 @@ TEST(KafkaOutageOfMock, WhileTheGroupHasNoCoordinatorIsReported) {
   kafka_cluster kafka;
   kafka.create_topic("clicks", 1);
   kafka.produce("clicks", 0, numbered("a", 100));
-  kafka_source from(parse_kafka_url(kafka.url("clicks", quick("&retry_for=1s"))), "job");
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick("&retry_for=5s"))), "job");
   from.begin(nothing_reached);
   EXPECT_EQ(take(from, 100).size(), 100U);
   constexpr int not_coordinator = 16, coordinator_not_available = 15;
@@ -82,6 +82,25 @@ TEST(KafkaOutageOfMock, WhileTheGroupHasNoCoordinatorIsReported) {
   reads_nothing_for_a_second(from);
   kafka.set_down();
   EXPECT_THAT(failure_of<backend_error>(from), HasSubstr("no broker answers"));
+}
+
+TEST(KafkaOutageOfMock, WhileTheStartOfALaneIsCommittedIsRetried) {
+  constexpr int rebalance_in_progress = 27;
+  kafka_cluster kafka;
+  kafka.create_topic("clicks", 1);
+  kafka.produce("clicks", 0, numbered("a", 100));
+  kafka.fail_next(kafka_cluster::request::offset_commit, {rebalance_in_progress, rebalance_in_progress});
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick("&start=latest"))), "job");
+  from.begin(nothing_reached);
+  wait_until(
+      [&] {
+        source_batch batch;
+        EXPECT_EQ(from.next(batch, 50ms), source::state::nothing_yet);
+        return !kafka.committed("g", "clicks").empty();
+      },
+      "the start is committed");
+  kafka.produce("clicks", 0, numbered("b", 100));
+  EXPECT_EQ(values(take(from, 100)), values(numbered("b", 100)));
 }
 
 TEST(KafkaOutageOfMock, OfOneBrokerOfSeveralEndsNothing) {

@@ -37,11 +37,11 @@ struct record_copy {
   std::uint64_t generation = 0;
 };
 
-/// Reads batches until there are this many records, or for 20 s.
+/// Reads batches until there are this many records, or for two minutes.
 /// @param settle  settles each batch immediately
 inline std::vector<record_copy> take(source& from, std::size_t records, bool settle = false) {
   std::vector<record_copy> taken;
-  const auto end = std::chrono::steady_clock::now() + 20s;
+  const auto end = std::chrono::steady_clock::now() + 120s;
   while (taken.size() < records && std::chrono::steady_clock::now() < end) {
     source_batch batch;
     const auto state = from.next(batch, 50ms);
@@ -59,7 +59,7 @@ inline std::vector<record_copy> take(source& from, std::size_t records, bool set
 
 /// Ends a source that would wait for more.
 template <typename Error>
-std::string failure_of(source& from, std::chrono::seconds within = 20s) {
+std::string failure_of(source& from, std::chrono::seconds within = 120s) {
   const auto end = std::chrono::steady_clock::now() + within;
   try {
     while (std::chrono::steady_clock::now() < end) {

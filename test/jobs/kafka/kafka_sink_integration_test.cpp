@@ -96,7 +96,7 @@ TEST_F(KafkaSink, OutageOfTheBrokersIsRetried) {
 }
 
 TEST_F(KafkaSink, OutageThatLastsTooLongIsReported) {
-  kafka_sink sink(to("?retry_for=1s"), "job", nullptr);
+  kafka_sink sink(to("?retry_for=5s"), "job", nullptr);
   sink.begin("");
   gate().cut();
   const judged batch({"x"});
@@ -134,6 +134,22 @@ TEST_F(KafkaSink, RefusedEventIsReportedWithoutItsContent) {
 TEST(KafkaSinkUrl, AcceptsOneTopicAndNoOptionsOfASource) {
   EXPECT_THROW(kafka_sink(parse_kafka_url("kafka://h/a,b"), "job", nullptr), parameter_error);
   EXPECT_THROW(kafka_sink(parse_kafka_url("kafka://h/a?group=g"), "job", nullptr), parameter_error);
+}
+
+// Promise: a file to Kafka: at least once (streams, Sources and sinks).
+TEST(KafkaSinkOfMock, RecordsThatABrokerRefusedAreSentAgainBeforeOthersAreAcknowledged) {
+  kafka_cluster kafka;
+  kafka.create_topic("fresh", 1);
+  kafka_sink sink(parse_kafka_url(kafka.url("fresh", "?linger.ms=0&batch.num.messages=3")), "job", nullptr);
+  sink.begin("");
+  kafka.set_round_trip(200ms);  // so that the next request would not wait for the answer to the first
+  constexpr int not_the_leader = 6;
+  kafka.fail_next(request::produce, {not_the_leader});
+  const judged batch({"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
+  sink.put(batch.view());
+  commit(sink, batch.reached());
+  kafka.set_round_trip(0ms);
+  EXPECT_THAT(values(kafka.read("fresh")), UnorderedElementsAreArray(*batch.kept));
 }
 
 /// From one topic to the other, all of it fresh.

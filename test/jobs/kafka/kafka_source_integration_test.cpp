@@ -201,7 +201,7 @@ TEST_F(KafkaSource, TopicThatIsMadeWhileTheWorkerStartsIsFound) {
 
 TEST_F(KafkaSource, OneUnknownTopicOfSeveralIsNamedAlone) {
   const std::string both = clicks() + ",no-such-topic";
-  kafka_source from(parse_kafka_url(kafka_broker::of_all().url(both, words() + "&retry_for=1s")), "job");
+  kafka_source from(parse_kafka_url(kafka_broker::of_all().url(both, words() + "&retry_for=5s")), "job");
   try {
     from.begin(nothing_reached);
     FAIL();

@@ -31,9 +31,13 @@ struct RedisStream : ::testing::Test {
     for (int i = from; i < from + count; ++i)
       server.run({"XADD", "clicks", std::to_string(i) + "-0", "id", std::to_string(i), "site", "a"});
   }
-  std::unique_ptr<redis_stream_source> reading(std::string_view rest = "", bool begins = true) {
+  /// @param claim_after  longer where a live worker must not be taken for dead: on a busy machine it may be
+  /// silent for 300 ms
+  std::unique_ptr<redis_stream_source> reading(const std::string& rest,
+                                               const std::string& claim_after = "300ms", bool begins = true) {
     auto made = std::make_unique<redis_stream_source>(
-        parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=300ms&consumer=" + std::string(rest)),
+        parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=" + claim_after +
+                               "&consumer=" + rest),
         redis::parse_redis_url(server.url()));
     if (begins) made->begin(nothing_reached);
     return made;
@@ -104,7 +108,7 @@ TEST_F(RedisStream, ReturningWorkerStartsWithItsPendingEntries) {
 
 TEST_F(RedisStream, WorkersShareTheEntries) {
   add(3'000);
-  const auto one = reading("one"), two = reading("two");
+  const auto one = reading("one", "30s"), two = reading("two", "30s");
   std::set<std::uint64_t> all;
   for (int i = 0; i < 3; ++i) {
     source_batch batch;
@@ -135,11 +139,11 @@ TEST_F(RedisStream, EntriesOfACrashedWorkerAreReadInItsLane) {
 
 TEST_F(RedisStream, EntriesOfALiveWorkerAreItsOwn) {
   add(10);
-  const auto alive = reading("alive");
+  const auto alive = reading("alive", "3s");
   take(*alive, 10);
-  const auto other = reading("other");
+  const auto other = reading("other", "3s");
   source_batch batch;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(alive->next(batch, 20ms), source::state::nothing_yet);
     EXPECT_EQ(other->next(batch, 20ms), source::state::nothing_yet);
   }
@@ -147,14 +151,14 @@ TEST_F(RedisStream, EntriesOfALiveWorkerAreItsOwn) {
 
 TEST_F(RedisStream, TwoWorkersOfOneNameAreAnError) {
   add(10);
-  const auto first = reading("w");
+  const auto first = reading("w", "2s");
   std::atomic<bool> ends = false;
   std::thread alive([&] {
     source_batch batch;
     while (!ends) static_cast<void>(first->next(batch, 20ms));
   });
   try {
-    reading("w");
+    reading("w", "2s");
     ADD_FAILURE();
   } catch (const backend_error& e) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("reads clicks as w"), HasSubstr("consumer=")));
@@ -166,10 +170,9 @@ TEST_F(RedisStream, TwoWorkersOfOneNameAreAnError) {
 // Promise: a slow worker gets its lane back (streams, Redis streams).
 TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBack) {
   add(10);
-  const auto slow = reading("slow");
+  const auto slow = reading("slow", "3s");
   const auto before = take(*slow, 10);
-  std::this_thread::sleep_for(400ms);
-  const auto heir = reading("heir");
+  const auto heir = reading("heir", "3s");
   const auto inherited = take(*heir, 10);
   ASSERT_EQ(inherited.size(), 10U);
   source_batch batch;
@@ -193,11 +196,11 @@ TEST_F(RedisStream, WorkerThatWasSilentForTooLongGetsItsLaneBack) {
 
 TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
   add(10);
-  const auto waiting = reading("waiting");
+  const auto waiting = reading("waiting", "3s");
   take(*waiting, 10);
-  const auto other = reading("other");
+  const auto other = reading("other", "3s");
   source_batch batch;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 40; ++i) {
     std::this_thread::sleep_for(100ms);
     waiting->keep_alive();
     EXPECT_EQ(other->next(batch, 0ms), source::state::nothing_yet);
@@ -206,13 +209,11 @@ TEST_F(RedisStream, WorkerThatWaitsForRoomKeepsItsLane) {
 
 TEST_F(RedisStream, ConsumerOfAMomentAgoHasNoHeir) {
   add(10);
-  redis_stream_source ours(parse_redis_stream_url("redis-stream:clicks?group=g&claim_after=2s&consumer=ours"),
-                           redis::parse_redis_url(server.url()));
-  ours.begin(nothing_reached);
+  const auto ours = reading("ours", "30s");
   server.run({"XREADGROUP", "GROUP", "g", "stranger", "COUNT", "5", "STREAMS", "clicks", ">"});
   source_batch batch;
-  EXPECT_EQ(take(ours, 5).size(), 5U);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(ours.next(batch, 100ms), source::state::nothing_yet);
+  EXPECT_EQ(take(*ours, 5).size(), 5U);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(ours->next(batch, 100ms), source::state::nothing_yet);
 }
 
 TEST_F(RedisStream, ConsumersOfOneWorkerAlternate) {
@@ -283,7 +284,7 @@ TEST_F(RedisStream, EndsWhenAllWasReadOnRequest) {
 
 TEST_F(RedisStream, RecreatedStreamIsAnErrorAndNotASilentJump) {
   add(10);
-  const auto from = reading("w", false);
+  const auto from = reading("w", "300ms", false);
   from->begin({{"clicks/g/w", {"clicks/g/w", *redis_stream::position_of("500-0")}}});
   source_batch batch;
   EXPECT_THROW(static_cast<void>(from->next(batch, 1s)), parameter_error);

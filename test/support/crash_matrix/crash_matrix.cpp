@@ -181,14 +181,28 @@ void create_filter(const matrix_world& world, std::uint64_t seed) {
     throw std::runtime_error("no filter for the matrix: " + made.err);
 }
 
-/// Late events are written to a side file, at least once.
-std::string fault_of_late_events(const matrix_world& world) {
+std::set<std::string> lines_written_aside(const matrix_world& world) {
   std::set<std::string> written;
   std::ifstream in(world.path("late.jsonl"));
   for (std::string line; std::getline(in, line);) written.insert(line);
+  return written;
+}
+
+/// Late events are written to a side file, at least once.
+std::string fault_of_late_events(const matrix_world& world) {
+  const auto written = lines_written_aside(world);
   std::size_t lost = 0;
   for (const std::string& line : world.clicks.late) lost += !written.contains(line);
   return lost == 0 ? "" : std::to_string(lost) + " late events are not written aside; ";
+}
+
+/// For who looks for the cause of a fault. A repeat may be late.
+std::string events_called_late(const matrix_world& world) {
+  const auto written = lines_written_aside(world);
+  std::string names;
+  for (const auto& [id, line] : world.clicks.first_lines)
+    if (written.contains(line)) names += "\ncalled late: " + line;
+  return names;
 }
 
 }  // namespace
@@ -213,14 +227,15 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
                      on,
                      make_clicks(seed, on.events, on.clicks),
                      "job-" + std::to_string(seed) + '-' + std::to_string(++runs),
-                     "matrix-" + std::to_string(seed)};
+                     "matrix-" + std::to_string(seed) + '-' + std::to_string(runs)};
   create_filter(world, seed);
   from.prepare(world);
   if (sink.prepare) sink.prepare(world);
   matrix_outcome outcome;
-  std::string printed;
+  std::string printed, messages;
   const auto run = [&](const disaster& d, int worker) {
     program_result ended = attempt(world, from, sink, d, worker).run(outcome);
+    messages += "\nattempt, exit code " + std::to_string(ended.exit_code) + ":\n" + ended.err;
     if (sink.early_fault) outcome.fault += sink.early_fault(world);
     return ended;
   };
@@ -229,7 +244,8 @@ matrix_outcome run_matrix(const matrix_stage& on, const matrix_source& from, con
   if (last.exit_code == 0)
     outcome.fault += sink.fault(world, printed + last.out) + fault_of_late_events(world);
   else
-    outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code) + ": " + last.err;
+    outcome.fault += "the last attempt ended with " + std::to_string(last.exit_code);
+  if (!outcome.fault.empty()) outcome.fault += events_called_late(world) + messages;
   return outcome;
 }
 

@@ -1,7 +1,9 @@
 #include "test/support/crash_matrix/crash_matrix_brokers.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -83,7 +85,14 @@ void produce_in_small_batches(kafka_client& kafka, const std::string& topic,
     parts[i % partitions].push_back({lines[i]});
     if (parts[i % partitions].size() == batch) flush(i % partitions);
   }
-  for (std::size_t p = 0; p < parts.size(); ++p) flush(p);
+  std::int64_t there = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    flush(p);
+    there += kafka.end_of(topic, static_cast<std::int32_t>(p));
+  }
+  if (there != static_cast<std::int64_t>(lines.size()))
+    throw std::runtime_error(topic + " has " + std::to_string(there) + " of " + std::to_string(lines.size()) +
+                             " events");
 }
 
 }  // namespace
@@ -107,8 +116,8 @@ namespace {
 
 /// The fault of a topic. What a dead worker left open hides what others have committed until its time limit.
 std::string fault_of_topic(const kafka_way& kafka, const matrix_world& world, bool at_least_once) {
-  const auto patience =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * limits_of(world.on).transaction);
+  const auto patience = std::chrono::steady_clock::now() +
+                        std::chrono::milliseconds(std::max(120'000, 2 * limits_of(world.on).transaction));
   for (;;) {
     std::string text;
     for (const auto& each : kafka_client(kafka.broker.address()).read("fresh-" + world.job))

@@ -89,6 +89,8 @@ class kafka_client::impl {
         producer(make(RD_KAFKA_PRODUCER, {{"bootstrap.servers", addresses},
                                           {"linger.ms", "1"},
                                           {"enable.idempotence", "true"},
+                                          // With more, librdkafka may lose what a broker refused.
+                                          {"max.in.flight.requests.per.connection", "1"},
                                           {"compression.codec", codec},
                                           {"queue.buffering.max.messages", "2000000"}})) {}
 
@@ -168,10 +170,9 @@ void administer(rd_kafka_t* client, const std::string& action, Request request, 
 
 void kafka_client::create_topic(const std::string& name, int partitions,
                                 const std::map<std::string, std::string>& settings_of_topic) {
-  std::array<char, 256> message{};
-  rd_kafka_NewTopic_t* made =
-      rd_kafka_NewTopic_new(name.c_str(), partitions, -1, message.data(), message.size());
-  check(made != nullptr, message.data());
+  std::array<char, 256> why{};
+  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(name.c_str(), partitions, -1, why.data(), why.size());
+  check(made != nullptr, why.data());
   for (const auto& [property, value] : settings_of_topic)
     check(rd_kafka_NewTopic_set_config(made, property.c_str(), value.c_str()), property);
   rd_kafka_t* const client = impl_->producer.get();
@@ -209,11 +210,11 @@ void kafka_client::delete_topic(const std::string& name) {
 }
 
 void kafka_client::add_partitions(const std::string& topic, int total) {
-  std::array<char, 256> message{};
+  std::array<char, 256> why{};
   rd_kafka_t* const client = impl_->producer.get();
-  rd_kafka_NewPartitions_t* more = rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(total),
-                                                              message.data(), message.size());
-  check(more != nullptr, message.data());
+  rd_kafka_NewPartitions_t* more =
+      rd_kafka_NewPartitions_new(topic.c_str(), static_cast<std::size_t>(total), why.data(), why.size());
+  check(more != nullptr, why.data());
   administer(
       client, "add partitions to " + topic,
       [&](rd_kafka_queue_t* answers) { rd_kafka_CreatePartitions(client, &more, 1, nullptr, answers); },
@@ -244,16 +245,16 @@ void kafka_client::delete_records(const std::string& topic, std::int32_t partiti
 /// librdkafka 2.0 knows no rights to a transactional.id.
 void kafka_client::allow(const std::string& user, operation call, resource kind, const std::string& name) {
   rd_kafka_t* const client = impl_->producer.get();
-  std::array<char, 256> message{};
+  std::array<char, 256> why{};
   const auto of_operation = call == operation::describe ? RD_KAFKA_ACL_OPERATION_DESCRIBE
                             : call == operation::read   ? RD_KAFKA_ACL_OPERATION_READ
                                                         : RD_KAFKA_ACL_OPERATION_WRITE;
   const auto of_resource = kind == resource::topic ? RD_KAFKA_RESOURCE_TOPIC : RD_KAFKA_RESOURCE_GROUP;
   const std::string principal = "User:" + user;
-  rd_kafka_AclBinding_t* right = rd_kafka_AclBinding_new(
-      of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
-      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, message.data(), message.size());
-  check(right != nullptr, message.data());
+  rd_kafka_AclBinding_t* right =
+      rd_kafka_AclBinding_new(of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(),
+                              "*", of_operation, RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, why.data(), why.size());
+  check(right != nullptr, why.data());
   administer(
       client, "allow " + user,
       [&](rd_kafka_queue_t* answers) { rd_kafka_CreateAcls(client, &right, 1, nullptr, answers); },
@@ -267,8 +268,8 @@ void kafka_client::allow(const std::string& user, operation call, resource kind,
   // The controller knows it before the broker does.
   rd_kafka_AclBindingFilter_t* const wanted = rd_kafka_AclBindingFilter_new(
       of_resource, name.c_str(), RD_KAFKA_RESOURCE_PATTERN_LITERAL, principal.c_str(), "*", of_operation,
-      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, message.data(), message.size());
-  check(wanted != nullptr, message.data());
+      RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW, why.data(), why.size());
+  check(wanted != nullptr, why.data());
   for (std::size_t found = 0; found == 0;)
     administer(
         client, "rights of " + user,
