@@ -1,6 +1,9 @@
 // Any bytes as a record, and any field of it; and as a time. Bytes after a record must not matter; fields
 // must be those of a naive split, and those of CSV what a parser finds that reads one byte after the other;
 // and no time may exceed the digits that a time can have.
+//
+// Decodes: everseen/dedup/record/field_reader.cpp, everseen/dedup/time/time_reader.cpp,
+// everseen/dedup/time/event_time.cpp, everseen/dedup/record/json_text.cpp
 
 #include <cstdint>
 #include <cstdlib>
@@ -45,6 +48,30 @@ answer read(const field_rule& field, std::string_view record, std::string_view b
   if (!values) return {{}, true};
   if (values->front().data() == nullptr) return {};
   return {std::string(values->front())};
+}
+
+/// A field is read as alone if another one is read with it; fields of two kinds are refused.
+void check_pair(const field_rule& field, std::string_view record) {
+  const std::vector<char> bytes = padded(record, "\n");
+  field_rule other = field;
+  other.number = 3;
+  other.pointer = field.pointer == "/b" ? "/a" : "/b";
+  try {
+    everseen::field_reader reader({field, other});
+    const auto both = reader.read({bytes.data(), record.size()});
+    const answer alone = read(field, record, "\n");
+    // Once all fields were found, the rest of a JSON record is not read, so more fields may find more faults.
+    if (both) require(alone.value.has_value() == (both->front().data() != nullptr));
+  } catch (const everseen::parameter_error&) {  // one contains the other
+    require(field.form == field_rule::kind::json);
+  }
+  other.form = field.form == field_rule::kind::json ? field_rule::kind::delimited : field_rule::kind::json;
+  try {
+    (void)everseen::field_reader({field, other});
+    std::abort();
+  } catch (const everseen::parameter_error&) {
+    // as it should be
+  }
 }
 
 answer naive_field(std::string_view record, unsigned number, std::string_view delimiter) {
@@ -109,11 +136,35 @@ void check_time(std::string_view text) {
   }
 }
 
+/// The first line as a time zone and as the format of the second.
+void check_format(std::string_view text) {
+  using namespace everseen;
+  const std::string_view format = text.substr(0, text.find('\n'));
+  if (format.size() == text.size()) return;
+  const std::string_view written = text.substr(format.size() + 1);
+  try {
+    time_zone zone = time_zone::of(format);
+    if (const auto time = time_reader("", zone).read(written))
+      require(std::chrono::abs(zone.to_local(*time) - *time) <= std::chrono::days(2));
+    return;
+  } catch (const parameter_error&) {
+    // no zone
+  }
+  try {
+    time_reader reader{std::string(format), time_zone::of("UTC")};
+    if (!reader.read(written)) require(!reader.advice(written).empty());
+    (void)time_reader(std::string(format), {}).read(written);
+  } catch (const parameter_error&) {
+    // no format
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input(reinterpret_cast<const char*>(data), size);
   check_time(input);
+  check_format(input);
   if (input.size() < 3) return 0;
   const auto kind = static_cast<unsigned char>(input[0]) % 3;
   field_rule field{kind == 2 ? field_rule::kind::json : field_rule::kind::delimited,
@@ -134,6 +185,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const answer found = read(field, input, std::string_view("\0", 1));
     require(found == read(field, input, "\n{\"t\":1,\"a\":[\"b\"]}"));
     require(found == read(field, input, "]}\",:\\\""));
+    check_pair(field, input);
     if (kind == 0) require(found == naive_field(input, field.number, field.delimiter.text()));
     if (kind == 1) require(found == naive_csv_field(input, field.number, field.delimiter.text().front()));
   } catch (const everseen::parameter_error&) {  // an invalid pointer

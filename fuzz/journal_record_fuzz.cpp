@@ -3,6 +3,8 @@
 //
 // The first byte chooses: even, the rest is a journal; odd, two bytes with the length of the counts, the
 // counts, and a manifest.
+//
+// Decodes: everseen/core/partition/journal_record.cpp
 
 #include <algorithm>
 #include <cstdint>

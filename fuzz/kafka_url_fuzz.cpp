@@ -1,5 +1,8 @@
 // A URL of Kafka or of a Redis stream is either parsed or refused with parameter_error, and no refusal shows
 // a password.
+//
+// Decodes: everseen/jobs/kafka/kafka_url.cpp, everseen/jobs/redis/redis_stream_url.cpp,
+// everseen/core/base/url_text.cpp
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -56,7 +57,7 @@ inline api::rdb* as_rdb(image& i) noexcept {
 }
 
 /// What a fuzzer may allocate at a time.
-inline constexpr std::size_t most_bytes = std::size_t{1} << 20;
+inline std::size_t most_bytes = std::size_t{1} << 20;
 
 /// The callbacks of the types, by their names.
 inline std::map<std::string, api::type_methods>& types() {
@@ -78,6 +79,17 @@ inline char* load_text(api::rdb* from, std::size_t* size) {
   return copy;
 }
 
+/// An append-only file holds the iterators and the bytes of the chunks.
+inline void emit_chunk(api::rdb* to, const char* /*command*/, const char* format, ...) {
+  va_list words;
+  va_start(words, format);
+  (void)va_arg(words, api::string*);
+  of(to).put(static_cast<std::int64_t>(va_arg(words, long long)));
+  const char* const bytes = va_arg(words, const char*);
+  api::save_bytes(to, bytes, va_arg(words, std::size_t));
+  va_end(words);
+}
+
 inline void log_nothing(api::rdb* /*from*/, const char* /*level*/, const char* /*format*/, ...) {}
 
 /// Sets the functions, and lets the module declare its types.
@@ -92,11 +104,24 @@ inline void begin() {
     of(to).put(static_cast<std::uint32_t>(size));
     of(to).bytes.append(bytes, size);
   };
+  api::emit_aof = emit_chunk;
+  api::digest_add = [](api::digest_state* to, const char* bytes, std::size_t size) {
+    reinterpret_cast<std::string*>(to)->append(bytes, size);
+  };
+  api::digest_end = [](api::digest_state* to) { *reinterpret_cast<std::string*>(to) += '.'; };
+  api::set_value = [](api::key*, api::data_type*, void*) { return api::ok; };
+  api::key_type = [](api::key*) { return api::type_module; };
+  api::type_of_value = [](api::key*) { return reinterpret_cast<api::data_type*>(&types()["everseen1"]); };
   api::log_rdb_error = log_nothing;
   api::try_allocate = [](std::size_t bytes) { return bytes > most_bytes ? nullptr : std::malloc(bytes); };
   api::allocate_zeroed = std::calloc;
   api::free_memory = std::free;
   api::set_module_options = [](api::context*, int) {};
+  // A server without maxmemory.
+  api::get_context_flags = [](api::context*) { return 0; };
+  api::get_server_info = [](api::context*, const char*) -> api::server_info* { return nullptr; };
+  api::server_info_field = [](api::server_info*, const char*, int*) -> unsigned long long { return 0; };
+  api::free_server_info = [](api::context*, api::server_info*) {};
   api::create_data_type = [](api::context*, const char* name, int, api::type_methods* methods) {
     return reinterpret_cast<api::data_type*>(&(types()[name] = *methods));
   };

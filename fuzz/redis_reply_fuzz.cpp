@@ -1,6 +1,9 @@
 // Any replies of a server, in any pieces: no crash, memory within the limits, and the same replies for every
 // way of splitting the bytes. The parsers of replies (redirections, the map of a cluster) must not crash on
 // any of them.
+//
+// Decodes: everseen/redis/wire/reply.cpp, everseen/redis/wire/refusal.cpp,
+// everseen/redis/wire/slot_map.cpp
 
 #include <algorithm>
 #include <cstdint>
@@ -30,8 +33,15 @@ void understand(const reply& r) {
   if (const auto refused = refusal_of(r, asked)) {
     if (!r.is_error() || refused->slot >= slot_map::slots) std::abort();
   }
-  const auto map = slot_map::from_reply(r, asked);
-  if (map && map->masters().empty()) std::abort();
+  if (forbids_scripts(r) && (!is_denial(r) || scripts_needed("k").empty())) std::abort();
+  if (refused_command("k", r.text()).empty() || without_arguments(r.text()).size() > r.text().size())
+    std::abort();
+  auto map = slot_map::from_reply(r, asked);
+  if (!map) return;
+  if (map->masters().empty()) std::abort();
+  const slot_number slot = slot_of(r[0][2][0].text());
+  map->assign(slot, asked);
+  if (*map->owner(slot) != asked) std::abort();
 }
 
 /// All replies as text, and whether there was an error.

@@ -1,6 +1,9 @@
 // A URL is either refused with parameter_error or parsed; then, written again, it means the same. No refusal
 // shows a password.
+//
+// Decodes: everseen/redis/wire/redis_url.cpp, everseen/core/base/url_text.cpp
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,10 +18,16 @@ using namespace everseen;
 using namespace everseen::redis;
 
 void check_writing(std::string_view text) {
-  redis_url url = parse_redis_url(text);
+  if (is_everseen_url(text) && is_redis_url(text)) std::abort();
+  const auto parse = is_everseen_url(text) ? parse_everseen_url : parse_redis_url;
+  redis_url url = parse(text);
   url.user.clear();
   url.password.clear();
-  if (parse_redis_url(to_string(url)) != url) std::abort();
+  if (parse(to_string(url)) != url) std::abort();
+  if (name_of_server(url, url.endpoints.front()).empty()) std::abort();
+  const std::chrono::milliseconds soon{10};
+  const redis_url hurried = answered_within(url, soon);
+  if (hurried.retry_for != soon || hurried.timeout > soon || hurried.connect_timeout > soon) std::abort();
 }
 
 /// The password to search for: a refusal must not show it if the URL has it.

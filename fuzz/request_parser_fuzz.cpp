@@ -1,5 +1,7 @@
 // Any bytes from a client, in any pieces: no crash, no word outside of the input, memory within the limits,
 // and the same requests for every way of splitting the bytes.
+//
+// Decodes: everseen/wire/request_parser.cpp
 
 #include <algorithm>
 #include <cstdint>

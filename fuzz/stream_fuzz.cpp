@@ -1,4 +1,6 @@
 // A stream that reads to its end must be written again byte for byte.
+//
+// Decodes: everseen/core/format/stream_image.cpp
 
 #include <algorithm>
 #include <cstdlib>
