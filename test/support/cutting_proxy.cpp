@@ -41,13 +41,14 @@ struct pair {
 
 class cutting_proxy::impl : public poll_loop {
  public:
-  explicit impl(std::uint16_t server_port) : server_port_(server_port) {
+  explicit impl(std::uint16_t port) : server_port(port) {
     start([this] { work(); });
   }
   ~impl() { stop(); }
 
   [[nodiscard]] std::uint16_t port() const noexcept { return listener_.port; }
 
+  std::uint16_t server_port;
   std::optional<std::pair<direction, std::size_t>> cut{};  // the direction, and how many bytes still pass
   std::optional<std::pair<direction, std::size_t>> cut_every{};  // the same, of each new connection
   std::chrono::milliseconds delay{0};
@@ -70,7 +71,6 @@ class cutting_proxy::impl : public poll_loop {
     return half.is_full() && hold && hold->first == half.towards && hold->second == 0;
   }
 
-  std::uint16_t server_port_;
   listening_socket listener_{};
   std::list<pair> pairs_{};
 };
@@ -106,7 +106,7 @@ void cutting_proxy::impl::accept_one() {
   if (client < 0) return;
   const std::lock_guard lock(mutex);
   ++connections;
-  const int server = refuses ? -1 : connect_to(server_port_);
+  const int server = refuses ? -1 : connect_to(server_port);
   if (server < 0) {
     ::close(client);
     return;
@@ -216,6 +216,9 @@ void cutting_proxy::delay(std::chrono::milliseconds duration) {
 }
 void cutting_proxy::refuse(bool on) {
   impl_->tell([&] { impl_->refuses = on; });
+}
+void cutting_proxy::lead_to(std::uint16_t server_port) {
+  impl_->tell([&] { impl_->server_port = server_port; });
 }
 std::size_t cutting_proxy::connections() const {
   const std::lock_guard lock(impl_->mutex);

@@ -46,6 +46,8 @@ class cutting_proxy {
   void delay(std::chrono::milliseconds duration);
   /// Cuts all connections, and every new one immediately.
   void refuse(bool on);
+  /// Leads new connections to another port of 127.0.0.1.
+  void lead_to(std::uint16_t server_port);
   /// The number of connections so far.
   [[nodiscard]] std::size_t connections() const;
 

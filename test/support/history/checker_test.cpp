@@ -302,6 +302,19 @@ TEST_F(History, FilterAnswersWhileItIsBeingDroppedWhereThatTakesTime) {
   expect_illegal({.whole_in_steps = true});
 }
 
+TEST_F(History, KeyThatWasAddedDuringADropMayBeSeenForTheTimeOfTheExceptionAlone) {
+  const exceptions both{.stale_seen = std::chrono::seconds(1), .whole_in_steps = true};
+  const auto h = create({0, 1});
+  drop({2, 9});
+  add({3, 4}, h, fresh);
+  add({900, 901}, h, seen);
+  expect_illegal({.whole_in_steps = true});
+  expect_legal(both);
+  all_.back().call = 1'500 * ms;
+  all_.back().back = 1'501 * ms;
+  expect_illegal(both);
+}
+
 TEST_F(History, TwoDropsOfOneFilterAreLegalWhereTheyRunTogether) {
   create({0, 1});
   drop({2, 5});
@@ -325,6 +338,133 @@ TEST_F(History, ResetBesideARebuildMayEmptyAFilterTwice) {
   expect_legal(steps);
   add({24, 25}, h, fresh);
   expect_illegal(steps);
+}
+
+TEST_F(History, ResetMayEmptyTheFilterThatHadTheNameBeforeARename) {
+  const exceptions steps{.whole_in_steps = true};
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  reset({4, 20});
+  rename({5, 6}, a, b);
+  add({7, 8}, h, seen);
+  const auto other = create({9, 10});
+  add({11, 12}, other, fresh);
+  add({22, 23}, h, fresh);
+  expect_illegal();
+  expect_legal(steps);
+  add({24, 25}, other, fresh);
+  expect_illegal(steps);
+}
+
+TEST_F(History, ResetEmptiesNoFilterThatLostTheNameBeforeItBegan) {
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  rename({4, 5}, a, b);
+  create({6, 7});
+  reset({8, 20});
+  drop({9, 10});
+  add({22, 23}, h, fresh);
+  expect_illegal({.whole_in_steps = true});
+  all_.back().keys[0].answer = seen;
+  expect_legal({.whole_in_steps = true});
+}
+
+TEST_F(History, EndAndRebuildMayConcernTheFilterThatHadTheNameBeforeARename) {
+  const exceptions steps{.whole_in_steps = true};
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  rename({5, 6}, a, b);
+  create({21, 22});
+  expire({4, 20}, 1'000);
+  add({30, 31}, h, seen);
+  open({1'200, 1'201}, b, outcome::absent);
+  expect_legal(steps);
+  all_.back().name = a;
+  expect_illegal(steps);
+  all_.resize(4);
+  const auto r = note({4, 20}, action::begin, a, outcome::done);
+  add({21, 22}, h, seen);
+  note({23, 24}, action::commit, a, outcome::done, r);
+  add({25, 26}, h, seen);
+  expect_legal(steps);
+  all_.back().keys[0].answer = fresh;
+  expect_illegal(steps);
+}
+
+TEST_F(History, FilterOfACreationThatWasRefusedMayHaveBeenSeenWhereItTakesSteps) {
+  const exceptions steps{.whole_in_steps = true};
+  create({0, 9}, a, outcome::refused);
+  const auto h = open({1, 2});
+  add({3, 4}, h, fresh);
+  drop({5, 6});
+  expect_illegal();
+  expect_legal(steps);
+  create({10, 11}, a, outcome::refused);
+  open({12, 13});
+  expect_illegal(steps);
+  all_.resize(4);
+  all_.erase(all_.begin() + 3);
+  expect_illegal(steps);
+}
+
+TEST_F(History, KeyThatIsSeenBesideAResetInARebuildMayBeKept) {
+  const exceptions steps{.whole_in_steps = true};
+  for (const verdict last : {fresh, seen}) {
+    all_.clear();
+    const auto h = create({0, 1});
+    add({2, 3}, h, fresh);
+    note({4, 5}, action::begin, a, outcome::done);
+    reset({6, 20});
+    add({7, 21}, h, seen);
+    look({22, 23}, h, last);
+    expect_legal(steps);
+  }
+  all_[4].call = 2 * ms;
+  all_[4].back = 5 * ms;
+  expect_illegal(steps);
+  all_[4].back = 21 * ms;
+  all_.erase(all_.begin() + 2);
+  expect_illegal(steps);
+}
+
+TEST_F(History, ResetThatWasRefusedBesideARebuildMayHaveEmptiedAPartition) {
+  const exceptions steps{.whole_in_steps = true};
+  for (const verdict last : {fresh, seen}) {
+    all_.clear();
+    const auto h = create({0, 1});
+    add({2, 3}, h, fresh);
+    note({4, 5}, action::begin, a, outcome::done);
+    reset({6, 20}, a, outcome::refused);
+    note({7, 8}, action::begin, a, outcome::done);
+    add({22, 23}, h, last);
+    expect_legal(steps);
+    add({24, 25}, h, fresh);
+    expect_illegal(steps);
+  }
+  all_.resize(all_.size() - 2);
+  add({22, 23}, 1, fresh);
+  expect_legal(steps);
+  all_[4].call = 21 * ms;
+  all_[4].back = 22 * ms;
+  expect_illegal(steps);
+}
+
+TEST_F(History, LookUpMaySeeAnAdditionThatIsUndoneWhereItLooksAhead) {
+  const exceptions ahead{.looks_ahead = true};
+  const auto h = create({0, 1});
+  add({2, 9}, h, fresh);
+  look({3, 4}, h, seen);
+  look({5, 6}, h, fresh);
+  expect_illegal();
+  expect_legal(ahead);
+  look({10, 11}, h, fresh);
+  expect_illegal(ahead);
+  all_[1].ended = outcome::lost;
+  all_[1].back = never;
+  expect_legal(ahead);
+  add({12, 13}, h, seen);
+  look({14, 15}, h, fresh);
+  expect_illegal(ahead);
 }
 
 TEST_F(History, CreationThatIsSentAgainCreatesAnEmptyFilter) {
@@ -498,6 +638,15 @@ TEST_F(History, ContradictionIsTheFewOperationsThatMakeIt) {
   EXPECT_THAT(text, HasSubstr("k7:fresh"));
   EXPECT_THAT(text, Not(HasSubstr("reset"))) << text;
   EXPECT_LE(std::ranges::count(text, '\n'), 3) << text;
+}
+
+TEST_F(History, ContradictionShowsAHandleThatNobodyUsed) {
+  drop({0, 1}, a, outcome::absent);
+  batch({0, 1}, action::give, 0, {{7, unknown}});
+  const auto h = open({2, 3});
+  EXPECT_THAT(found().contradiction, HasSubstr("open a")) << found().contradiction;
+  add({4, 0}, h, unknown, outcome::lost);
+  EXPECT_THAT(found().contradiction, HasSubstr("open a")) << found().contradiction;
 }
 
 TEST_F(History, ManyOperationsAtOnceAreDecided) {

@@ -23,6 +23,7 @@ namespace everseen::test::history {
 namespace {
 
 constexpr int most_keys = 4;
+constexpr int most_names = 2;
 constexpr int lanes = 2;
 constexpr int events_of_lane = 40;
 constexpr int numbers_of_client = 100'000;
@@ -59,7 +60,7 @@ class handles {
 
  private:
   std::mutex lock_;
-  std::array<std::shared_ptr<handle>, 2> all_{};
+  std::array<std::shared_ptr<handle>, most_names> all_{};
 };
 
 /// What all threads of a client share.
@@ -79,6 +80,10 @@ class worker {
         setup_(mine.setup),
         number_(number),
         dice_(setup_.seed * 1'000 + static_cast<unsigned>(number)) {}
+
+  void create_all() {
+    for (int name = 0; name < most_names; ++name) (void)create(name);
+  }
 
   void run() {
     for (int i = 0; i < setup_.operations; ++i) {
@@ -341,7 +346,7 @@ class worker {
 }  // namespace
 
 std::vector<std::string> client_setup::to_words() const {
-  const auto text = [](auto number) { return std::to_string(static_cast<std::uint64_t>(number)); };
+  const auto text = [](auto value) { return std::to_string(static_cast<std::uint64_t>(value)); };
   return {url,          log.string(),     prefix,           text(seed),
           text(number), text(threads),    text(operations), text(does),
           text(judge),  text(one_writer), text(rebuilds)};
@@ -361,6 +366,11 @@ client_setup client_setup::from_words(std::span<char* const> words) {
           static_cast<judge_kind>(number(8)),
           number(9) != 0,
           number(10) != 0};
+}
+
+void create_filters(store& in, const client_setup& setup) {
+  client mine{in, setup};
+  worker(mine, setup.number).create_all();
 }
 
 void run_client(store& in, const client_setup& setup) {

@@ -40,6 +40,9 @@ struct client_setup {
   static client_setup from_words(std::span<char* const> words);
 };
 
+/// Creates all filters of a history, as a client.
+void create_filters(store& in, const client_setup& setup);
+
 /// Runs the threads of a client, which share the handles of one store, to their end.
 /// @throws  what no store may throw
 void run_client(store& in, const client_setup& setup);

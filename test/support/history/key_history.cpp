@@ -19,6 +19,20 @@ bool has_keys(action kind) {
   return kind == action::add || kind == action::check || kind == action::claim;
 }
 
+bool happens(const operation& o, action kind) {
+  return o.kind == kind && (o.ended == outcome::done || o.ended == outcome::lost);
+}
+
+/// Whether another client may have stopped a creation or a reset after its first steps.
+bool may_have_begun(const operation& o, const record& all) {
+  if (o.kind != action::create && o.kind != action::reset) return false;
+  return std::ranges::any_of(all, [&](const operation& other) {
+    const bool stops =
+        happens(other, action::drop) || happens(other, action::expire) || happens(other, action::begin);
+    return stops && other.call <= o.back && other.back >= o.call;
+  });
+}
+
 /// Operations that change nothing if nothing is known of their answers.
 bool only_looks(action kind) {
   return kind == action::open || kind == action::check;
@@ -96,7 +110,7 @@ key_history::key_history(const record& all, int key, const exceptions& allowed) 
   std::map<int, int> events;
   for (const operation& o : all) {
     const std::size_t before = operations_.size();
-    take(o, key);
+    take(o, key, all);
     for (std::size_t i = before; i < operations_.size(); ++i) {
       key_operation& mine = operations_[i];
       const bool makes = o.kind == action::open || o.kind == action::create || o.kind == action::begin;
@@ -108,18 +122,24 @@ key_history::key_history(const record& all, int key, const exceptions& allowed) 
         if (k.event >= 0) k.event = events.emplace(k.event, static_cast<int>(events.size())).first->second;
     }
   }
+  handles_ = static_cast<int>(handles.size());
+  events_ = static_cast<int>(events.size());
   settle_repeats();
   if (allowed_.whole_in_steps) settle_steps();
   if (allowed_.creates_again) repeat_creations();
-  handles_ = static_cast<int>(handles.size());
-  events_ = static_cast<int>(events.size());
+  if (allowed_.looks_ahead) look_ahead();
   if (lives_ > 255 || operations_.size() > 65'000) throw std::runtime_error("the history is too long");
 }
 
-void key_history::take(const operation& o, int key) {
-  if (o.ended == outcome::refused && !has_keys(o.kind)) return;
+void key_history::take(const operation& o, int key, const record& all) {
+  if (o.ended == outcome::refused && !has_keys(o.kind) &&
+      !(allowed_.whole_in_steps && may_have_begun(o, all)))
+    return;
   if (o.ended == outcome::lost && only_looks(o.kind) && o.keys.empty()) return;
-  key_operation mine{.from = &o, .call = o.call, .back = o.back, .is_lost = o.ended == outcome::lost};
+  key_operation mine{.from = &o,
+                     .call = o.call,
+                     .back = o.back,
+                     .is_lost = o.ended == outcome::lost || o.ended == outcome::refused};
   for (const asked_key& k : o.keys)
     if (k.key == key) mine.keys.push_back(k);
   if (o.kind == action::give && mine.keys.empty()) return;
@@ -165,28 +185,63 @@ void key_history::settle_repeats() {
   for (key_operation& o : operations_) o.can_happen_at_once |= never_changes(o);
 }
 
+namespace {
+
+bool happens(const key_operation& o, action kind) {
+  return happens(*o.from, kind) || (o.from->kind == kind && o.from->ended == outcome::refused);
+}
+
+bool overlap(const key_operation& one, const key_operation& other) {
+  return &one != &other && other.call <= one.back && other.back >= one.call;
+}
+
+/// Whether a name may begin or cease to lead to a filter when an operation uses it.
+bool moves_name_of(const key_operation& mover, const key_operation& user) {
+  const bool drops = happens(mover, action::drop), renames = happens(mover, action::rename);
+  return ((drops || renames) && mover.from->name == user.from->name) ||
+         (renames && mover.from->other_name == user.from->name);
+}
+
+}  // namespace
+
 /// See exceptions::whole_in_steps.
 void key_history::settle_steps() {
-  const auto happens = [](const key_operation& o, action kind) {
-    return o.from->kind == kind && (o.from->ended == outcome::done || o.from->ended == outcome::lost);
-  };
+  const auto any_of_all = [&](const auto& holds) { return std::ranges::any_of(operations_, holds); };
   const auto has_twin = [&](const key_operation& o) {
-    return std::ranges::any_of(operations_, [&](const key_operation& other) {
-      return &other != &o && happens(other, o.from->kind) && other.from->name == o.from->name &&
-             other.call <= o.back && other.back >= o.call;
+    return any_of_all([&](const key_operation& other) {
+      return happens(other, o.from->kind) && other.from->name == o.from->name && overlap(o, other);
     });
   };
-  const auto begins_before = [&](const key_operation& o) {
-    return std::ranges::any_of(operations_, [&](const key_operation& other) {
-      return happens(other, action::begin) && other.call <= o.back;
-    });
+  const auto finds_first = [&](const key_operation& o) {
+    const bool uses_name =
+        happens(o, action::reset) || happens(o, action::expire) || happens(o, action::begin);
+    return uses_name && any_of_all([&](const key_operation& other) {
+             return moves_name_of(other, o) && overlap(o, other);
+           });
+  };
+  const auto is_in_a_rebuild = [&](const key_operation& o) {
+    return happens(o, action::reset) && any_of_all([&](const key_operation& other) {
+             return happens(other, action::begin) && other.call <= o.back;
+           });
+  };
+  const auto is_beside_such_a_reset = [&](const key_operation& o) {
+    return o.from->kind == action::add && !o.is_lost && any_of_all([&](const key_operation& other) {
+             return overlap(o, other) && is_in_a_rebuild(other);
+           });
   };
   std::vector<key_operation> more;
   for (key_operation& o : operations_) {
     if (happens(o, action::drop) || happens(o, action::rename)) o.is_lost |= has_twin(o);
-    if (!happens(o, action::reset) || !begins_before(o)) continue;
+    if (finds_first(o)) {
+      if (o.handle < 0) o.handle = handles_++;
+      more.push_back(o);
+      more.back().part = key_operation::part::finding;
+      o.part = key_operation::part::doing;
+    }
+    if (!is_in_a_rebuild(o) && !is_beside_such_a_reset(o)) continue;
     more.push_back(o);
     more.back().is_lost = true;
+    more.back().can_happen_at_once = false;
   }
   for (key_operation& o : more) operations_.push_back(std::move(o));
 }
@@ -200,6 +255,17 @@ void key_history::repeat_creations() {
     more.back().is_lost = true;
   }
   for (key_operation& o : more) operations_.push_back(std::move(o));
+}
+
+/// See exceptions::looks_ahead.
+void key_history::look_ahead() {
+  for (key_operation& o : operations_) {
+    if (o.from->kind != action::check) continue;
+    o.may_look_ahead = std::ranges::any_of(operations_, [&](const key_operation& other) {
+      const bool adds = other.from->kind == action::add || other.from->kind == action::claim;
+      return adds && overlap(o, other);
+    });
+  }
 }
 
 searched key_history::search() const {

@@ -23,10 +23,11 @@ class key_history {
   [[nodiscard]] searched search() const;
 
  private:
-  void take(const operation& o, int key);
+  void take(const operation& o, int key, const record& all);
   void settle_repeats();
   void settle_steps();
   void repeat_creations();
+  void look_ahead();
 
   exceptions allowed_;
   std::vector<key_operation> operations_{};

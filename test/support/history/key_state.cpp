@@ -61,7 +61,7 @@ bool key_state::may_use(int life, const key_operation& o, std::span<const key_op
     if (drop == nullptr && later(o.back, clock_error) >= end->end) return true;
   }
   if (allowed.orphans_answer || life == named(0) || life == named(1)) return true;
-  return allowed.whole_in_steps && drop != nullptr && o.from->call <= drop->back;
+  return allowed.whole_in_steps && drop != nullptr && o.call <= drop->back;
 }
 
 /// A key without a verdict in a batch that has some was not reached, or is another occurrence.
@@ -78,6 +78,7 @@ bool key_state::judge(const key_operation& o, int life) {
       else
         set(event, expected == verdict::fresh ? was_fresh : was_seen);
     }
+    if (o.may_look_ahead && k.answer == verdict::seen) continue;
     if (!o.is_lost && k.answer != verdict::unknown && k.answer != expected) return false;
     if (!o.only_looks) set(bits, at(bits) | present);
   }
@@ -86,9 +87,16 @@ bool key_state::judge(const key_operation& o, int life) {
 
 bool key_state::apply(const key_operation& o, std::span<const key_operation> all, const exceptions& allowed) {
   const operation& from = *o.from;
-  const int life = o.handle >= 0 && from.handle != 0 ? at(place_of_handle(o.handle)) : named(from.name);
+  const bool is_found = o.part == key_operation::part::doing;
+  const bool uses_handle = o.handle >= 0 && (from.handle != 0 || is_found);
+  const int life = uses_handle ? at(place_of_handle(o.handle)) : named(from.name);
   const bool must_be_absent = from.ended == outcome::absent && !o.is_lost;
   const bool must_be_taken = from.ended == outcome::taken && !o.is_lost;
+  if (o.part == key_operation::part::finding) {
+    if (!may_be_named(from.name, o, all)) return false;
+    set(place_of_handle(o.handle), life);
+    return true;
+  }
   switch (from.kind) {
     case action::open:
       if (must_be_absent) return may_be_free(from.name, o, all);
@@ -122,7 +130,7 @@ bool key_state::apply(const key_operation& o, std::span<const key_operation> all
       return true;
     case action::expire:
       if (must_be_absent) return may_be_free(from.name, o, all);
-      if (!may_be_named(from.name, o, all)) return false;
+      if (is_found ? life == 0 : !may_be_named(from.name, o, all)) return false;
       note(bits_of(life) + 1, o, all);
       return true;
     case action::add:
@@ -131,7 +139,7 @@ bool key_state::apply(const key_operation& o, std::span<const key_operation> all
       return may_use(life, o, all, allowed) && judge(o, life);
     case action::begin:
       if (must_be_absent) return may_be_free(from.name, o, all);
-      if (!may_be_named(from.name, o, all)) return false;
+      if (is_found ? life == 0 : !may_be_named(from.name, o, all)) return false;
       set(place_of_handle(o.handle), life);
       if (at(bits_of(life)) != 0) set(bits_of(life), present_before);
       return true;

@@ -17,14 +17,18 @@ struct key_operation {
   const operation* from = nullptr;
   moment call = 0;  ///< from when on it may happen
   moment back = never;
-  bool is_lost = false;     ///< it need not happen
-  bool only_looks = false;  ///< it adds nothing
+  bool is_lost = false;         ///< it need not happen
+  bool only_looks = false;      ///< it adds nothing
+  bool may_look_ahead = false;  ///< exceptions::looks_ahead: its `seen` may be of a key that is not there
   /// Where it changes nothing, it makes no difference to the others that it happens then.
   bool can_happen_at_once = false;
   int handle = -1;  ///< by number among those of the history: the one it uses, or makes
   int life = 0;     ///< of a creation: its filter. Numbers begin at 1
-  std::vector<asked_key>
-      keys{};  ///< occurrences of this key; the claims' events by number among the key's own
+  /// One that finds its filter by name may do so in a step of its own: it is then two, of which the second
+  /// concerns the filter that the first has found.
+  enum class part : std::uint8_t { whole, finding, doing } part = part::whole;
+  /// Occurrences of this key; the claims' events by number among the key's own.
+  std::vector<asked_key> keys{};
 };
 
 /// The state for one key: which filters there are, and which of them have the key. Compared as bytes.

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "everseen/open_store.hpp"
+
 #include "test/support/places.hpp"
 #include "test/support/program.hpp"
 #include "test/support/scratch_directory.hpp"
@@ -121,6 +123,12 @@ std::optional<std::string> run_history(const stage& on, std::uint64_t seed, figu
   setup.does = any_work(on, random);
   setup.operations = 20 + any_below(random, 60);
   std::optional<std::string> failure;
+  if (on.begin) {
+    setup.url = on.url(random);
+    create_filters(*open_store(setup.url), setup);
+    on.begin();
+    setup.number += numbers_apart;
+  }
   if (on.memory != nullptr) {
     setup.threads = 2 + any_below(random, 7);
     run_client(*on.memory, setup);

@@ -35,6 +35,8 @@ struct stage {
   bool has_jobs = true;
   bool has_whole = true;  ///< clients also do operations on whole filters
   std::vector<disaster> disasters{};
+  /// If set, the filters are created before clients use them and disasters happen, and then this is called.
+  std::function<void()> begin{};
   store* memory = nullptr;  ///< its clients are threads of this process, and nothing happens to them
 };
 

@@ -31,7 +31,7 @@ class shrinking {
       if (o.ended != outcome::lost) used.insert(o.handle);
     std::vector<const operation*> shown;
     for (const operation& o : left_)
-      if (o.ended != outcome::lost && (o.kind != action::open || used.contains(o.number)))
+      if (o.ended != outcome::lost && (o.kind != action::open || used.contains(o.number) || matters(o)))
         shown.push_back(&o);
     std::string lines;
     for (const operation* o : shown) lines += to_text(*o, shown.front()->call) + '\n';
@@ -83,6 +83,14 @@ class shrinking {
   [[nodiscard]] bool is_used(const operation& o) const {
     return makes_a_handle(o) &&
            std::ranges::any_of(left_, [&](const operation& other) { return other.handle == o.number; });
+  }
+
+  /// Whether there is no contradiction without a handle that no operation with an answer uses.
+  [[nodiscard]] bool matters(const operation& opening) const {
+    record rest = left_;
+    std::erase_if(
+        rest, [&](const operation& o) { return o.number == opening.number || o.handle == opening.number; });
+    return !contradicts(rest);
   }
 
   void weaken(std::size_t i) {
