@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 import { field, slider, Visitor } from "./support/browser";
 import { Serving } from "./support/serving";
@@ -41,7 +41,10 @@ const inView = (page: Page, chapter: string): Promise<unknown> =>
     return top >= 0 && top < innerHeight / 2;
   }, `chapter-${chapter}`);
 
-const goTo = (page: Page, name: string): Promise<void> => page.getByRole("link", { name, exact: true }).click();
+/** Without scrolling to the link: the page takes that for reading another chapter, and writes it into the address. */
+const press = (link: Locator): Promise<void> => link.dispatchEvent("click");
+
+const goTo = (page: Page, name: string): Promise<void> => press(page.getByRole("link", { name, exact: true }));
 
 moving("a link has the language", async (page) => {
   await page.waitForURL(/\?lang=en/);
@@ -65,7 +68,7 @@ moving("a link leads to the current chapter", async (page) => {
 });
 
 moving("back and forward go through chapters and pages", async (page) => {
-  const chapter = (name: string): Promise<void> => page.locator(".contents").getByRole("link", { name }).click();
+  const chapter = (name: string): Promise<void> => press(page.locator(".contents").getByRole("link", { name }));
   await chapter("Choose a size");
   await inView(page, "size");
   await chapter("Forgetting");

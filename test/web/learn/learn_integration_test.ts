@@ -277,7 +277,10 @@ learning(
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("Emulation.setPageScaleFactor", { pageScaleFactor: 2 });
     await page.mouse.move(100, 300);
-    while ((await page.evaluate(() => scrollY)) === 0) await page.mouse.wheel(0, 100);
+    // A turn of the wheel is answered before it is drawn, and too many would pass the row.
+    const drawn = (): Promise<number> =>
+      page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(scrollY)))));
+    while ((await drawn()) === 0) await page.mouse.wheel(0, 100);
     await page.waitForFunction(() => {
       const { top } = document.querySelector(".stage")!.getBoundingClientRect();
       return visualViewport!.offsetTop > 300 && Math.abs(top - visualViewport!.offsetTop) < 2;

@@ -193,7 +193,7 @@ for (const language of ["en", "zh"] as const) {
     await slider(page, rateName).press("ArrowLeft");
     await page.getByText(words).waitFor({ state: "detached" });
     // The field follows in a rendering of its own.
-    for (let left = 100; left > 0 && (await description(keys)) !== ""; --left) await page.waitForTimeout(20);
+    for (let left = 5000; left > 0 && (await description(keys)) !== ""; --left) await page.waitForTimeout(20);
     assert.equal(await description(keys), "");
     await visitor.leave();
   });
@@ -267,6 +267,7 @@ for (const look of [{ width: 1200 }, { width: 360 }, { width: 360, language: "zh
   planning(
     `no name of an axis is cut (${look.width}, ${look.language ?? "en"})`,
     async (page) => {
+      await page.locator(".plan-answer .plot canvas").waitFor();
       const [room, needed] = await page.locator(".plan-answer .plot").evaluate((plot) => {
         const canvas = plot.querySelector("canvas")!;
         const context = canvas.getContext("2d")!;
@@ -331,7 +332,7 @@ planning("accepts a layout and a number of probes", async (page) => {
 
 planning("draws the rate against keys for every layout", async (page) => {
   const plot = page.getByRole("img", { name: /Error rate against keys for every layout/ });
-  assert.ok((await plot.locator("canvas").count()) > 0);
+  await plot.locator("canvas").waitFor();
   assert.equal(await page.locator(".legend span").count(), 5);
 });
 

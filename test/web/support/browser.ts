@@ -6,7 +6,7 @@
  */
 
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { after, afterEach } from "node:test";
 
 import { chromium } from "playwright-core";
 import type { Browser, Locator, Page } from "playwright-core";
@@ -27,8 +27,20 @@ interface Window {
 
 let browser: Promise<Browser> | undefined;
 const left = { en: [] as Window[], zh: [] as Window[] };
+const visited = new Set<Window>();
 
+afterEach(describeWhatWasNotLeft);
 after(async () => (await browser)?.close());
+
+/** What a failed test saw when it failed. */
+async function describeWhatWasNotLeft(): Promise<void> {
+  for (const { page, faults } of visited) {
+    const text = await page.evaluate(() => document.body.innerText.replace(/\s+/g, " ").slice(0, 2000)).catch(String);
+    const state = { url: page.url(), hidden: await page.evaluate(() => document.hidden).catch(String), faults, text };
+    console.log(`ERROR: a test did not leave its page: ${JSON.stringify(state)}`);
+  }
+  visited.clear();
+}
 
 async function openWindow(language: "en" | "zh"): Promise<Window> {
   browser ??= launch();
@@ -62,6 +74,7 @@ export class Visitor {
     const window = left[language].pop() ?? (await openWindow(language));
     window.faults.length = 0;
     window.address = address;
+    visited.add(window);
     const visitor = new Visitor(window, language);
     await visitor.change(look);
     return visitor;
@@ -102,6 +115,7 @@ export class Visitor {
       sessionStorage.clear();
     });
     await this.page.goto("about:blank");
+    visited.delete(this.window);
     assert.deepEqual(this.window.faults, []);
     left[this.language].push(this.window);
   }

@@ -47,12 +47,12 @@ export class Serving {
 
   /** The output of redis-cli for a command. */
   cli(...words: string[]): Promise<string> {
-    return printed("redis-cli", ["-s", `${this.directory}/s`, ...words]);
+    return printed("redis-cli", ["-e", "-s", `${this.directory}/s`, ...words]);
   }
 
   /** Many commands through one redis-cli: starting one costs as much as hundreds of commands. */
   async cliAll(commands: readonly string[]): Promise<void> {
-    const running = run("redis-cli", ["-s", `${this.directory}/s`]);
+    const running = run("redis-cli", ["-e", "-s", `${this.directory}/s`]);
     running.child.stdin!.end(commands.join("\n"));
     await running;
   }

@@ -19,6 +19,25 @@ watching("reports that a key cannot be explained because the server does not ans
   await page.locator(".explain .problem").filter({ hasText: "The server does not answer" }).waitFor();
 });
 
+watching("does not go back to a filter that is gone, though counters of it are still shown", async (page, server) => {
+  for (const name of ["clicks", "views"]) await server.cli("BF.RESERVE", name, "0.01", "1000");
+  await server.add("clicks", "key", 10);
+  await page.getByRole("link", { name: "clicks" }).click();
+  await shows(page, "Keys", "10");
+  let answer = (): void => undefined;
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route(/\/api\/v1\/(stats$|filters\?)/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await server.cli("DEL", "clicks");
+  await page.getByRole("heading", { name: "There is no filter “clicks”" }).waitFor();
+  await page.getByRole("link", { name: "Show the busiest filter" }).click();
+  await page.waitForURL(/#watch$/);
+  answer();
+  await page.getByRole("heading", { name: "views" }).waitFor();
+});
+
 for (const [language, words] of [["en", "It cannot be explained: "], ["zh", "无法解释： "]] as const)
   watching(
     `reports why the server does not explain a key (${language})`,
@@ -77,7 +96,7 @@ watching("shows partitions whose figures take longer than a second, and requests
 
 test("reports an outage of the store, and shows the known state of the filters in use", async () => {
   const redis = await RedisServer.start();
-  const server = await Serving.start([], 0, `redis://127.0.0.1:${redis.port}?retry_for=100ms&timeout=1s`);
+  const server = await Serving.start([], 0, `redis://127.0.0.1:${redis.port}?retry_for=100ms`);
   try {
     await server.cli("BF.RESERVE", "clicks", "0.01", "1000");
     await server.add("clicks", "key", 10);

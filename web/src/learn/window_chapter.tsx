@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { forgottenAt, oldestLive, remembers, sliceAt, sliceWidth } from "../bloom/window";
 import type { Window } from "../bloom/window";
@@ -45,7 +45,8 @@ function Timeline({ window, now, came }: { window: Window; now: number; came: nu
 /** Time that runs while `running`: a minute a second. */
 function useRunning(now: number, setNow: (now: number) => void): [boolean, (running: boolean) => void] {
   const [running, setRunning] = useState(false);
-  useEffect(() => {
+  // Of the layout, so that nothing runs after a press of Pause.
+  useLayoutEffect(() => {
     if (!running) return;
     const timer = setTimeout(() => {
       if (now + 6 >= end) setRunning(false);

@@ -67,10 +67,11 @@ export function useShownFilter(stats: Stats, paged: Paged): Shown {
   const isKnown = paged.list !== null || paged.problem !== "";
   const busiest = isKnown ? busiestOf(stats, listedNow) : undefined;
   const url = detail ? addressOf(detail) : (busiest?.url ?? "");
-  useEffect(() => {
-    if (page === "watch" && !detail && url) settleAt(placeOfFilter({ url }));
-  }, [page, detail, url]);
   const { value: info, problem, missing } = useLatest<FilterInfo>(url, everyMs);
+  useEffect(() => {
+    // The counters may still have a filter that is known to be gone.
+    if (page === "watch" && !detail && url && !missing) settleAt(placeOfFilter({ url }));
+  }, [page, detail, url, missing]);
   const listed = paged.list?.filters.find((filter) => filter.url === url);
   const counted = [...stats.filters, ...listedNow].find((filter) => filter.url === url);
   const now = missing ? undefined : ((problem ? counted : info) ?? counted ?? info ?? undefined);
