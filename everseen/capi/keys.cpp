@@ -116,19 +116,19 @@ class decimal {
 
   void validate(std::size_t count) {
     must_not_be_null(keys_, "keys");
-    texts_.resize(std::min(count, keys_at_once));
+    keys_written_.resize(std::min(count, keys_at_once));
   }
   std::string_view operator()(std::size_t i) {
-    auto& text = texts_[i % texts_.size()];
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), keys_[i]).ptr};
+    digits& key = keys_written_[i % keys_written_.size()];
+    return {key.data(), std::to_chars(key.data(), key.data() + key.size(), keys_[i]).ptr};
   }
 
  private:
   // The sign, and one digit more than those that the type holds of any number.
-  using text = std::array<char, std::numeric_limits<Integer>::digits10 + 2>;
+  using digits = std::array<char, std::numeric_limits<Integer>::digits10 + 2>;
 
   const Integer* keys_;
-  std::vector<text> texts_;
+  std::vector<digits> keys_written_;
 };
 
 }  // namespace

@@ -52,8 +52,8 @@ filter_chunk chunk_of(const filter& f, std::span<const announced_filter::segment
                       std::int64_t iterator, std::uint64_t most_bytes) {
   const auto place = image::place_after(segments, iterator);
   if (!place) return {};
-  const auto [i, position] = *place;
-  announced_filter::segment wanted = segments[i];
+  const std::uint64_t position = place->offset;
+  announced_filter::segment wanted = segments[place->segment];
   const std::uint64_t count =
       std::min({std::uint64_t{image::max_chunk_bits_bytes}, most_bytes, wanted.layer.shape.bytes - position});
   filter_chunk chunk{iterator + static_cast<std::int64_t>(count)};

@@ -21,7 +21,7 @@ const fleet_constants& usual_constants() {
       {"module_call_us", 5},       {"call_own_us", 2.9},         {"call_bytes", 372},
       {"round_trip_us", 250},      {"batch_keys", 50'000},       {"network_gbit", 10},
       {"most_share", 0.6},         {"client_events", 2'000'000}, {"client_cores", 8},
-      {"copied_share", 0.8},
+      {"journal_share", 1.6},      {"copied_share", 0.8},
   };
   return usual;
 }
@@ -50,6 +50,13 @@ namespace {
 constexpr double most_servers = 4096;  // more than anyone uses for one filter
 /// A partition may double once more: it is a string of Redis of at most 512 MiB, or is moved as one.
 constexpr double partition_bytes = 192 << 20;
+
+/// What a server takes for a string: the sizes of its allocator, jemalloc, are a quarter of a power of two
+/// apart.
+double allocated(double bytes) {
+  const double step = std::exp2(std::ceil(std::log2(bytes)) - 3);
+  return std::ceil(bytes / step) * step;
+}
 
 struct planner {
   const fleet_request& asked;
@@ -90,8 +97,9 @@ struct planner {
   void judge_by_clients(fleet_design& d) const {
     const double bits = static_cast<double>(d.filter_bytes), others = clients - 1;
     const double all_calls = (others > 0 ? 2 : 1) * calls(fresh / std::max(batches, 1e-9), d.partitions);
-    // The journal is at most as long as the bits.
-    d.server = {.bytes = bits * (2 + at("copied_share")),
+    // The journal is at most as long as the bits, but in strings that were appended to.
+    const double stored = d.partitions * allocated(bits / d.partitions);
+    d.server = {.bytes = stored + bits * (at("journal_share") + at("copied_share")),
                 .cores = 1e-6 * (fresh * (at("client_fresh_us") + others * at("client_another_us")) +
                                  all_calls * at("client_call_us")),
                 .in_bytes = fresh * at("client_in_bytes") + all_calls * at("call_bytes"),
@@ -105,7 +113,8 @@ struct planner {
 
   void judge_by_module(fleet_design& d) const {
     const double all_calls = calls(at("batch_keys"), d.partitions);
-    d.server = {.bytes = static_cast<double>(d.filter_bytes) * (1 + at("copied_share")),
+    const double bits = static_cast<double>(d.filter_bytes);
+    d.server = {.bytes = d.partitions * allocated(bits / d.partitions) + bits * at("copied_share"),
                 .cores = 1e-6 * (fresh * at("module_fresh_us") + repeats * at("module_repeat_us") +
                                  all_calls * at("module_call_us")),
                 .in_bytes = events * at("module_in_bytes") + all_calls * at("call_bytes"),
@@ -133,8 +142,8 @@ struct planner {
       d.decided_by = needed == memory ? "memory" : needed == cpu ? "CPU" : "network";
       d.client.in_bytes = d.server.out_bytes / clients;
       d.client.out_bytes = d.server.in_bytes / clients;
-      for (double* each : {&d.server.bytes, &d.server.cores, &d.server.in_bytes, &d.server.out_bytes})
-        *each /= servers;
+      for (double* sum : {&d.server.bytes, &d.server.cores, &d.server.in_bytes, &d.server.out_bytes})
+        *sum /= servers;
       return d;
     }
     return {.name = name, .why_not = fmt::format("it would need more than {:.0f} servers", most_servers)};

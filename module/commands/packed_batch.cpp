@@ -58,7 +58,7 @@ void must_fit_window(api::context* ctx, const spec& s, const slice_batch& keys) 
   if (!window::has_time(*s.window, keys.slice) || !window::has_time(*s.window, last))
     throw bad_word{"ERR no time falls into the slice"};
   if (repeats_a_decision(ctx)) return;
-  const event_time clock(std::chrono::milliseconds(api::milliseconds()));
+  const event_time clock{std::chrono::milliseconds(api::milliseconds())};
   if (window::start_of(*s.window, last) > window::latest_accepted(*s.window, clock))
     throw bad_word{
         "ERR the time is too far ahead of the clock of this server: a filter takes times up to one slice of "

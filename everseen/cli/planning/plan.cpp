@@ -204,17 +204,17 @@ struct plan_arguments {
 };
 
 void print_json(const plan_result& plan, printer& out) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  rows structures = rows::array();
   for (const plan_row& r : plan.rows)
-    rows.push_back({{"structure", r.structure},
-                    {"keys", r.keys},
-                    {"bytes", r.bytes},
-                    {"bits_per_key", r.bits_per_key()},
-                    {"probes", r.probes},
-                    {"cache_lines", r.lines},
-                    {"error_rate", r.error_rate}});
-  nlohmann::ordered_json all = {
-      {"picked", plan.rows[plan.picked].structure}, {"reason", plan.reason}, {"structures", rows}};
+    structures.push_back({{"structure", r.structure},
+                          {"keys", r.keys},
+                          {"bytes", r.bytes},
+                          {"bits_per_key", r.bits_per_key()},
+                          {"probes", r.probes},
+                          {"cache_lines", r.lines},
+                          {"error_rate", r.error_rate}});
+  rows all = {
+      {"picked", plan.rows[plan.picked].structure}, {"reason", plan.reason}, {"structures", structures}};
   if (plan.bytes_when_growing) all["bytes_when_growing"] = *plan.bytes_when_growing;
   out.print("{}\n", all.dump(2));
 }

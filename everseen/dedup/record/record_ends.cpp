@@ -106,6 +106,7 @@ void find_record_ends(std::string_view text, const record_format& format, std::v
 }
 
 std::size_t end_of_last_record(std::string_view text, const record_format& format) noexcept {
+  if (text.empty()) return 0;  // memrchr takes no null pointer
   const record_marks marks(text, format);
   if (!marks.quoted) {
     const void* const last = memrchr(text.data(), marks.separator, text.size());

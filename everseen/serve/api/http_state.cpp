@@ -118,10 +118,10 @@ void tell_server(service& all, std::vector<MetricFamily>& families) {
 
 void tell_http(service& all, std::vector<MetricFamily>& families) {
   family requests = counter("everseen_http_requests_total", "Requests over HTTP that were answered.");
-  for (const auto& [labels, count] : all.http_requests().all())
-    requests.with(real(count), {{"route", std::string(labels.route)},
-                                {"method", std::string(labels.method)},
-                                {"status", std::to_string(labels.status)}});
+  for (const auto& [kind, count] : all.http_requests().all())
+    requests.with(real(count), {{"route", std::string(kind.route)},
+                                {"method", std::string(kind.method)},
+                                {"status", std::to_string(kind.status)}});
   families.push_back(std::move(requests));
 }
 

@@ -101,8 +101,8 @@ std::string text_of(const batch_failure& failure, const spec& properties) {
 }
 
 std::string text_of_unknown(const filter& judge, std::string_view key, const std::string& fault) {
-  const auto refusal = judge.refusal_of(key);
-  return refusal ? "ERR " + *refusal : fault;
+  const auto reason = judge.refusal_of(key);
+  return reason ? "ERR " + *reason : fault;
 }
 
 std::string text_of_current_exception() {
