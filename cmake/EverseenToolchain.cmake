@@ -77,8 +77,9 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
       "${EVERSEEN_CCACHE}")
   endif()
-  # Objects do not depend on where the checkout is.
+  # What is built does not depend on where the checkout is.
   add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.")
+  set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
   # A cross compiler looks for a linker of another name.
   find_program(EVERSEEN_LLD ld.lld)
   if(EVERSEEN_LLD AND NOT CMAKE_CROSSCOMPILING)

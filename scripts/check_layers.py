@@ -160,7 +160,7 @@ PURPOSES = {
     "redis/wire": "URLs, commands, replies, slots",
     "redis/script": "a script, its hash and its calls; numbers of batches, and how long their answers are kept",
     "redis/transport": "connections, clusters, outages, replicas",
-    "redis/keyspace": "every name and field; names and ids, headers, ends, links; which server is which",
+    "redis/keyspace": "every name and field; names and ids, headers, ends, links; keys written in pieces; which server is which",
     "redis/journal": "what clients judge by: mirrors, journals, checkpoints",
     "redis/served": "what servers judge by: values, packed keys",
     "redis/ledger": "the jobs of a filter, for both judges",

@@ -37,9 +37,10 @@ namespace {
 std::vector<std::string> environment_of_servers() {
 #ifdef EVERSEEN_MODULE_PRELOAD
   // A sanitizer must be loaded before the server starts, not only with the module. Leaks of the server
-  // itself do not matter.
-  return environment_with({{"LD_PRELOAD", EVERSEEN_MODULE_PRELOAD},
-                           {"ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1"}});
+  // itself do not matter, and too large a value is an error and no fault.
+  return environment_with(
+      {{"LD_PRELOAD", EVERSEEN_MODULE_PRELOAD},
+       {"ASAN_OPTIONS", "detect_leaks=0:halt_on_error=1:abort_on_error=1:allocator_may_return_null=1"}});
 #else
   return environment_with({});
 #endif

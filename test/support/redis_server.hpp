@@ -153,9 +153,9 @@ class redis_cluster {
 
   void wait_until_ok() const;
 
-  /// How long a silent node is tolerated before the others consider it failed. Initially a second with
-  /// replicas, so that they are elected soon; otherwise half a minute, as on a busy machine a live node may
-  /// be silent for more than a second.
+  /// How long a silent node is tolerated before the others consider it failed. Initially half a minute, as on
+  /// a busy machine a live node may be silent for more than a second. A second before a node is killed makes
+  /// its replica take over soon.    @pre all nodes run
   void misses_after(std::chrono::milliseconds silence);
 
  private:
