@@ -13,8 +13,9 @@ import xml.etree.ElementTree as tree
 CONTEXT = 12  # lines from the first one of a failure on
 MOST = 60  # lines of one test
 
-# The first line of a failure in googletest, unittest, a sanitizer's report, and a shell script that ends by `exit 1`.
-BEGINS = re.compile(r": Failure$|^\[  FAILED  \] .* ms\)$|^(FAIL|ERROR): |Traceback \(|ERROR: .*Sanitizer|WARNING: ThreadSanitizer|runtime error: ")
+# The first line of a failure in googletest, unittest, Node's test runner, a sanitizer's report, and a shell script that
+# ends by `exit 1`.
+BEGINS = re.compile(r": Failure$|^\[  FAILED  \] .* ms\)$|^(FAIL|ERROR): |^\s*not ok |Traceback \(|ERROR: .*Sanitizer|WARNING: ThreadSanitizer|runtime error: ")
 
 
 def shown(text: str) -> list[str]:
