@@ -13,6 +13,7 @@ import time
 
 PROGRAM = sys.argv[1]
 MODULE = os.path.join(os.path.dirname(PROGRAM), "everseen.so")  # built beside the program
+PRELOAD = os.environ.get("EVERSEEN_MODULE_PRELOAD")  # by a server with a sanitized module
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -119,10 +120,11 @@ class Redis:
     def __enter__(self):
         self.home = tempfile.TemporaryDirectory()
         self.socket = os.path.join(self.home.name, "r")
+        sanitizer = {"LD_PRELOAD": PRELOAD, "ASAN_OPTIONS": "detect_leaks=0"} if PRELOAD else {}
         self.process = subprocess.Popen(
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.home.name, *self.more],
-            stdout=subprocess.DEVNULL)
-        if not until(lambda: os.path.exists(self.socket)):
+            stdout=subprocess.DEVNULL, env={**os.environ, **sanitizer})
+        if not until(lambda: os.path.exists(self.socket) or self.process.poll() is not None) or self.process.poll() is not None:
             raise AssertionError("redis-server does not start")
         return self
 

@@ -50,7 +50,7 @@ class Clients(unittest.TestCase):
                             (str(ROOT / "examples/curl/first_visit.sh"), socket)]:
                 self.says(*command)
                 self.renames_and_ends(s.socket)
-                subprocess.run(["redis-cli", "-s", s.socket, "DEL", "visitors"], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run(["redis-cli", "-e", "-s", s.socket, "DEL", "visitors"], check=True, stdout=subprocess.DEVNULL)
 
     def test_filters_in_memory(self):
         self.satisfies_all("mem:")

@@ -179,13 +179,13 @@ class Hostility(unittest.TestCase):
                 c.close()
 
     def test_a_slow_sender_is_cut_off_and_delays_nobody(self):
-        with Server("--request-timeout", "2s", "--idle-timeout", "2s") as s:
+        with Server("--request-timeout", "5s", "--idle-timeout", "5s") as s:
             slow = [s.raw() for _ in range(100)]
             began = time.monotonic()
             for c in slow:
                 c.sendall(b"GET /healthz HT")
             silent = s.raw()
-            while time.monotonic() - began < 1.5:
+            while time.monotonic() - began < 2:
                 self.assertEqual(s.ask("GET", "/healthz")[0], 200)
                 for c in slow:
                     c.sendall(b"T")
@@ -195,7 +195,7 @@ class Hostility(unittest.TestCase):
                 c.close()
             self.assertEqual(receive_all(silent), b"")
             silent.close()
-            self.assertLess(time.monotonic() - began, 20)
+            self.assertLess(time.monotonic() - began, 60)
 
     def test_a_client_that_reads_nothing_is_cut_off(self):
         with Server("--write-timeout", "1s") as s:
@@ -292,7 +292,7 @@ class Ends(unittest.TestCase):
             body = json.dumps({"keys": [str(i) for i in range(500_000)]}).encode()
             with s.raw() as c:
                 c.sendall(request("POST", "/api/v1/filters/f/add", body, close=False))
-                while b"http|add" not in subprocess.run(["redis-cli", "-s", s.socket, "CLIENT", "LIST"], check=True,
+                while b"http|add" not in subprocess.run(["redis-cli", "-e", "-s", s.socket, "CLIENT", "LIST"], check=True,
                                                         capture_output=True).stdout:
                     pass
                 s.process.send_signal(signal.SIGTERM)
