@@ -10,8 +10,8 @@ import re
 import sys
 import xml.etree.ElementTree as tree
 
-CONTEXT = 12  # lines from the first one of a failure on
-MOST = 60  # lines of one test
+CONTEXT = 30  # lines from the first one of a failure on
+MOST = 100  # lines of one test
 
 # The first line of a failure in googletest, unittest, Node's test runner, a sanitizer's report, and a shell script that
 # ends by `exit 1`.
