@@ -194,6 +194,7 @@ static void siblings_are_merged(const char* url) {
   CHECK(everseen_merge(part, f) == EVERSEEN_OK);
   CHECK(everseen_merge(part, other) == EVERSEEN_INVALID && strstr(everseen_last_error(), "secret seed") != NULL);
   CHECK(everseen_merge(part, NULL) == EVERSEEN_INVALID);
+  everseen_close(other);
   CHECK(everseen_create_sibling(f, "mem:", NULL, &other) == EVERSEEN_INVALID && other == NULL);
   everseen_close(f);
   everseen_close(part);

@@ -206,9 +206,9 @@ TEST_F(SharedRunOnReplicas, HoldsLinesWhileTheirReplicaIsUnavailable) {
   dedup.write("a\nb\n");
   ASSERT_TRUE(dedup.waits_to_say("b\n"));
   for (const std::string line : {"c", "d"}) {
+    const std::size_t reported = dedup.err().size();
     replica_.pause();
     dedup.write("b\n" + line + "\n");
-    const std::size_t reported = dedup.err().size();
     wait_until(
         [&] {
           return dedup.err().find("held until it is back: only 0 of the 1", reported) != std::string::npos;
@@ -240,7 +240,7 @@ TEST_F(SharedRunOnReplicas, StreamCountsEachEventOnceAlthoughTheReplicaWasUnavai
 }
 
 TEST_F(SharedRunOnReplicas, PassingNeverTreatsAnotherAnswerAsThatOfTheReplica) {
-  const std::string url = server_.url("?wait=1&timeout=200ms&retry_for=100ms");
+  const std::string url = server_.url("?wait=1&timeout=3s&retry_for=100ms");
   running_program dedup(command(url, {"--on-outage", "pass"}), piped());
   dedup.write("a\n");
   ASSERT_TRUE(dedup.waits_to_say("a\n"));
@@ -265,8 +265,8 @@ TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaDisconnectsAndRe
   running_program dedup(
       command(server_.url("?wait=1&timeout=400ms&retry_for=100ms"), {"--on-outage", "hold"}), setup(text));
   for (int i = 0; i < 3; ++i) {
-    replica_.pause();
     const std::size_t before = dedup.err().size();
+    replica_.pause();
     const auto says = [&](const char* note) {
       return dedup.has_ended() || dedup.err().find(note, before) != std::string::npos;
     };

@@ -136,7 +136,7 @@ TEST_P(OutageBehindTheServer, SilentServerIsWaitedForToo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfBothJudges, OutageBehindTheServer, testing::Values("server", "client"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 /// What changes nothing is asked again for as long as the client waits.
 TEST(OutageBehindAServer, ChecksThatStoreDoesNotAnswerAreAskedAgain) {

@@ -25,7 +25,7 @@ def start(command_at):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(command_at(port), stdout=subprocess.DEVNULL)
-    for _ in range(500):
+    for _ in range(15_000):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return server, port

@@ -43,7 +43,7 @@ class Figures(unittest.TestCase):
                                    f"unix:{self.http}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        for _ in range(500):
+        for _ in range(15_000):
             if pathlib.Path(self.socket).exists() and pathlib.Path(self.http).exists():
                 break
             time.sleep(0.02)

@@ -78,7 +78,7 @@ class Readme(unittest.TestCase):
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
-        for _ in range(500):
+        for _ in range(15_000):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return port

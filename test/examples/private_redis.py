@@ -17,7 +17,7 @@ def private_redis():
         server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "",
                                    "--appendonly", "yes", "--dir", folder, "--logfile", f"{folder}/log"])
         try:
-            for _ in range(500):
+            for _ in range(15_000):
                 if socket.exists():  # it listens from then on
                     break
                 time.sleep(0.02)

@@ -125,7 +125,7 @@ TEST_P(AnyStoreLife, FilterEndsAtItsTimeAndNotBefore) {
   EXPECT_EQ(store_->facts("a").expires_at, std::nullopt);
   EXPECT_EQ(add_one("a", "x"), verdict::seen);
 
-  const event_time soon = clock() + 1'500ms;
+  const event_time soon = clock() + 3s;
   expire_at("a", soon);
   EXPECT_EQ(add_one("a", "y"), verdict::fresh);
   const auto open = store_->open("a", access::write);
@@ -151,7 +151,7 @@ TEST_P(AnyStoreLife, EndMovesWithTheFilterToItsNewName) {
 
 TEST_P(AnyStoreLife, NameOfAnEndedFilterIsFree) {
   {
-    filter made("a", store_->create("a", spec_of({.capacity = 100, .error_rate = rare}), 1s));
+    filter made("a", store_->create("a", spec_of({.capacity = 100, .error_rate = rare}), 2'500ms));
     EXPECT_THAT(add_all(made, {"x"}), ElementsAre(verdict::fresh));
   }
   create("b", {.capacity = 100}, {"y"});

@@ -187,7 +187,7 @@ TEST_P(AnyStoreLinks, LinkThatHasExpiredIsNone) {
 
 TEST_P(AnyStoreLinks, LinkEndsWhenTheNewerFilterExpires) {
   create("old");
-  (void)store_->create("new", spec_of({.capacity = 1'000}), 1s);
+  (void)store_->create("new", spec_of({.capacity = 1'000}), 2'500ms);
   store_->link("old", "new", {});
   while (store_->exists("new")) std::this_thread::sleep_for(10ms);
   EXPECT_THROW(store_->unlink("new"), filter_expired);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/filter/filter.hpp"
+#include "everseen/open_store.hpp"
 
 #include "test/support/child_process.hpp"
 #include "test/support/redis_server.hpp"

@@ -299,7 +299,7 @@ final class FilterTest {
   @Test
   void aSiblingInMemoryIsMergedIntoFiles() {
     assumeTrue(Store.URL.startsWith("file:"));
-    try (Filter whole = Store.made(new Options().capacity(1000).growth(Options.Growth.REFUSE))) {
+    try (Filter whole = Store.made(new Options().capacity(1000).errorRate(1e-12).growth(Options.Growth.REFUSE))) {
       try (Filter part = whole.sibling("mem:", "part"); Filter more = whole.sibling("mem:", "more")) {
         part.addAll(Store.numbers(0, 900));
         more.addAll(Store.numbers(900, 1800));

@@ -341,7 +341,7 @@ TEST(Bloom, CallThatWouldExceedMaxmemoryChangesNothing) {
 
 TEST(Bloom, RepeatsInACallNeedNoRoom) {
   const redis_server server(test::with_module());
-  server.run({"BF.RESERVE", "f", "0.001", "400000"});
+  server.run({"BF.RESERVE", "f", "0.000000001", "400000"});
   for (int from = 0; from < 399'900; from += 1'333) {
     std::vector<std::string> words = {"BF.MADD", "f"};
     for (int i = from; i < std::min(from + 1'333, 399'900); ++i) words.push_back(std::to_string(i));
@@ -409,7 +409,8 @@ TEST(Bloom, NoFilterGrowsBeyondMaxSize) {
       message = server.run({"BF.ADD", "f", std::to_string(added)});
     EXPECT_THAT(message, too_large);
     const std::string before = content(server);
-    EXPECT_THAT(run(server, {"BF.MADD", "f", "0", "another"}), too_large) << "all of it";
+    EXPECT_THAT(run(server, {"BF.MADD", "f", "0", "another", "a third", "a fourth", "a fifth"}), too_large)
+        << "all of it";
     EXPECT_EQ(content(server), before);
     EXPECT_EQ(server.run({"BF.EXISTS", "f", "0"}), "1");
     EXPECT_LE(std::stoi(lines_of(server.run({"BF.INFO", "f", "SIZE"})).back()), 4'096 + 500);

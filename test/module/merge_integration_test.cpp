@@ -58,7 +58,7 @@ TEST_P(BloomMerge, AddsTheKeysOfAllSources) {
 
 TEST_P(BloomMerge, DestinationIsCreatedLikeTheFirstSource) {
   const redis_server server(config());
-  server.run({"BF.RESERVE", "a", "0.0001", "100", "EXPANSION", "4"});
+  server.run({"BF.RESERVE", "a", "0.000000001", "100", "EXPANSION", "4"});
   add(server, "a", 0, 250);
   EXPECT_EQ(server.run({"BF.MERGE", "b", "a"}), "OK");
   EXPECT_EQ(found(server, "b", 0, 250), 250);

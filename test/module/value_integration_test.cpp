@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "everseen/core/format/image.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/module/value_server.hpp"

@@ -33,8 +33,9 @@ class serving {
     command.insert(command.end(), more_.begin(), more_.end());
     program_.emplace(command);
     const std::size_t lines =
-        2 + static_cast<std::size_t>(std::count(more_.begin(), more_.end(), "--listen"));
-    for (int i = 0; i < 2000; ++i) {
+        2 + static_cast<std::size_t>(std::ranges::count_if(
+                more_, [](const std::string& each) { return each == "--listen" || each == "--http"; }));
+    for (int i = 0; i < 30'000 && !program_->has_ended(); ++i) {
       const std::string output = program_->out();
       if (static_cast<std::size_t>(std::count(output.begin(), output.end(), '\n')) == lines) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

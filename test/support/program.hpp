@@ -11,6 +11,8 @@
 
 #include <sys/types.h>
 
+#include "test/support/sanitizer.hpp"
+
 namespace everseen::test {
 
 /// How a program is started.
@@ -29,6 +31,9 @@ struct program_result {
   bool too_slow = false;         ///< it was killed because it timed out
   std::uint64_t peak_bytes = 0;  ///< peak resident memory of it, or of a child that it waited for
 };
+
+/// How long a program may run.
+inline constexpr std::chrono::seconds longest_run{is_sanitized ? 600 : 120};
 
 /// A program that runs in parallel to the test. The destructor kills it. Threads: send() and has_ended()
 /// any.
@@ -58,7 +63,7 @@ class running_program {
   /// Waits until SIGSTOP has stopped it; false if it ended instead.
   [[nodiscard]] bool waits_to_stop() const;
   /// Waits for its end; kills it after `limit`.    @throws std::logic_error  the second time
-  program_result wait(std::chrono::seconds limit = std::chrono::seconds(120));
+  program_result wait(std::chrono::seconds limit = longest_run);
 
  private:
   std::atomic<pid_t> process_ = -1;

@@ -23,7 +23,7 @@ redis_cluster::redis_cluster(replicas r, const std::vector<std::string>& config)
   introduce();
   if (r == replicas::one_each) give_replicas();
   wait_until_ok();
-  if (r == replicas::none) misses_after(std::chrono::seconds(30));
+  misses_after(std::chrono::seconds(30));
 }
 
 void redis_cluster::misses_after(std::chrono::milliseconds silence) {

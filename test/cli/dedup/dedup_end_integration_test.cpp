@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include <unistd.h>
@@ -167,7 +168,8 @@ TEST_F(DedupEnd, ClosesTheFilterBeforeItEndsBySigpipe) {
 TEST_F(DedupEnd, NoticesThatItsReaderExitedAlsoWhereNothingIsLeftToWrite) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(sh(R"(yes | everseen dedup | head -n 1; echo "${PIPESTATUS[*]}")"), Prints("y\n141 141 0\n"));
-  EXPECT_THAT(sh(R"((echo y; sleep 2) | everseen dedup | head -n 1; echo "${PIPESTATUS[1]}")"),
+  EXPECT_THAT(sh("(echo y; until [ -s end ]; do sleep .1; done) | (everseen dedup; echo $? > end) | "
+                 "head -n 1; cat end"),
               Prints("y\n141\n"))
       << "while it waits for its input";
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 45s);
@@ -211,11 +213,11 @@ print(dedup.wait(), same)')"),
 TEST_F(DedupEnd, PrintsALineBeforeThePipeIsClosed) {
   test::running_program dedup({test::everseen_program(), "dedup"}, live());
   dedup.write("a\n");
-  EXPECT_TRUE(dedup.waits_to_say("a\n", 10s));
+  EXPECT_TRUE(dedup.waits_to_say("a\n"));
   dedup.write("a\nb\nhalf a li");
-  EXPECT_TRUE(dedup.waits_to_say("a\nb\n", 10s));
+  EXPECT_TRUE(dedup.waits_to_say("a\nb\n"));
   dedup.write("ne\n");
-  EXPECT_TRUE(dedup.waits_to_say("a\nb\nhalf a line\n", 10s));
+  EXPECT_TRUE(dedup.waits_to_say("a\nb\nhalf a line\n"));
   dedup.close_input();
   EXPECT_THAT(dedup.wait(), Prints("a\nb\nhalf a line\n"));
 }
@@ -309,10 +311,12 @@ TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
   given("everseen gen ids --count 300k --range 1..10M > ids; mkfifo pipe");
   const std::string command = "everseen dedup --error-rate 1e-12 --filter f ids";
   test::running_program dedup({"bash", "-c", "exec " + command + " > pipe"}, setup());
-  // The reader starts late, so that the signal interrupts work.
-  test::running_program reader({"bash", "-c", "exec < pipe; sleep 0.5; cat"}, setup());
+  // The reader starts after the signal, so that this interrupts work.
+  test::running_program reader({"bash", "-c", "exec < pipe; until [ -e go ]; do sleep .05; done; cat"},
+                               setup());
   std::this_thread::sleep_for(300ms);
   dedup.send(GetParam());
+  std::ofstream(directory() / "go").close();
   EXPECT_THAT(dedup.wait(), Prints("", 128 + GetParam()));
   const auto first = reader.wait();
   const auto second = sh(command);
@@ -321,7 +325,7 @@ TEST_P(DedupSignal, InTheMiddleOfAFileLosesNoLineAndPrintsNoneTwice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DedupSignal, testing::Values(SIGINT, SIGTERM, SIGHUP),
-                         [](const auto& info) { return "Signal"s + sigabbrev_np(info.param); });
+                         [](const auto& one) { return "Signal"s + sigabbrev_np(one.param); });
 
 TEST_F(DedupEnd, ContinuesAfterAHangUpThatNohupIgnores) {
   test::running_program dedup({"bash", "-c", "trap '' HUP; exec everseen dedup"}, live());

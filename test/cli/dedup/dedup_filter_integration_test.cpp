@@ -150,7 +150,7 @@ TEST_F(DedupFilter, CreatesAKeptFilterForMoreThanASmallFirstFile) {
 }
 
 TEST_F(DedupFilter, EndsWithAnOutageWhenAFilterWithoutGrowthIsFull) {
-  given("everseen create urls --capacity 100 --growth refuse");
+  given("everseen create urls --capacity 100 --error-rate 1e-12 --growth refuse");
   given("everseen gen ids --count 1000 > ids");
   const auto full = sh("everseen dedup --filter urls --stats=counts.json ids");
   EXPECT_THAT(full, Complains(3, "full"));

@@ -1,6 +1,7 @@
 // `everseen dedup` with amounts that take seconds.
 
 #include "test/cli/shell.hpp"
+#include "test/support/sanitizer.hpp"
 
 namespace everseen {
 namespace {
@@ -30,9 +31,7 @@ TEST_F(DedupSlow, PrintsNoPartOfALineThatExceedsMemory) {
 }
 
 TEST_F(DedupSlow, NeedsMemoryForTheFilterAndNotForTheLines) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs its own memory";
-#endif
+  if (test::is_sanitized) GTEST_SKIP() << "a sanitizer needs its own memory";
   // Five million different lines of 11 bytes; a hash set of them takes 300 MB and more.
   const auto result =
       sh("everseen gen ids --count 5M --range 1..1T | everseen dedup --capacity 1000 --stats=counts.json | "

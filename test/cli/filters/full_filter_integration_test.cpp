@@ -64,7 +64,8 @@ TEST_F(FullFilter, OnRedisIsMadeLargerByTheCommandInItsMessage) {
 TEST_F(FullFilter, OfRedisBloomIsMadeLargerByTheCommandInItsMessage) {
   const redis_server server;
   const std::string serve =
-      "everseen serve -q --redisbloom --store " + server.url() + " --listen unix:./s & sleep 1; ";
+      "everseen serve -q --redisbloom --store " + server.url() +
+      " --listen unix:./s & until redis-cli -s ./s PING >/dev/null 2>&1; do sleep .05; done; ";
   const program_result refused =
       sh(serve +
          "redis-cli -s ./s BF.RESERVE f 0.001 100 NONSCALING; export EVERSEEN_STORE=everseen+unix:$PWD/s; "
@@ -103,7 +104,7 @@ TEST_F(FullFilter, WithAJobIsReplacedByTheCommandInItsMessage) {
 }
 
 TEST_F(FullFilter, EndsARunThatNamesTheFirstLineWithoutAnAnswer) {
-  given("everseen create -q small --capacity 100 --growth refuse; seq 1 100000 > events");
+  given("everseen create -q small --capacity 100 --error-rate 1e-12 --growth refuse; seq 1 100000 > events");
   const program_result ended = sh("everseen dedup --filter small events > once");
   EXPECT_THAT(ended, Complains(3, "line 101 of events is the first of ", "no more input was read"));
   given("cp FILE keys; " + std::regex_replace(command_in(ended.err), std::regex("200"), "200000"));

@@ -26,7 +26,7 @@ class RedisFilters : public Shell {
 };
 
 TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
-  EXPECT_THAT(on_redis("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
+  EXPECT_THAT(on_redis("everseen create f --expire 4s"), Prints(HasSubstr("ends after 4s")));
   EXPECT_THAT(on_redis("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(on_redis("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return on_redis("everseen list").out.empty(); }, "the filter ends");
@@ -36,7 +36,7 @@ TEST_F(RedisFilters, EndAtTheTimeOfTheirCreationOptions) {
 }
 
 TEST_F(RedisFilters, InFilesAlsoEnd) {
-  EXPECT_THAT(sh("everseen create f --expire 1s"), Prints(HasSubstr("ends after 1s")));
+  EXPECT_THAT(sh("everseen create f --expire 4s"), Prints(HasSubstr("ends after 4s")));
   EXPECT_THAT(sh("everseen info f"), Prints(HasSubstr("\nexpires       20")));
   EXPECT_THAT(sh("everseen add f a"), Prints("1 fresh, 0 seen\n"));
   wait_until([&] { return sh("everseen list").out.empty(); }, "the filter ends");
@@ -179,7 +179,7 @@ TEST_F(RedisFilters, OfAMissingServerAreWaitedForVisibly) {
   const std::string list = "everseen list --store 'redis://127.0.0.1:1?retry_for=60m' --timeout 3s";
   EXPECT_THAT(sh(list).err,
               testing::MatchesRegex("everseen: waiting: redis at 127.0.0.1:1: [^\n]* \\(for 3s at most\\)\n"
-                                    "everseen: redis at 127.0.0.1:1: [^\n]*tried for 3[^\n]*\n"))
+                                    "everseen: redis at 127.0.0.1:1: [^\n]*tried for [3-9][^\n]*\n"))
       << "without a terminal, one line more";
   const program_result shown = sh("script -qec \"" + list + "\" /dev/null < /dev/null 2>&1");
   EXPECT_THAT(shown.out, HasSubstr("\x1b[Kwaiting: redis at 127.0.0.1:1"));

@@ -31,12 +31,19 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// All other forms of new call these.
+// All other forms of new call these. Those of AddressSanitizer do not; libstdc++ uses one of them here.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   return allocate(bytes, alignof(std::max_align_t));
 }
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return allocate(bytes, alignof(std::max_align_t));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 [[gnu::noinline]] void operator delete(void* place) noexcept {
   std::free(place);

@@ -95,9 +95,9 @@ using testing::ThrowsMessage;
 
 using bytes = std::vector<std::byte>;
 
-bytes stream_of(const std::vector<int>& numbers) {
+bytes stream_of(const std::vector<int>& values) {
   bytes all;
-  for (const int each : numbers) all.push_back(static_cast<std::byte>(each));
+  for (const int each : values) all.push_back(static_cast<std::byte>(each));
   return all;
 }
 

@@ -303,6 +303,10 @@ TEST_P(TranscriptAnywhere, EndsFiltersAfterTheirTime) {
 :-1
 > EXPIRE a 1000
 :1
+> EXPIRE a 900 GT
+:0
+> PEXPIRE a 1000499 GT
+:1
 > TTL a
 :1000
 > EXPIRE a 2000 NX
@@ -310,6 +314,10 @@ TEST_P(TranscriptAnywhere, EndsFiltersAfterTheirTime) {
 > EXPIRE a 2000 LT
 :0
 > EXPIRE a 2000 XX GT
+:1
+> EXPIRE a 1900 GT
+:0
+> PEXPIRE a 2000499 GT
 :1
 > TTL a
 :2000
@@ -353,12 +361,12 @@ TEST_P(TranscriptAnywhere, EndsFiltersAfterTheirTime) {
 :-2
 > BF.ADD b x
 :1
-> PEXPIRE b 300
+> PEXPIRE b 3000
 :1
 > BF.ADD b x
 :0
 )");
-  std::this_thread::sleep_for(std::chrono::milliseconds(450));
+  std::this_thread::sleep_for(std::chrono::milliseconds(3150));
   plays(R"(> EXISTS b
 :0
 > BF.EXISTS b x
@@ -379,7 +387,7 @@ TEST_P(TranscriptAnywhere, RenamesFilters) {
 -ERR no such key
 > BF.ADD a x
 :1
-> EXPIRE a 1000
+> PEXPIRE a 1000499
 :1
 > RENAME a b
 +OK

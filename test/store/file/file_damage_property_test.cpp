@@ -153,7 +153,7 @@ TEST_P(FileDamage, UndamagedStoreLosesNothing) {
 // acknowledged (files, Damage).
 TEST_P(FileDamage, DeletedFileIsReportedOrLosesNothing) {
   for (const fs::path& file : files_)
-    (void)is_found_or_harmless(file, "deleted", [](const fs::path& file) { fs::remove(file); });
+    (void)is_found_or_harmless(file, "deleted", [](const fs::path& copy) { fs::remove(copy); });
 }
 
 // Promise: a journal, a link or an end that is missing, cut or changed is detected, up to what was
@@ -163,7 +163,7 @@ TEST_P(FileDamage, FileCutAnywhereIsReportedOrLosesNothing) {
     const std::size_t step = is_segment(file) ? 61 : 1;
     for (std::size_t left = 0; left < fs::file_size(sound() / file); left += step)
       if (!is_found_or_harmless(file, "cut to " + std::to_string(left),
-                                [&](const fs::path& file) { fs::resize_file(file, left); }))
+                                [&](const fs::path& copy) { fs::resize_file(copy, left); }))
         break;
   }
 }
@@ -180,7 +180,7 @@ TEST_P(FileDamage, AnyFlippedOrZeroedByteIsReportedOrLosesNothing) {
         changed[at_byte] = to_zero ? '\0' : static_cast<char>(changed[at_byte] ^ 0x10);
         if (changed == whole) continue;
         if (!is_found_or_harmless(file, "byte " + std::to_string(at_byte),
-                                  [&](const fs::path& file) { write_file(file, changed); }))
+                                  [&](const fs::path& copy) { write_file(copy, changed); }))
           break;
       }
   }

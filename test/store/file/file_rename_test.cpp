@@ -92,7 +92,7 @@ class FileRename : public testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Names, FileRename, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Long" : "Short"; });
+                         [](const auto& one) { return one.param ? "Long" : "Short"; });
 
 // Promise: a renaming that is killed leaves the filter under exactly one of its names (files, Durability).
 TEST_P(FileRename, WhereverItCrashesTheNewNameHasOneOfTheTwoFilters) {

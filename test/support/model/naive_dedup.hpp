@@ -42,14 +42,14 @@ struct naive_dedup {
       begin = end + 1;
 
       const auto parts = rule.read({padded.data(), whole.size() - 1});
-      if (!parts && options.without_key == dedup_options::fate::fail) {
+      if (!parts && options.fate_of(parts.error()) == dedup_options::fate::fail) {
         unreadable = records + 1;
         return;
       }
       ++records;
       if (!parts) {
         ++without_key;
-        if (options.without_key == dedup_options::fate::pass) output += whole;
+        if (options.fate_of(parts.error()) == dedup_options::fate::pass) output += whole;
         continue;
       }
       const std::string key(parts->key);

@@ -88,15 +88,19 @@ std::string fault_of_lines(const click_stream& clicks, const std::string& text, 
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) ++times[line];
   std::size_t lost = 0, doubled = 0, known = 0;
+  constexpr std::size_t named = 5;
+  std::string names;
   for (const auto& [id, line] : clicks.first_lines) {
     const auto found = times.find(line);
-    lost += found == times.end();
-    if (found == times.end()) continue;
+    if (found == times.end()) {
+      if (++lost <= named) names += "\n  " + line;
+      continue;
+    }
     ++known;
     doubled += found->second > 1;
   }
   std::string fault;
-  if (lost > 0) fault += std::to_string(lost) + " events are lost; ";
+  if (lost > 0) fault += std::to_string(lost) + " events are lost" + names + "\n; ";
   if (doubled > 0 && !may_repeat) fault += std::to_string(doubled) + " events came twice; ";
   // A killed job may have printed half a line; its repetition is complete.
   if (times.size() > known && !may_repeat)
