@@ -29,6 +29,9 @@ struct exceptions {
   ///   name is afterwards (redis, What holds for all filters on Redis);
   /// - a reset during a rebuild empties first the previous filter, and then the new one: a key that is added
   ///   meanwhile may be removed as well, or kept although the previous one had `seen` it (redis, Reset);
+  /// - an `add` beside the commit of a rebuild asks the previous filter before it adds the key to the new
+  /// one:
+  ///   between the two, others may find the key absent (redis, Rebuild);
   /// - a creation fails if another client drops, ends or rebuilds the filter as soon as it has its name, and
   /// a
   ///   reset fails if one does so before all partitions are empty (redis, Reset).

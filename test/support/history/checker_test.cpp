@@ -496,6 +496,24 @@ TEST_F(History, StaleSeenIsKeptByARebuildOrNot) {
   expect_illegal();
 }
 
+TEST_F(History, KeyOfAnAddBesideACommitMayBeAbsentInBetweenWhereItTakesSteps) {
+  const exceptions steps{.whole_in_steps = true};
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  const auto r = note({10, 11}, action::begin, a, outcome::done);
+  add({12, 30}, h, seen);
+  note({18, 19}, action::commit, a, outcome::done, r);
+  look({20, 21}, h, fresh);
+  look({31, 32}, h, seen);
+  expect_illegal();
+  expect_legal(steps);
+  all_.back().keys[0].answer = fresh;
+  expect_illegal(steps);
+  all_.back().keys[0].answer = seen;
+  all_[3].back = 17 * ms;
+  expect_illegal(steps);
+}
+
 TEST_F(History, FilterThatWasCreatedAgainIsEmptyAndOldHandlesDoNotReachIt) {
   const auto old = create({0, 1});
   add({2, 3}, old, fresh);

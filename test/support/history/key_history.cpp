@@ -164,21 +164,29 @@ void key_history::take(const operation& o, int key, const record& all) {
 }
 
 /// An add that answers seen adds the key only to a rebuild. Beside the beginning of one, a stale seen may be
-/// from before it, and then adds nothing. Beside no beginning it does not matter when it happens.
+/// from before it, and then adds nothing. Beside the commit it asks the previous filter first, and adds the
+/// key to the new one later. Beside neither it does not matter when it happens.
 void key_history::settle_repeats() {
   std::vector<key_operation> additions;
   for (key_operation& o : operations_) {
     const bool all_seen = std::ranges::all_of(
         o.keys, [](const asked_key& k) { return k.answer == verdict::seen && k.event < 0; });
     if (o.from->kind != action::add || o.is_lost || !all_seen) continue;
-    const bool is_beside_a_beginning = std::ranges::any_of(operations_, [&](const key_operation& other) {
-      return other.from->kind == action::begin && other.call <= o.back && other.back >= o.call;
-    });
+    const auto is_beside = [&](action kind) {
+      return std::ranges::any_of(operations_, [&](const key_operation& other) {
+        return other.from->kind == kind && other.call <= o.back && other.back >= o.call;
+      });
+    };
+    const bool is_beside_a_beginning = is_beside(action::begin);
     o.can_happen_at_once = !is_beside_a_beginning;
-    if (!is_beside_a_beginning || allowed_.stale_seen.count() == 0) continue;
+    const bool may_add_nothing = is_beside_a_beginning && allowed_.stale_seen.count() > 0;
+    const bool adds_later = allowed_.whole_in_steps && is_beside(action::commit);
+    if (!may_add_nothing && !adds_later) continue;
     additions.push_back(o);
     additions.back().call = o.from->call;
-    additions.back().is_lost = true;
+    additions.back().can_happen_at_once = false;
+    additions.back().is_lost = is_beside_a_beginning;
+    for (asked_key& k : additions.back().keys) k.answer = verdict::unknown;
     o.only_looks = true;
   }
   for (key_operation& o : additions) operations_.push_back(std::move(o));
