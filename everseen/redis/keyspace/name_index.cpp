@@ -96,10 +96,11 @@ return is_there
   return s;
 }
 
-/// KEYS gone    ARGV id
+/// Its name led to the successor since, so it must not look dropped: a drop that looked it up before would
+/// take that for its own work. KEYS gone    ARGV id
 const script& let_go() {
   static const script s = make_script(R"(
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], '') end
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[1]) end
 return 1
 )");
   return s;
@@ -190,10 +191,11 @@ name_index::leftovers name_index::leftovers_in(const reply& found) const {
   leftovers all;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
     const image::filter_id id = id_in(found[i].text(), gone_);
-    if (found[i + 1].text().empty())
+    const std::string_view asker = found[i + 1].text();
+    if (asker.empty() || asker == found[i].text())
       all.being_removed.push_back(id);
     else
-      all.kept.emplace_back(id, id_in(found[i + 1].text(), gone_));
+      all.kept.emplace_back(id, id_in(asker, gone_));
   }
   return all;
 }

@@ -15,6 +15,7 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
+#include "everseen/redis/keyspace/name_index.hpp"
 
 #include "test/redis/admin/held_operation.hpp"
 #include "test/redis/admin/rebuilding.hpp"
@@ -35,7 +36,7 @@ using ::testing::Ne;
 class RebuildCutShort : public Rebuilding {
  protected:
   /// The progress of a rebuild that crashed at that step.
-  enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed };
+  enum class step : std::uint8_t { prepared, decided, in_place, half_sealed, sealed, released };
   filter_identity rebuild_crashed_at(step last) {
     server_connections connections(parse_redis_url(server_.url()));
     const filter_directory all("everseen", 1);
@@ -52,6 +53,10 @@ class RebuildCutShort : public Rebuilding {
     if (last >= step::half_sealed) seal_partition(connections, old, 1, next.id);
     if (last >= step::sealed) {
       EXPECT_TRUE(seal(connections, old, next.id));
+    }
+    if (last >= step::released) {
+      EXPECT_TRUE(forget_before(connections, next, old.id, "word"));
+      name_index("everseen").release(connections, old.id);
     }
     return next;
   }
@@ -288,21 +293,24 @@ TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks
 
 // Wherever a drop is when a rebuild takes the name: what it has acknowledged is gone.
 TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
-  hold_everywhere(server_, {.prepare =
-                                [&] {
-                                  if (!store_->exists("clicks"))
-                                    (void)store_->create("clicks", sized(300, 2));
-                                },
-                            .run = [](redis_store& in) { in.drop("clicks"); },
-                            .meanwhile =
-                                [&] {
-                                  if (store_->exists("clicks")) (void)rebuild_crashed_at(step::in_place);
-                                },
-                            .check =
-                                [&](bool is_dropped) {
-                                  EXPECT_TRUE(is_dropped);
-                                  EXPECT_FALSE(store_->exists("clicks"));
-                                }});
+  for (const step last : {step::in_place, step::released}) {
+    SCOPED_TRACE(static_cast<int>(last));
+    hold_everywhere(server_, {.prepare =
+                                  [&] {
+                                    if (!store_->exists("clicks"))
+                                      (void)store_->create("clicks", sized(300, 2));
+                                  },
+                              .run = [](redis_store& in) { in.drop("clicks"); },
+                              .meanwhile =
+                                  [&] {
+                                    if (store_->exists("clicks")) (void)rebuild_crashed_at(last);
+                                  },
+                              .check =
+                                  [&](bool is_dropped) {
+                                    EXPECT_TRUE(is_dropped);
+                                    EXPECT_FALSE(store_->exists("clicks"));
+                                  }});
+  }
 }
 
 TEST_P(RebuildCutShort, ContinuesUnderAnotherName) {
