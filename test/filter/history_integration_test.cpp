@@ -107,11 +107,7 @@ class redis_theatre final : public theatre {
       const std::string options = "/" + patience(random);
       return die_below(random, 3) == 0 ? server_.url(options) : proxy_.url(options);
     }};
-    s.clients.judge = judge_;
-    s.clients.rebuilds = true;
-    s.allowed.late_end = 1s;
-    s.allowed.whole_in_steps = true;
-    if (judge_ == judge_kind::client) s.allowed.stale_seen = 1s;
+    allow(s, judge_);
     s.disasters = disasters_of(proxy_);
     s.disasters.push_back({"server killed", [this](dice&) { server_.kill(), server_.start(); }});
     s.disasters.push_back(
@@ -119,14 +115,55 @@ class redis_theatre final : public theatre {
     return s;
   }
 
- private:
   static std::vector<std::string> config_of(judge_kind judge) {
     return judge == judge_kind::server ? test::with_module() : std::vector<std::string>();
   }
+  static void allow(stage& s, judge_kind judge) {
+    s.clients.judge = judge;
+    s.clients.rebuilds = true;
+    s.allowed.late_end = 1s;
+    s.allowed.whole_in_steps = true;
+    if (judge == judge_kind::client) s.allowed.stale_seen = 1s;
+  }
 
+ private:
   judge_kind judge_;
   test::redis_server server_;
   cutting_proxy proxy_{server_.port()};
+};
+
+/// Two independent servers, so that the partitions of a filter fail one without the other.
+class spread_theatre final : public theatre {
+ public:
+  explicit spread_theatre(judge_kind judge)
+      : judge_(judge), one_(redis_theatre::config_of(judge)), other_(redis_theatre::config_of(judge)) {}
+
+  stage set() override {
+    stage s{.url = [this](dice& random) {
+      return "redis://127.0.0.1:" + std::to_string(one_.proxy.port()) +
+             ",127.0.0.1:" + std::to_string(other_.proxy.port()) + "/" + patience(random);
+    }};
+    redis_theatre::allow(s, judge_);
+    for (site* const hit : {&one_, &other_}) {
+      std::ranges::move(disasters_of(hit->proxy), std::back_inserter(s.disasters));
+      s.disasters.push_back({"server killed", [hit](dice&) { hit->server.kill(), hit->server.start(); }});
+      s.disasters.push_back({"server stopped", [hit](dice& random) {
+                               hit->server.pause(), rest(random), hit->server.resume();
+                             }});
+    }
+    return s;
+  }
+
+ private:
+  struct site {
+    explicit site(std::vector<std::string> words) : server(test::with_aof(std::move(words))) {}
+    test::redis_server server;
+    cutting_proxy proxy{server.port()};
+  };
+
+  judge_kind judge_;
+  site one_;
+  site other_;
 };
 
 /// A server whose replica takes its place, again and again. All clients wait for the replica, and reach the
@@ -227,6 +264,8 @@ const stage_kind stage_kinds[] = {
     {"in_files", [] { return std::make_unique<file_theatre>(); }},
     {"on_redis_judged_by_clients", [] { return std::make_unique<redis_theatre>(judge_kind::client); }},
     {"on_redis_judged_by_servers", [] { return std::make_unique<redis_theatre>(judge_kind::server); }},
+    {"on_two_servers_judged_by_clients", [] { return std::make_unique<spread_theatre>(judge_kind::client); }},
+    {"on_two_servers_judged_by_servers", [] { return std::make_unique<spread_theatre>(judge_kind::server); }},
     {"on_a_replicated_redis_judged_by_clients",
      [] { return std::make_unique<replicated_theatre>(judge_kind::client); }},
     {"on_a_replicated_redis_judged_by_servers",
