@@ -170,7 +170,7 @@ std::optional<event_time> time_reader::read(std::string_view text) noexcept {
 std::optional<event_time> time_reader::read_by_format(std::string_view text) noexcept {
   std::array<char, 128> copy;  // strptime needs a zero byte at the end
   if (text.size() >= copy.size() || text.find('\0') != std::string_view::npos) return std::nullopt;
-  std::memcpy(copy.data(), text.data(), text.size());
+  std::ranges::copy(text, copy.begin());  // an empty text may have no address
   copy[text.size()] = '\0';
   std::tm parts{};
   parts.tm_mday = 1;

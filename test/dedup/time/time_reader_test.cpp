@@ -80,6 +80,7 @@ TEST(TimeReader, ReadsByAFormat) {
   EXPECT_EQ(ms(german, "14.11.2023 23:13:20 "), std::nullopt);
   EXPECT_EQ(ms(german, "1700000000"), std::nullopt) << "only the format is read";
   EXPECT_EQ(ms(german, std::string(500, '1')), std::nullopt);
+  EXPECT_EQ(ms(german, {}), std::nullopt) << "nothing, which has no address";
   EXPECT_EQ(ms(german, std::string_view("14.11.2023 23:13:20\0", 20)), std::nullopt);
   EXPECT_NE(german.advice("x").find("%d.%m.%Y"), std::string::npos);
   time_reader zoned("%a, %d %b %Y %T %z", {});
