@@ -51,7 +51,7 @@ TEST_P(CrashMatrix, IsExactWhereverTheJobIsKilled) {
 
 TEST_P(CrashMatrix, IsExactWhenTheServerIsKilled) {
   const auto outcome = survives(
-      {{.kill_store_after = milliseconds(15)}, {.die_at = "put:4"}, killed_at("claimed:2")}, next_seed++);
+      {killed_at("claimed:2"), {.kill_store_after = milliseconds(15)}, {.die_at = "put:4"}}, next_seed++);
   EXPECT_GE(outcome.store_deaths, 1);
 }
 
