@@ -21,13 +21,6 @@ inline std::string name_of_judges(const testing::TestParamInfo<judges>& one) {
   return names[static_cast<std::size_t>(one.param)];
 }
 
-/// Except tokens, which expire soon.
-inline std::vector<std::string> lasting_keys_like(const test::redis_server& on, const std::string& pattern) {
-  auto keys = keys_like(on, pattern);
-  std::erase_if(keys, [](const std::string& key) { return key.find("}:t:") != std::string::npos; });
-  return keys;
-}
-
 /// Filters of one judge on a server, and clients like other processes.
 class JudgedBy : public testing::TestWithParam<judges> {
  protected:

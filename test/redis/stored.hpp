@@ -56,6 +56,14 @@ inline std::vector<std::string> keys_like(const test::redis_server& server, cons
   return keys;
 }
 
+/// Except tokens, which expire soon.
+inline std::vector<std::string> lasting_keys_like(const test::redis_server& server,
+                                                  const std::string& pattern) {
+  auto keys = keys_like(server, pattern);
+  std::erase_if(keys, [](const std::string& key) { return key.find("}:t:") != std::string::npos; });
+  return keys;
+}
+
 /// The only key that matches.
 inline std::string key_like(const test::redis_server& server, const std::string& pattern) {
   const auto keys = keys_like(server, pattern);

@@ -114,6 +114,15 @@ const reply& no_error(const reply& r, const std::string& key) {
 
 }  // namespace
 
+script_call remembered(const server_connections& connections, script_call call) {
+  const std::string& key = call.keys.front();
+  const std::chrono::milliseconds life = connections.keeps_answers();
+  call.keys.push_back(key.substr(0, key.find('}') + 1) + ":t:" + random_name());
+  call.arguments.push_back(std::to_string(life.count()));
+  call.repeatable = repetition(life);
+  return call;
+}
+
 std::vector<answer> run_scripts(server_connections& connections, std::vector<script_call> calls) {
   std::vector<request> requests;
   requests.reserve(calls.size());

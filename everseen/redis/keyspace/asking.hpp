@@ -76,6 +76,10 @@ struct script_call {
   repetition repeatable = true;
 };
 
+/// The same call with a token of its own, in the slot of its first key.
+/// @pre its script is one of make_remembered_script()
+[[nodiscard]] script_call remembered(const server_connections& connections, script_call call);
+
 /// Runs scripts on their servers, all in parallel.
 /// @return one answer per call, in the same order; an error raised by a script is a reply
 [[nodiscard]] std::vector<answer> run_scripts(server_connections& connections,

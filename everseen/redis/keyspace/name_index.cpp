@@ -16,14 +16,15 @@ namespace everseen::redis {
 namespace {
 
 /// Takes a name and creates the sign. KEYS index, sign    ARGV name, id    Returns 1 the name leads to this
-/// filter, by this call or an earlier copy of it; 0 it leads to another; 2 the names are lost.
+/// filter; 0 to another; 2 the names are lost.
 const script& take_name() {
-  static const script s = make_script(R"(
+  static const script s = make_remembered_script(R"(
 local call, index, sign = redis.call, KEYS[1], KEYS[2]
 if call('EXISTS', sign) == 1 and call('EXISTS', index) == 0 then return 2 end
 call('HSETNX', index, ARGV[1], ARGV[2])
+if call('HGET', index, ARGV[1]) ~= ARGV[2] then return 0 end
 call('SET', sign, '')
-return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
+return 1
 )");
   return s;
 }
@@ -31,14 +32,11 @@ return call('HGET', index, ARGV[1]) == ARGV[2] and 1 or 0
 /// Removes the name of a filter, if it leads to this one, and records that its keys are to be removed. Its
 /// link is deleted with it, and before the last name the sign.
 /// KEYS index, links, gone, sign    ARGV name, id, whether another filter may ask it
-/// Returns 1 done, by this call or an earlier copy of it; 0 another one asks it, or the name leads elsewhere,
-/// as to its successor, which keeps it.
+/// Returns 1 done; 0 another one asks it, or the name leads elsewhere, as to its successor, which keeps it.
 const script& forget_name() {
-  static const script s = make_script(std::string(live_links) + R"(
+  static const script s = make_remembered_script(std::string(live_links) + R"(
 local call, index, name = redis.call, KEYS[1], ARGV[1]
-if call('HGET', index, name) ~= ARGV[2] then
-  return call('HGET', KEYS[3], ARGV[2]) == '' and 1 or 0
-end
+if call('HGET', index, name) ~= ARGV[2] then return 0 end
 if ARGV[3] == '0' and is_asked(live_links(KEYS[2]), name) then return 0 end
 call('HDEL', KEYS[2], name)
 call('HSET', KEYS[3], ARGV[2], '')
@@ -49,13 +47,12 @@ return call('HDEL', index, name)
 }
 
 /// Gives a filter another name. KEYS index, links, gone    ARGV old name, new name, id, id that the new name
-/// may lead to (``: none). Returns `K` done, by this call or an earlier copy of it; `T` the new name is
-/// taken; `N` the old name leads elsewhere; `L` one of the filters is linked.
+/// may lead to (``: none). Returns `K` done; `T` the new name is taken; `N` the old name leads elsewhere; `L`
+/// one of the filters is linked.
 const script& move_name() {
-  static const script s = make_script(std::string(live_links) + R"(
+  static const script s = make_remembered_script(std::string(live_links) + R"(
 local call, index = redis.call, KEYS[1]
 local from, to = call('HGET', index, ARGV[1]), call('HGET', index, ARGV[2])
-if to == ARGV[3] and not from then return 'K' end
 if from ~= ARGV[3] then return 'N' end
 if (to or '') ~= ARGV[4] then return 'T' end
 local links = live_links(KEYS[2])
@@ -96,11 +93,10 @@ return is_there
   return s;
 }
 
-/// Its name led to the successor since, so it must not look dropped: a drop that looked it up before would
-/// take that for its own work. KEYS gone    ARGV id
+/// KEYS gone    ARGV id
 const script& let_go() {
   static const script s = make_script(R"(
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[1]) end
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[1], '') end
 return 1
 )");
   return s;
@@ -156,12 +152,14 @@ bool name_index::leads_to(server_connections& connections, const image::filter_i
 bool name_index::claim_name(server_connections& connections, std::string_view name,
                             const image::filter_id& id) const {
   const std::vector<answer> answers = run_scripts(
-      connections, {{&take_name(), place_, {place_.key, sign_}, {std::string(name), bytes_of(id)}}});
+      connections,
+      {remembered(connections,
+                  {&take_name(), place_, {place_.key, sign_}, {std::string(name), bytes_of(id)}})});
   if (answers.front() && forbids_scripts(answers.front()->back()))
     return take_by_commands(connections, name, id);
-  const std::int64_t told = expect_reply(answers.front(), place_.key).integer();
-  if (told == 2) throw is_lost();
-  return told == 1;
+  const std::string_view told = expect_reply(answers.front(), place_.key).text();
+  if (told == "2") throw is_lost();
+  return told == "1";
 }
 
 /// The same, except that the loss of all names between the check and the step goes unnoticed.
@@ -176,11 +174,9 @@ bool name_index::take_by_commands(server_connections& connections, std::string_v
 
 bool name_index::forget(server_connections& connections, std::string_view name, const image::filter_id& id,
                         while_asked mode) const {
-  return run_script(connections, {&forget_name(),
-                                  place_,
-                                  {place_.key, links_, gone_, sign_},
-                                  {std::string(name), bytes_of(id), mode == while_asked::yes ? "1" : "0"}})
-             .integer() == 1;
+  script_call call{&forget_name(), place_, {place_.key, links_, gone_, sign_}};
+  call.arguments = {std::string(name), bytes_of(id), mode == while_asked::yes ? "1" : "0"};
+  return run_script(connections, remembered(connections, std::move(call))).text() == "1";
 }
 
 name_index::leftovers name_index::left(server_connections& connections) const {
@@ -191,11 +187,10 @@ name_index::leftovers name_index::leftovers_in(const reply& found) const {
   leftovers all;
   for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
     const image::filter_id id = id_in(found[i].text(), gone_);
-    const std::string_view asker = found[i + 1].text();
-    if (asker.empty() || asker == found[i].text())
+    if (found[i + 1].text().empty())
       all.being_removed.push_back(id);
     else
-      all.kept.emplace_back(id, id_in(asker, gone_));
+      all.kept.emplace_back(id, id_in(found[i + 1].text(), gone_));
   }
   return all;
 }
@@ -220,11 +215,10 @@ void name_index::note_removed(server_connections& connections, const image::filt
 name_index::moved name_index::move(server_connections& connections, std::string_view from,
                                    std::string_view new_name, const image::filter_id& id,
                                    const std::optional<image::filter_id>& instead_of) const {
-  const reply outcome = run_script(connections, {&move_name(),
-                                                 place_,
-                                                 {place_.key, links_, gone_},
-                                                 {std::string(from), std::string(new_name), bytes_of(id),
-                                                  instead_of ? bytes_of(*instead_of) : std::string()}});
+  script_call call{&move_name(), place_, {place_.key, links_, gone_}};
+  call.arguments = {std::string(from), std::string(new_name), bytes_of(id),
+                    instead_of ? bytes_of(*instead_of) : std::string()};
+  const reply outcome = run_script(connections, remembered(connections, std::move(call)));
   if (outcome.text() == "N") return moved::left;
   if (outcome.text() == "L") return moved::linked;
   return outcome.text() == "T" ? moved::taken : moved::done;
@@ -235,7 +229,7 @@ namespace {
 /// KEYS links, index    ARGV newer, older, its entry, ids that the two names must lead to
 /// Returns 1 done, 0 they do not, or one of them has another link.
 const script& put_link() {
-  static const script s = make_script(std::string(live_links) + R"(
+  static const script s = make_remembered_script(std::string(live_links) + R"(
 local call, links, newer, older = redis.call, KEYS[1], ARGV[1], ARGV[2]
 local ids = call('HMGET', KEYS[2], newer, older)
 if ids[1] ~= ARGV[4] or ids[2] ~= ARGV[5] then return 0 end
@@ -254,7 +248,7 @@ return 1
 
 /// KEYS links    ARGV newer, its id
 const script& forget_link() {
-  static const script s = make_script(R"(
+  static const script s = make_remembered_script(R"(
 local kept = redis.call('HGET', KEYS[1], ARGV[1])
 if not kept or string.sub(kept, 1, 32) ~= ARGV[2] then return 0 end
 return redis.call('HDEL', KEYS[1], ARGV[1])
@@ -303,17 +297,15 @@ bool link_hash::put(server_connections& connections, const filter_link& link, co
                     const image::filter_id& older) const {
   const std::string entry = filter_keys::to_text(newer) + ' ' +
                             (link.older.until ? to_text(*link.older.until) : "-") + ' ' + link.older.name;
-  return run_script(connections, {&put_link(),
-                                  place_,
-                                  {place_.key, index_},
-                                  {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)}})
-             .integer() == 1;
+  script_call call{&put_link(), place_, {place_.key, index_}};
+  call.arguments = {link.newer, link.older.name, entry, bytes_of(newer), bytes_of(older)};
+  return run_script(connections, remembered(connections, std::move(call))).text() == "1";
 }
 
 void link_hash::forget(server_connections& connections, std::string_view newer,
                        const image::filter_id& id) const {
-  (void)run_script(connections,
-                   {&forget_link(), place_, {place_.key}, {std::string(newer), filter_keys::to_text(id)}});
+  script_call call{&forget_link(), place_, {place_.key}, {std::string(newer), filter_keys::to_text(id)}};
+  (void)run_script(connections, remembered(connections, std::move(call)));
 }
 
 }  // namespace everseen::redis

@@ -20,8 +20,8 @@ namespace everseen::redis {
 /// The names under a prefix, each with the id of its filter: doc/format.md, "Names".
 ///
 /// One hash on the first server, so that each change is atomic: all clients see a filter appear, get another
-/// name, replace another one or disappear at one moment. A step that is repeated because its answer was lost
-/// is recognised.
+/// name, replace another one or disappear at one moment. The server remembers each step that is not harmless
+/// twice, so a copy of it changes nothing.
 ///
 /// Any sequence of bytes can be a name, so the hash holds nothing else: filters that have lost their names
 /// but still have keys are in another hash.

@@ -67,13 +67,11 @@ std::optional<listed_job> job_list::open(server_connections& connections, std::s
   if (!there && !description) return std::nullopt;
   if (!there) {
     const listed_job made{random_name(), std::string(*description)};
-    const std::int64_t answered = run_script(connections, {&job_scripts::enlist(),
-                                                           list_,
-                                                           {list_.key, filter_.keys.header()},
-                                                           {std::string(job), entry_of(made)}})
-                                      .integer();
-    if (answered == 0) throw filter_is_gone(filter_.keys.header());
-    if (answered == 2)
+    script_call call{&job_scripts::enlist(), list_, {list_.key, filter_.keys.header()}};
+    call.arguments = {std::string(job), entry_of(made)};
+    const reply answered = run_script(connections, remembered(connections, std::move(call)));
+    if (answered.text() == "0") throw filter_is_gone(filter_.keys.header());
+    if (answered.text() == "2")
       throw parameter_error(
           quoted_name(name_) + " is being rebuilt, and the job " + quoted_name(job) +
           " needs a filter that judges alone; wait until the rebuild is done, or begin it again");
@@ -273,7 +271,7 @@ return 1
 }
 
 const script& enlist() {
-  static const script s = make_script(R"(
+  static const script s = make_remembered_script(R"(
 local at = redis.call('HMGET', KEYS[2], 'id', 'next', 'after')
 if not at[1] then return 0 end
 if (at[2] or at[3]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 2 end

@@ -27,6 +27,21 @@ script make_script(std::string text) {
   return {std::move(text), hex_of(digest)};
 }
 
+/// A server without memory refuses commands that need some, unless the script has written before: hence DEL.
+script make_remembered_script(std::string_view body) {
+  return make_script(joined({"local function outcome()\n", body, R"(
+end
+local token = KEYS[#KEYS]
+local told = redis.call('GET', token)
+if not told then
+  redis.call('DEL', token)
+  told = tostring(outcome())
+  redis.call('SET', token, told, 'PX', ARGV[#ARGV])
+end
+return told
+)"}));
+}
+
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string all;
   for (const std::string_view part : parts) all += part;

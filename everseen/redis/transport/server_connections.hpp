@@ -117,6 +117,8 @@ class server_connections {
   /// Lets `p` decide how long requests are retried in an outage, instead of `retry_for`; null: `retry_for`
   /// again.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept;
+  /// How long servers must remember their answers: a call may be retried for that long.
+  [[nodiscard]] std::chrono::milliseconds keeps_answers() const noexcept;
 
   /// The number of requests so far whose answer was lost after they were sent, even if a retry was answered.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept;

@@ -17,7 +17,7 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
 
-#include "test/redis/admin/held_operation.hpp"
+#include "test/redis/admin/interrupted_operation.hpp"
 #include "test/redis/admin/rebuilding.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/cutting_proxy.hpp"

@@ -11,7 +11,7 @@
 #include "everseen/core/base/error.hpp"
 
 #include "test/redis/admin/dying_client.hpp"
-#include "test/redis/admin/held_operation.hpp"
+#include "test/redis/admin/interrupted_operation.hpp"
 #include "test/redis/judges.hpp"
 
 namespace everseen::redis {
@@ -85,6 +85,60 @@ TEST_P(Renaming, ResetThatHasBegunEmptiesItsFilterUnderTheNewName) {
                          store_->drop("a");
                          store_->drop("b");
                        }});
+}
+
+// Promise: a request is sent again if its answer was lost, and gets its first answer (redis, Outages).
+TEST_P(Renaming, SentAgainMovesNoOtherFilter) {
+  bool is_moved = false;
+  lose_answers_everywhere(server_, {.prepare = [&] { make("a", keys_); },
+                                    .run = [](redis_store& in) { in.rename("a", "b", replace); },
+                                    .meanwhile =
+                                        [&] {
+                                          is_moved = store_->exists("b");
+                                          if (is_moved) make("a", others_);
+                                        },
+                                    .check =
+                                        [&](bool is_done) {
+                                          EXPECT_TRUE(is_done);
+                                          EXPECT_EQ(looked_up("b", keys_), "200 seen");
+                                          EXPECT_EQ(store_->exists("a"), is_moved);
+                                          for (const std::string& name : store_->list()) store_->drop(name);
+                                        }});
+}
+
+TEST_P(Renaming, CreationThatIsSentAgainDoesNotTakeItsNameAgain) {
+  lose_answers_everywhere(server_,
+                          {.prepare = [] {},
+                           .run = [&](redis_store& in) { (void)in.create("a", spec_of({.capacity = 300})); },
+                           .meanwhile =
+                               [&] {
+                                 if (store_->exists("a")) store_->rename("a", "b", refuse);
+                               },
+                           .check =
+                               [&](bool) {
+                                 EXPECT_EQ(store_->list().size(), 1u);
+                                 for (const std::string& name : store_->list()) store_->drop(name);
+                               }});
+}
+
+TEST_P(Renaming, DropThatIsSentAgainDropsNoNewFilter) {
+  bool is_dropped = false;
+  lose_answers_everywhere(server_, {.prepare = [&] { make("a", keys_); },
+                                    .run = [](redis_store& in) { in.drop("a"); },
+                                    .meanwhile =
+                                        [&] {
+                                          is_dropped = !store_->exists("a");
+                                          if (!is_dropped) return;
+                                          make("c", others_);
+                                          store_->drop("c");  // and what others left
+                                          make("a", others_);
+                                        },
+                                    .check =
+                                        [&](bool is_done) {
+                                          EXPECT_TRUE(is_done);
+                                          EXPECT_EQ(store_->exists("a"), is_dropped);
+                                          if (is_dropped) store_->drop("a");
+                                        }});
 }
 
 // Promise: once a drop has returned, the next batch that asks the server fails (redis, What holds for all

@@ -180,7 +180,7 @@ TEST_F(JudgedByClients, DroppedFilterLeavesNoKeyAndItsClientsGetAnError) {
   const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 2});
   answered(add_keys(*filter, random_digests(8).take(1000)));
   store_->drop("clicks");
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
   const auto told = failure_of_add(*filter, random_digests(9).take(10));
   ASSERT_TRUE(told);
   EXPECT_THAT(told->message, HasSubstr("dropped"));
@@ -254,7 +254,7 @@ TEST_F(JudgedByClients, InterruptedDropIsFinishedByTheNext) {
   EXPECT_THAT(store_->list(), IsEmpty());
   (void)make({.capacity = 10}, "other");
   store_->drop("other");
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(LongRecords, AreRemovedByAResetAndADrop) {
   EXPECT_EQ(fresh_in(add_keys(*later, all_)), all_.size());
   expect_that_others_know_all(*later);
   store_->drop("clicks");
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
 }
 
 TEST_F(LongRecords, OverwriteTheLeftoversOfAKilledServer) {

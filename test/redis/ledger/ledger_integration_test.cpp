@@ -353,7 +353,7 @@ TEST_F(Ledger, DropLeavesNoKey) {
   EXPECT_THAT(all_records(), testing::SizeIs(2 * 3));
   EXPECT_THAT(all_checkpoints(), testing::SizeIs(2));
   direct_->drop("a");
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
 }
 
 // A claim whose answer is lost may be resent at any time, whatever the server's clock does.
@@ -362,7 +362,7 @@ TEST_F(Ledger, NoKeyOfAJobExpiresByAClock) {
   const auto job = filter->open_ledger("count", "");
   ASSERT_TRUE(claim(*job, counted(new_events(keys_, 0, 5))).result);
   job->settle(std::vector<checkpoint>{{"clicks/0", 3}});
-  const auto all = keys_like(server_, "*");
+  const auto all = lasting_keys_like(server_, "*");
   EXPECT_GE(all.size(), 7u);
   for (const std::string& key : all) EXPECT_EQ(server_.run({"PTTL", key}), "-1") << key;
 }
@@ -375,7 +375,7 @@ TEST_F(Ledger, KeysOfAJobEndWithItsFilter) {
   job->settle(std::vector<checkpoint>{{"clicks/0", 60}});
   let_expire(server_, "a");
   direct_->remove_expired();
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
 }
 
 TEST_F(Ledger, ClaimAfterADropIsAnErrorAndLeavesNothing) {
@@ -391,7 +391,7 @@ TEST_F(Ledger, ClaimAfterADropIsAnErrorAndLeavesNothing) {
                 job->settle(std::vector<checkpoint>{{"x", 1}});
               }),
               HasSubstr("dropped"));
-  EXPECT_THAT(keys_like(server_, "*"), IsEmpty());
+  EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
 }
 
 TEST_F(Ledger, DamagedKeysAreNamedAndNothingIsAddedThroughThem) {
