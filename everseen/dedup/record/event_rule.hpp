@@ -73,7 +73,7 @@ class event_rule {
     std::string_view key;  ///< valid until the next read()
     event_time time{};     ///< the epoch if the shape has no time
   };
-  /// @param record  readable for block_reader::padding bytes after its end
+  /// @param record  as of field_reader::read
   [[nodiscard]] tl::expected<event, record_fault> read(std::string_view record);
 
   /// The field at fault in the record that read() refused last, as it was requested (/id or 3), and its

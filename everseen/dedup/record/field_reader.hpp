@@ -36,7 +36,8 @@ class field_reader {
   field_reader& operator=(field_reader&&) noexcept;
 
   /// One value a field; data() is null if the record has none. Valid until the next call.
-  /// @param record  readable for block_reader::padding bytes after its end
+  /// @param record  readable for block_reader::padding bytes after its end, of which the first is no ] or }:
+  ///   that would let simdjson refuse an unbalanced record which it otherwise does not read to its end
   [[nodiscard]] tl::expected<std::span<const std::string_view>, record_fault> read(std::string_view record);
 
   /// Saves read() a search if the caller knows that the next records have no quotation mark.

@@ -24,7 +24,7 @@ using messages = std::array<rd_kafka_message_t*, batch_messages>;
 
 std::size_t bytes_of(std::span<rd_kafka_message_t* const> all) {
   std::size_t bytes = block_reader::padding;
-  for (const rd_kafka_message_t* each : all) bytes += each->len + each->key_len;
+  for (const rd_kafka_message_t* each : all) bytes += each->len + 1 + each->key_len;
   return bytes;
 }
 
@@ -38,6 +38,7 @@ class copied_messages {
 
   source_record add(rd_kafka_message_t& message) {
     const std::string_view bytes = keep(message.payload, message.len);
+    *end_++ = '\0';  // what follows a record must not matter: field_reader
     record_envelope& envelope = envelopes_.emplace_back();
     envelope.has_value = message.payload != nullptr;
     if (message.key != nullptr) envelope.key = keep(message.key, message.key_len);

@@ -35,7 +35,7 @@ struct record_envelope {
 
 /// One record as a source gives it, and its position in its lane.
 struct source_record {
-  std::string_view bytes;  ///< readable for block_reader::padding bytes after its end
+  std::string_view bytes;  ///< as field_reader::read needs it
   std::uint64_t position = 0;
   const record_envelope* envelope = nullptr;  ///< null: from a file, which has records and nothing else
 

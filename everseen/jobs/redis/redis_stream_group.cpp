@@ -195,6 +195,7 @@ std::size_t read_entries(const redis::reply& entries, std::string_view field, so
     envelope.time = std::chrono::milliseconds(*position >> sequence_bits);
     for (std::size_t word = 0; word < entry[1].size(); ++word) memory->words.push_back(entry[1][word].text());
     ends.push_back({*position, memory->bytes.size(), memory->words.size()});
+    memory->bytes += '\0';  // what follows a record must not matter: field_reader
   }
   memory->bytes.append(block_reader::padding, '\0');
   std::size_t begin = 0, first_word = 0;
@@ -205,7 +206,7 @@ std::size_t read_entries(const redis::reply& entries, std::string_view field, so
     record_envelope& envelope = memory->envelopes[i];
     envelope.fields = std::span(memory->words).subspan(first_word, end_of_words - first_word);
     into.records.push_back({std::string_view(memory->bytes).substr(begin, end - begin), position, &envelope});
-    begin = end;
+    begin = end + 1;
     first_word = end_of_words;
   }
   into.memory = memory;
