@@ -24,7 +24,6 @@ struct exceptions {
   /// An operation on a whole filter is several steps, and any client may finish those of another. So
   /// - a drop takes away the name first: handles may answer until it returns, and if it is cut off, until
   ///   another client has finished it (redis, What holds for all filters on Redis);
-  /// - drops, or renames, of one filter that run together all succeed (doc/format.md, In Redis);
   /// - a reset, a new end or a rebuild concerns the filter that had the name at its beginning, whatever its
   ///   name is afterwards (redis, What holds for all filters on Redis);
   /// - a reset during a rebuild empties first the previous filter, and then the new one: a key that is added

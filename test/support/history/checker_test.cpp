@@ -315,14 +315,12 @@ TEST_F(History, KeyThatWasAddedDuringADropMayBeSeenForTheTimeOfTheExceptionAlone
   expect_illegal(both);
 }
 
-TEST_F(History, TwoDropsOfOneFilterAreLegalWhereTheyRunTogether) {
+TEST_F(History, TwoDropsOfOneFilterAreIllegalThoughTheyRunTogether) {
   create({0, 1});
   drop({2, 5});
   drop({4, 9});
   batch({10, 11}, action::give, 0, {{7, unknown}});
   expect_illegal();
-  expect_legal({.whole_in_steps = true});
-  all_[2].call = 6 * ms;
   expect_illegal({.whole_in_steps = true});
 }
 
@@ -512,6 +510,14 @@ TEST_F(History, KeyOfAnAddBesideACommitMayBeAbsentInBetweenWhereItTakesSteps) {
   all_.back().keys[0].answer = seen;
   all_[3].back = 17 * ms;
   expect_illegal(steps);
+}
+
+TEST_F(History, AddBesideACommitSeesNoKeyThatItAddsItself) {
+  const auto h = create({0, 1});
+  const auto r = note({10, 11}, action::begin, a, outcome::done);
+  add({12, 30}, h, seen);
+  note({18, 19}, action::commit, a, outcome::done, r);
+  expect_illegal({.whole_in_steps = true});
 }
 
 TEST_F(History, FilterThatWasCreatedAgainIsEmptyAndOldHandlesDoNotReachIt) {

@@ -184,6 +184,7 @@ void key_history::settle_repeats() {
     if (!may_add_nothing && !adds_later) continue;
     additions.push_back(o);
     additions.back().call = o.from->call;
+    additions.back().after = static_cast<int>(&o - operations_.data());
     additions.back().can_happen_at_once = false;
     additions.back().is_lost = is_beside_a_beginning;
     for (asked_key& k : additions.back().keys) k.answer = verdict::unknown;
@@ -215,11 +216,6 @@ bool moves_name_of(const key_operation& mover, const key_operation& user) {
 /// See exceptions::whole_in_steps.
 void key_history::settle_steps() {
   const auto any_of_all = [&](const auto& holds) { return std::ranges::any_of(operations_, holds); };
-  const auto has_twin = [&](const key_operation& o) {
-    return any_of_all([&](const key_operation& other) {
-      return happens(other, o.from->kind) && other.from->name == o.from->name && overlap(o, other);
-    });
-  };
   const auto finds_first = [&](const key_operation& o) {
     const bool uses_name =
         happens(o, action::reset) || happens(o, action::expire) || happens(o, action::begin);
@@ -239,7 +235,6 @@ void key_history::settle_steps() {
   };
   std::vector<key_operation> more;
   for (key_operation& o : operations_) {
-    if (happens(o, action::drop) || happens(o, action::rename)) o.is_lost |= has_twin(o);
     if (finds_first(o)) {
       if (o.handle < 0) o.handle = handles_++;
       more.push_back(o);
@@ -285,6 +280,9 @@ searched key_history::search() const {
   timeline left(operations_);
   key_state state(lives_, handles_, events_);
   std::string done(operations_.size() / 8 + 1, '\0');
+  const auto is_done = [&done](int number) {
+    return number < 0 || (done[static_cast<std::size_t>(number) / 8] >> (number % 8) & 1) != 0;
+  };
   const auto flip = [&done](std::size_t number) {
     done[number / 8] = static_cast<char>(done[number / 8] ^ (1 << (number % 8)));
   };
@@ -330,7 +328,7 @@ searched key_history::search() const {
       const key_operation& o = operations_[number];
       if (!left[place].is_return) {
         key_state next = state;
-        const bool is_possible = next.apply(o, operations_, allowed_);
+        const bool is_possible = is_done(o.after) && next.apply(o, operations_, allowed_);
         const bool changes = is_possible && next != state;
         if (changes && try_next(number, std::move(next), false)) continue;
         if (is_possible && !changes && !o.is_lost) {

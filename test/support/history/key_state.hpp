@@ -24,6 +24,7 @@ struct key_operation {
   bool can_happen_at_once = false;
   int handle = -1;  ///< by number among those of the history: the one it uses, or makes
   int life = 0;     ///< of a creation: its filter. Numbers begin at 1
+  int after = -1;   ///< by number: the one that happens before it
   /// One that finds its filter by name may do so in a step of its own: it is then two, of which the second
   /// concerns the filter that the first has found.
   enum class part : std::uint8_t { whole, finding, doing } part = part::whole;
