@@ -167,9 +167,9 @@ void filter_directory::take_name(server_connections& connections, std::string_vi
   if (!names_.claim_name(connections, name, made.id)) throw filter_exists(name);
 }
 
-/// Its predecessor goes first: keys that are removed must not be asked for. If a rebuild was decided since
-/// the look-up, this filter continues to ask it, and so will the successor: then that is the one to be
-/// emptied.
+/// Its predecessors go first, also one that a rebuild has just let go: keys that are removed must not be
+/// asked for. If a rebuild was decided since the look-up, this filter continues to ask it, and so will the
+/// successor: then that is the one to be emptied.
 void filter_directory::reset(server_connections& connections, std::string_view name) const {
   for (int i = 0; i < most_change_attempts; ++i) {
     const found_filter found = look_up(connections, name, true);
@@ -182,7 +182,7 @@ void filter_directory::reset(server_connections& connections, std::string_view n
     half_done_as(quoted_name(name) + " may be reset in part; reset it again once all servers answer", [&] {
       jobs.remove_leftovers(connections);
       if (h.after && !forget_before(connections, f, *h.after, random_name())) return;
-      if (h.after) finish_removals(connections);
+      finish_removals(connections);
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(connections, f, p);
       is_reset = true;
     });

@@ -291,6 +291,19 @@ TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks
                                 }});
 }
 
+// Promise: a reset forgets all keys (redis, Reset). Here it comes when the rebuild is committed, and the old
+// filter is still there.
+TEST_P(RebuildCutShort, ResetBesideTheEndForgetsWhatWritersStillAsk) {
+  server_connections connections(parse_redis_url(server_.url()));
+  const image::filter_id old = filter_directory("everseen", 1).open(connections, "clicks", false).id;
+  const filter_identity next = rebuild_crashed_at(step::sealed);
+  EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen");
+  ASSERT_TRUE(forget_before(connections, next, old, "word"));
+  store_->reset("clicks");
+  if (next.spec.judge == judge_kind::client) std::this_thread::sleep_for(1s);  // a `seen` may be as old
+  EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 fresh");
+}
+
 // Wherever a drop is when a rebuild takes the name: what it has acknowledged is gone.
 TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
   for (const step last : {step::in_place, step::released}) {
