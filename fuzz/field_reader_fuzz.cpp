@@ -1,6 +1,6 @@
 // Any bytes as a record, and any field of it; and as a time. Bytes after a record must not matter, if the
-// first of them is no bracket; fields must be those of a naive split, and those of CSV what a parser finds that reads one byte after the other;
-// and no time may exceed the digits that a time can have.
+// first of them is no bracket; fields must be those of a naive split, and those of CSV what a parser finds
+// that reads one byte after the other; and no time may exceed the digits that a time can have.
 //
 // Decodes: everseen/dedup/record/field_reader.cpp, everseen/dedup/time/time_reader.cpp,
 // everseen/dedup/time/event_time.cpp, everseen/dedup/record/json_text.cpp

@@ -117,8 +117,8 @@ const reply& no_error(const reply& r, const std::string& key) {
 script_call remembered(const server_connections& connections, script_call call) {
   const std::string& key = call.keys.front();
   const std::chrono::milliseconds life = connections.keeps_answers();
-  call.keys.push_back(key.substr(0, key.find('}') + 1) + ":t:" + random_name());
-  call.arguments.push_back(std::to_string(life.count()));
+  call.keys.push_back(partition_keys::token(key.substr(0, key.find('}') + 1), connections.name()));
+  call.arguments.insert(call.arguments.end(), {next_sequence(), std::to_string(life.count())});
   call.repeatable = repetition(life);
   return call;
 }

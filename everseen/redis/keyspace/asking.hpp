@@ -76,7 +76,7 @@ struct script_call {
   repetition repeatable = true;
 };
 
-/// The same call with a token of its own, in the slot of its first key.
+/// The same call, which the server of its first key remembers.
 /// @pre its script is one of make_remembered_script()
 [[nodiscard]] script_call remembered(const server_connections& connections, script_call call);
 

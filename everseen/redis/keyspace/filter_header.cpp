@@ -32,7 +32,7 @@ return 1
 /// KEYS header, list of jobs    ARGV id, that of the successor    Returns `K`; `N` it has another; `J` it has
 /// jobs; `M` there is no such header.
 const script& put_next() {
-  static const script s = make_script(R"(
+  static const script s = make_remembered_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'next')
 if at[1] ~= ARGV[1] then return 'M' end
 if at[2] == ARGV[2] then return 'K' end
@@ -210,7 +210,7 @@ succession decide_succession(server_connections& connections, const filter_ident
   const std::string key = old.keys.header();
   script_call call{&put_next(), {key, 0}, {key, job_keys::list(old.keys)}, {id_of(old), bytes_of(id)}};
   call.on_replicas = true;
-  const reply outcome = run_script(connections, std::move(call));
+  const reply outcome = run_script(connections, remembered(connections, std::move(call)));
   switch (outcome.text().front()) {
     case 'K':
       return succession::decided;

@@ -7,6 +7,7 @@
 #include <openssl/sha.h>
 
 #include "everseen/core/base/digits.hpp"
+#include "everseen/core/format/redis_keys.hpp"
 #include "everseen/redis/wire/command.hpp"
 
 namespace everseen::redis {
@@ -27,18 +28,19 @@ script make_script(std::string text) {
   return {std::move(text), hex_of(digest)};
 }
 
-/// A server without memory refuses commands that need some, unless the script has written before: hence DEL.
 script make_remembered_script(std::string_view body) {
+  static_assert(partition_keys::sequence_bytes == 20);
   return make_script(joined({"local function outcome()\n", body, R"(
 end
-local token = KEYS[#KEYS]
-local told = redis.call('GET', token)
-if not told then
-  redis.call('DEL', token)
-  told = tostring(outcome())
+local token, call = KEYS[#KEYS], ARGV[#ARGV - 1]
+local told = redis.call('GET', token) or ''
+local last = string.sub(told, 1, 20)
+if last > call then return '-' end
+if last < call then
+  told = call .. outcome()
   redis.call('SET', token, told, 'PX', ARGV[#ARGV])
 end
-return told
+return string.sub(told, 21)
 )"}));
 }
 

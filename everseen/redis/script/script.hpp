@@ -20,11 +20,10 @@ struct script {
 
 /// A script of this text, with its hash.
 [[nodiscard]] script make_script(std::string text);
-/// A script that runs once for each token: later calls, copies of a call whose answer was lost or came late,
-/// change nothing and are told the same.
-/// @param body  returns one letter or digit. Its last key is the token, and its last argument says how long
-/// to
-///   remember the outcome, in milliseconds: remembered() adds both to a call
+/// A script of which a server remembers the last outcome for each client. A copy of a call whose answer was
+/// lost changes nothing and is told the same; one that arrives after a later call changes nothing either.
+/// @param body  returns one letter or digit. remembered() adds to its keys the client's token, and to its
+///   arguments the number of the call and for how long to remember it, in milliseconds
 [[nodiscard]] script make_remembered_script(std::string_view body);
 /// The parts of a script as one text.
 [[nodiscard]] std::string joined(std::initializer_list<std::string_view> parts);

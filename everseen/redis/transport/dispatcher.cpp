@@ -426,12 +426,23 @@ void dispatcher::trouble(call& c, const failure& why, pause p) {
   park(c, p);
 }
 
+namespace {
+
+constexpr std::chrono::seconds longest_pause{1};
+
+}  // namespace
+
+std::chrono::milliseconds dispatcher::keeps_answers() const noexcept {
+  if (retry_policy_ && retry_policy_->may_take_hours()) return answers_kept_in_an_outage;
+  const auto last_attempt = url_.timeout + url_.connect_timeout + longest_pause;
+  return std::max(answers_kept, url_.retry_for + 2 * last_attempt);
+}
+
 /// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the
 /// next one would be a new batch, and keys that the first one added would be `seen`. A request that is not
 /// repeatable is not sent again after it ran, so nothing of it can be forgotten.
 bool dispatcher::may_be_forgotten(const call& c) const {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - c.begun);
-  constexpr std::chrono::seconds longest_pause{1};
   return c.asked().repeatable && c.may_have_run &&
          age > c.asked().repeatable.time() - url_.timeout - url_.connect_timeout - longest_pause;
 }

@@ -54,7 +54,8 @@ class dispatcher {
 
   /// Lets `p` decide how long an outage may last; null: `retry_for` decides.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept { retry_policy_ = std::move(p); }
-  [[nodiscard]] const retry_policy* waits_with() const noexcept { return retry_policy_.get(); }
+  /// server_connections::keeps_answers().
+  [[nodiscard]] std::chrono::milliseconds keeps_answers() const noexcept;
   /// As server_connections::lost_answers.
   [[nodiscard]] std::uint64_t lost_answers() const noexcept { return lost_answers_; }
 

@@ -63,16 +63,8 @@ void server_connections::wait_with(std::shared_ptr<retry_policy> p) noexcept {
   dispatcher_->wait_with(std::move(p));
 }
 
-namespace {
-
-std::chrono::milliseconds kept_with(const retry_policy* p) noexcept {
-  return p != nullptr && p->may_take_hours() ? answers_kept_in_an_outage : answers_kept;
-}
-
-}  // namespace
-
 std::chrono::milliseconds server_connections::keeps_answers() const noexcept {
-  return kept_with(dispatcher_->waits_with());
+  return dispatcher_->keeps_answers();
 }
 
 std::uint64_t server_connections::lost_answers() const noexcept {
@@ -128,7 +120,7 @@ std::shared_ptr<retry_policy> connection_pool::wait_with(std::shared_ptr<retry_p
 
 std::chrono::milliseconds connection_pool::keeps_answers() const {
   const std::scoped_lock alone(waiting_->lock);
-  return kept_with(waiting_->policy.get());
+  return waiting_->policy && waiting_->policy->may_take_hours() ? answers_kept_in_an_outage : answers_kept;
 }
 
 }  // namespace everseen::redis

@@ -117,7 +117,8 @@ class server_connections {
   /// Lets `p` decide how long requests are retried in an outage, instead of `retry_for`; null: `retry_for`
   /// again.
   void wait_with(std::shared_ptr<retry_policy> p) noexcept;
-  /// How long servers must remember their answers: a call may be retried for that long.
+  /// How long a server must remember its answer to a call that is retried for as long as the URL and
+  /// wait_with() say.
   [[nodiscard]] std::chrono::milliseconds keeps_answers() const noexcept;
 
   /// The number of requests so far whose answer was lost after they were sent, even if a retry was answered.

@@ -291,8 +291,7 @@ TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks
                                 }});
 }
 
-// Promise: a reset forgets all keys (redis, Reset). Here it comes when the rebuild is committed, and the old
-// filter is still there.
+// The rebuild is committed, and the old filter is still there.
 TEST_P(RebuildCutShort, ResetBesideTheEndForgetsWhatWritersStillAsk) {
   server_connections connections(parse_redis_url(server_.url()));
   const image::filter_id old = filter_directory("everseen", 1).open(connections, "clicks", false).id;
