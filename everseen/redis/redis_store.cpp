@@ -113,7 +113,7 @@ std::shared_ptr<stored_filter> redis_store::open(std::string_view name, access m
   const auto pool = servers_.connected();
   const connection_pool::lease connections = pool->take();
   const auto older = asked_first(directory_.links().all(*connections), name);
-  auto opened = older ? open_linked(*connections, name, *older, mode) : open_alone(*connections, name, mode);
+  auto opened = older ? open_linked(*connections, name, *older, mode) : open_alone(pool, name, mode);
   if (mode == access::write) sweep(*connections);
   return opened;
 }
@@ -133,10 +133,9 @@ void redis_store::sweep(server_connections& connections) {
   }
 }
 
-std::shared_ptr<stored_filter> redis_store::open_alone(server_connections& connections, std::string_view name,
-                                                       access mode) {
-  const auto pool = servers_.connected();
-  const found_filter found = directory_.look_up(connections, name, mode == access::write);
+std::shared_ptr<stored_filter> redis_store::open_alone(const std::shared_ptr<connection_pool>& pool,
+                                                       std::string_view name, access mode) {
+  const found_filter found = directory_.look_up(*pool->take(), name, mode == access::write);
   if (found.header.attached) {
     if (!open_attached_)
       throw parameter_error(quoted_name(name) + " is attached, and this program reads no bits of others");
@@ -145,17 +144,33 @@ std::shared_ptr<stored_filter> redis_store::open_alone(server_connections& conne
   return std::make_shared<followed_filter>(pool, std::string(name), found.identity, mode);
 }
 
+namespace {
+
+/// What the older filter of a link answers decides whether a key is added.
+std::shared_ptr<connection_pool> without_staleness(const std::shared_ptr<connection_pool>& pool) {
+  redis_url url = pool->url();
+  if (url.staleness.count() == 0) return pool;
+  url.staleness = {};
+  return std::make_shared<connection_pool>(std::move(url), *pool);
+}
+
+}  // namespace
+
 std::shared_ptr<stored_filter> redis_store::open_linked(server_connections& connections,
                                                         std::string_view name, const predecessor& older,
                                                         access mode) {
   time_source clock;
   if (older.until) {
     clock = clock_of(connections, directory_.links().key());
-    if (older.is_over(clock())) return open_alone(connections, name, mode);
+    if (older.is_over(clock())) return open_alone(servers_.connected(), name, mode);
   }
+  const auto pool = servers_.connected();
   return everseen::open_linked(
-      name, older, std::move(clock), [&] { return open_alone(connections, older.name, access::read); },
-      [&] { return open_alone(connections, name, mode); });
+      name, older, std::move(clock),
+      [&] {
+        return open_alone(mode == access::write ? without_staleness(pool) : pool, older.name, access::read);
+      },
+      [&] { return open_alone(pool, name, mode); });
 }
 
 bool redis_store::exists(std::string_view name) const {

@@ -80,8 +80,8 @@ class redis_store final : public store {
   std::unique_ptr<restore> begin_restore(std::string_view name, const spec& s) override;
 
  private:
-  std::shared_ptr<stored_filter> open_alone(server_connections& connections, std::string_view name,
-                                            access mode);
+  std::shared_ptr<stored_filter> open_alone(const std::shared_ptr<connection_pool>& pool,
+                                            std::string_view name, access mode);
   std::shared_ptr<stored_filter> open_linked(server_connections& connections, std::string_view name,
                                              const predecessor& older, access mode);
   void sweep(server_connections& connections);

@@ -45,6 +45,8 @@ generations::pointer generations::generation_of(redis::server_connections& conne
   const sealing seal = mode_ == access::write ? sealing::yes : sealing::no;
   for (const filter_identity& f : asked_before(connections, made->newest->identity(), seal))
     made->before.push_back(open(f));
+  if (mode_ == access::write)
+    for (const auto& one : made->before) one->ignore_staleness();
   return made;
 }
 

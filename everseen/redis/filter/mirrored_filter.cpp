@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -42,6 +43,7 @@ class mirrored_filter final : public sealable_filter {
 
   [[nodiscard]] std::optional<image::filter_id> successor() const override { return mirrors_.successor(); }
   void move_window_to(window::slice_index newest) override;
+  void ignore_staleness() noexcept override { may_be_stale_ = false; }
   void clear() override { mirrors_.clear(); }
 
   batch_result add(std::span<const partition_batch> batches) override;
@@ -63,6 +65,7 @@ class mirrored_filter final : public sealable_filter {
                                const reply& fields, std::chrono::steady_clock::time_point asked) const;
 
   mutable mirror_set mirrors_;
+  std::atomic<bool> may_be_stale_ = true;
 };
 
 /// @param most  keys
@@ -237,7 +240,7 @@ batch_result mirrored_filter::check(std::span<const partition_batch> batches) co
 /// @return nothing: the server must be asked
 std::optional<tally> mirrored_filter::check_unasked(const partition_batch& batch) const {
   partition_mirror& mirror = mirrors_[batch.partition];
-  if (pool()->url().staleness.count() == 0) return std::nullopt;
+  if (!may_be_stale_ || pool()->url().staleness.count() == 0) return std::nullopt;
   const std::scoped_lock order(mirror.order());
   if (mirror.is_empty() || mirror.unasked() > pool()->url().staleness) return std::nullopt;
   return mirror.check(batch);

@@ -25,6 +25,9 @@ class sealable_filter : public stored_filter {
   [[nodiscard]] virtual std::optional<image::filter_id> successor() const = 0;
   /// Advances the window of all partitions that are behind.    @throws  as batch_failure::raise
   virtual void move_window_to(window::slice_index newest) = 0;
+  /// From now on look-ups ask the servers, whatever `staleness=` of the URL allows: what they answer decides
+  /// whether a key is added.
+  virtual void ignore_staleness() noexcept {}
   /// Frees the memory of all cached content; it is read again when needed.
   virtual void clear() = 0;
   /// @throws storage_error  it has expired, or was dropped    @throws format_error, backend_error

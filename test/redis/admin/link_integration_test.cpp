@@ -101,6 +101,17 @@ TEST_P(Link, KeepsBothFiltersInPlace) {
   EXPECT_NO_THROW(store()->drop("old"));
 }
 
+TEST_P(Link, StaleLookUpsMakeNoKeyFreshTwice) {
+  filter old = create_old();
+  create_new();
+  link("old", "new");
+  filter lax{"new", store_at(server_.url("?staleness=10m"))->open("new", access::write)};
+  const auto keys = random_keys(1, 100);
+  EXPECT_THAT(look_in(lax, keys).verdicts, Each(verdict::fresh));
+  EXPECT_THAT(add_to(old, keys).verdicts, Each(verdict::fresh));
+  EXPECT_THAT(add_to(lax, keys).verdicts, Each(verdict::seen));
+}
+
 TEST_P(Link, OlderFilterMayBeAnActiveFilterOfAnotherProgram) {
   const foreign::attachment a = foreign::attachment_to("bloom", family::gozero, 1'000'003);
   foreign::attach(store()->servers(), "old", a, foreign::missing_key::create);

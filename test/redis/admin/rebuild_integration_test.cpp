@@ -63,6 +63,17 @@ TEST_P(Rebuild, HoldsKeysThatWereAddedMeanwhile) {
 
 // Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
 // Rebuild).
+// Promise: each key still gets `fresh` once (redis, Rebuild). A URL with staleness= makes look-ups stale, not
+// additions.
+TEST_P(Rebuild, StaleLookUpsMakeNoKeyFreshTwice) {
+  const auto lax = store_at(server_.url("?staleness=10m"))->open("clicks", access::write);
+  const auto keys = source_.take(100);
+  EXPECT_EQ(outcome(check_keys(*lax, keys)), "100 fresh");
+  EXPECT_EQ(outcome(add_keys(*writer_, keys)), "100 fresh");
+  const auto rebuild = begin();
+  EXPECT_EQ(outcome(add_keys(*lax, keys)), "100 seen");
+}
+
 TEST_P(Rebuild, KeysThatWereRepeatedMeanwhileAreKept) {
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen") << "so it knows all partitions as they were";
   const auto rebuild = begin();
