@@ -434,8 +434,11 @@ constexpr std::chrono::seconds longest_pause{1};
 
 std::chrono::milliseconds dispatcher::keeps_answers() const noexcept {
   if (retry_policy_ && retry_policy_->may_take_hours()) return answers_kept_in_an_outage;
-  const auto last_attempt = url_.timeout + url_.connect_timeout + longest_pause;
-  return std::max(answers_kept, url_.retry_for + 2 * last_attempt);
+  constexpr auto most = answers_kept_in_an_outage;
+  const auto last_attempt = std::min<std::chrono::milliseconds>(url_.timeout, most) +
+                            std::min<std::chrono::milliseconds>(url_.connect_timeout, most) + longest_pause;
+  return std::clamp(std::min<std::chrono::milliseconds>(url_.retry_for, most) + 2 * last_attempt,
+                    answers_kept, most);
 }
 
 /// Whether the server may have forgotten its answer to the first attempt when the next one arrives. Then the

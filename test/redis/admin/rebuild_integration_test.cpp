@@ -63,8 +63,7 @@ TEST_P(Rebuild, HoldsKeysThatWereAddedMeanwhile) {
 
 // Promise: a rebuilt filter holds the keys that it was given and those added meanwhile, no others (redis,
 // Rebuild).
-// Promise: each key still gets `fresh` once (redis, Rebuild). A URL with staleness= makes look-ups stale, not
-// additions.
+// Promise: each key still gets `fresh` once (redis, Rebuild).
 TEST_P(Rebuild, StaleLookUpsMakeNoKeyFreshTwice) {
   const auto lax = store_at(server_.url("?staleness=10m"))->open("clicks", access::write);
   const auto keys = source_.take(100);
