@@ -261,15 +261,12 @@ constexpr std::chrono::seconds known_within{1};
 
 }  // namespace
 
-/// A filter that has expired by an earlier read may have got a later expiry time since. Otherwise one of
-/// several threads reads the header again while the others continue: no lock is held while a server is asked.
+/// A filter that has expired by an earlier read may have got a later expiry time since. No lock is held while
+/// a server is asked, so several threads may ask concurrently.
 void filter_life::require(server_connections& connections) {
   const auto current = ours::now();
-  ours::rep due = look_again_at_;
   const bool has_expired = current.time_since_epoch().count() >= expires_at_;
-  if (!has_expired && current.time_since_epoch().count() < due) return;
-  const ours::rep next = (current + known_within).time_since_epoch().count();
-  if (!has_expired && due != never_looked && !look_again_at_.compare_exchange_strong(due, next)) return;
+  if (!has_expired && current.time_since_epoch().count() < look_again_at_) return;
   look(connections, has_expired);
 }
 
