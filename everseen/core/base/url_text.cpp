@@ -89,9 +89,8 @@ std::string to_ipv6(std::string_view text) {
   const std::string address = decode("an IPv6 address", text);
   const std::size_t zone = std::min(address.find('%'), address.size());
   const auto fits = [](char c) { return is_hex(c) || c == ':' || c == '.'; };
-  if (zone < 2 || !std::all_of(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(zone), fits) ||
-      !std::all_of(address.begin() + static_cast<std::ptrdiff_t>(zone), address.end(),
-                   [](char c) { return is_plain(c) || c == '%'; }))
+  const std::string_view name = std::string_view(address).substr(std::min(zone + 1, address.size()));
+  if (zone < 2 || !std::ranges::all_of(address.substr(0, zone), fits) || !std::ranges::all_of(name, is_plain))
     throw parameter_error("the text in [ ] is not an IPv6 address");
   return address;
 }

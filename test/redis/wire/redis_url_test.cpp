@@ -102,6 +102,11 @@ TEST(RedisUrl, EndpointsAreWrittenAsTheyAreRead) {
   EXPECT_EQ(to_string(endpoint{.unix_path = "/s"}), "unix:/s");
 }
 
+TEST(RedisUrl, NamesOneZoneOfAnAddress) {
+  EXPECT_EQ(parse_redis_url("redis://[fe80::1%25eth0.5]:5").endpoints.front().host, "fe80::1%eth0.5");
+  EXPECT_THROW(parse_redis_url("redis://[fe80::1%25eth%2567]:5"), parameter_error);
+}
+
 TEST(RedisUrl, IsReadBackFromItsFormWithoutCredentials) {
   for (const char* text : {"redis://h:1/3?timeout=7s", "rediss+cluster://a:1,[::1]:2?ca=/x%20y",
                            "unix:/a%2C,/b?db=2&prefix=p%26q", "unix:////a",
