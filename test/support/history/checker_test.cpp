@@ -477,6 +477,21 @@ TEST_F(History, CreationThatIsSentAgainCreatesAnEmptyFilter) {
   expect_illegal(again);
 }
 
+TEST_F(History, CreationThatIsSentAgainMayFindItsNameTakenByItsOwnFilter) {
+  const exceptions again{.creates_again = true};
+  const auto old = create({0, 1});
+  add({2, 3}, old, fresh);
+  drop({4, 5});
+  create({2, 50}, a, outcome::taken);
+  const auto h = open({10, 11});
+  look({12, 13}, h, fresh);
+  expect_illegal();
+  expect_legal(again);
+  all_[3].call = 0;
+  all_[3].back = 3 * ms;
+  expect_illegal(again);
+}
+
 TEST_F(History, StaleSeenIsKeptByARebuildOrNot) {
   const exceptions second{.stale_seen = std::chrono::seconds(1)};
   for (const verdict last : {fresh, seen}) {

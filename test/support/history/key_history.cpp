@@ -253,9 +253,11 @@ void key_history::settle_steps() {
 void key_history::repeat_creations() {
   std::vector<key_operation> more;
   for (const key_operation& o : operations_) {
-    if (o.from->kind != action::create || o.from->ended != outcome::done) continue;
+    const bool may_have_run = o.from->ended == outcome::done || o.from->ended == outcome::taken;
+    if (o.from->kind != action::create || !may_have_run) continue;
     more.push_back(o);
     more.back().is_lost = true;
+    more.back().can_happen_at_once = false;
   }
   for (key_operation& o : more) operations_.push_back(std::move(o));
 }
