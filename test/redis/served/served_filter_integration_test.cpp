@@ -32,6 +32,7 @@ using test::redis_server;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 spec growing(const store& in, std::uint64_t capacity) {
