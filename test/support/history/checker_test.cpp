@@ -466,7 +466,7 @@ TEST_F(History, LookUpMaySeeAnAdditionThatIsUndoneWhereItLooksAhead) {
 }
 
 TEST_F(History, CreationThatIsSentAgainCreatesAnEmptyFilter) {
-  const exceptions again{.creates_again = true};
+  const exceptions again{.runs_again = true};
   const auto h = create({0, 50});
   open({1, 2}, a);
   drop({3, 4});
@@ -478,7 +478,7 @@ TEST_F(History, CreationThatIsSentAgainCreatesAnEmptyFilter) {
 }
 
 TEST_F(History, CreationThatIsSentAgainMayFindItsNameTakenByItsOwnFilter) {
-  const exceptions again{.creates_again = true};
+  const exceptions again{.runs_again = true};
   const auto old = create({0, 1});
   add({2, 3}, old, fresh);
   drop({4, 5});
@@ -490,6 +490,16 @@ TEST_F(History, CreationThatIsSentAgainMayFindItsNameTakenByItsOwnFilter) {
   all_[3].call = 0;
   all_[3].back = 3 * ms;
   expect_illegal(again);
+}
+
+TEST_F(History, EndThatIsSentAgainMayFindNoFilterAsItHasEnded) {
+  const exceptions again{.runs_again = true};
+  create({0, 1});
+  note({2, 500}, action::expire, a, outcome::absent);
+  all_.back().end = 100 * ms;
+  add({610, 611}, create({600, 601}), fresh);
+  expect_illegal();
+  expect_legal(again);
 }
 
 TEST_F(History, StaleSeenIsKeptByARebuildOrNot) {
