@@ -16,6 +16,7 @@
 #include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/redis_store.hpp"
 
+#include "test/support/cutting_proxy.hpp"
 #include "test/support/opened_job.hpp"
 #include "test/support/random_digests.hpp"
 #include "test/support/redis_server.hpp"
@@ -33,6 +34,10 @@ inline std::shared_ptr<redis_store> store_at(const std::string& url) {
     patient.timeout = std::chrono::seconds(60);
   if (url.find("retry_for=") == std::string::npos) patient.retry_for = std::chrono::seconds(120);
   return std::make_shared<redis_store>(std::move(patient), foreign::open_attached);
+}
+
+inline std::shared_ptr<store> through_proxy(const test::cutting_proxy& proxy) {
+  return store_at(proxy.url());
 }
 
 /// As the store plans it, but always with the same hashes.

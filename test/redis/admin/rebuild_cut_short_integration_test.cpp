@@ -17,10 +17,10 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
 
-#include "test/redis/admin/interrupted_operation.hpp"
 #include "test/redis/admin/rebuilding.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/cutting_proxy.hpp"
+#include "test/support/interrupted_operation.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -28,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
+using test::hold_everywhere;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -277,18 +278,19 @@ TEST_P(RebuildCutShort, IsStoppedByAResetAndByADrop) {
 // Wherever a reset is when another rebuild is decided: what the filter asked must not be asked by the next
 // one.
 TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks) {
-  hold_everywhere(server_, {.prepare =
-                                [&] {
-                                  ASSERT_TRUE(add_keys(*client(), old_).result);
-                                  (void)rebuild_crashed_at(step::sealed);
-                                },
-                            .run = [](redis_store& in) { in.reset("clicks"); },
-                            .meanwhile = [&] { (void)rebuild_crashed_at(step::decided); },
-                            .check =
-                                [&](bool is_reset) {
-                                  if (!is_reset) store_->reset("clicks");
-                                  EXPECT_EQ(outcome(check_keys(*client(), old_)), "500 fresh");
-                                }});
+  hold_everywhere(server_.port(), {.open = through_proxy,
+                                   .prepare =
+                                       [&] {
+                                         ASSERT_TRUE(add_keys(*client(), old_).result);
+                                         (void)rebuild_crashed_at(step::sealed);
+                                       },
+                                   .run = [](store& in) { in.reset("clicks"); },
+                                   .meanwhile = [&] { (void)rebuild_crashed_at(step::decided); },
+                                   .check =
+                                       [&](bool is_reset) {
+                                         if (!is_reset) store_->reset("clicks");
+                                         EXPECT_EQ(outcome(check_keys(*client(), old_)), "500 fresh");
+                                       }});
 }
 
 // The rebuild is committed, and the old filter is still there.
@@ -307,21 +309,22 @@ TEST_P(RebuildCutShort, ResetBesideTheEndForgetsWhatWritersStillAsk) {
 TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
   for (const step last : {step::in_place, step::released}) {
     SCOPED_TRACE(static_cast<int>(last));
-    hold_everywhere(server_, {.prepare =
-                                  [&] {
-                                    if (!store_->exists("clicks"))
-                                      (void)store_->create("clicks", sized(300, 2));
-                                  },
-                              .run = [](redis_store& in) { in.drop("clicks"); },
-                              .meanwhile =
-                                  [&] {
-                                    if (store_->exists("clicks")) (void)rebuild_crashed_at(last);
-                                  },
-                              .check =
-                                  [&](bool is_dropped) {
-                                    EXPECT_TRUE(is_dropped);
-                                    EXPECT_FALSE(store_->exists("clicks"));
-                                  }});
+    hold_everywhere(server_.port(), {.open = through_proxy,
+                                     .prepare =
+                                         [&] {
+                                           if (!store_->exists("clicks"))
+                                             (void)store_->create("clicks", sized(300, 2));
+                                         },
+                                     .run = [](store& in) { in.drop("clicks"); },
+                                     .meanwhile =
+                                         [&] {
+                                           if (store_->exists("clicks")) (void)rebuild_crashed_at(last);
+                                         },
+                                     .check =
+                                         [&](bool is_dropped) {
+                                           EXPECT_TRUE(is_dropped);
+                                           EXPECT_FALSE(store_->exists("clicks"));
+                                         }});
   }
 }
 

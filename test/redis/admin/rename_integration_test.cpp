@@ -11,8 +11,8 @@
 #include "everseen/core/base/error.hpp"
 
 #include "test/redis/admin/dying_client.hpp"
-#include "test/redis/admin/interrupted_operation.hpp"
 #include "test/redis/judges.hpp"
+#include "test/support/interrupted_operation.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
 using test::cutting_proxy;
+using test::hold_everywhere;
+using test::lose_answers_everywhere;
 using test::random_digests;
 using test::redis_server;
 using ::testing::ElementsAre;
@@ -69,9 +71,10 @@ TEST_P(Renaming, ClientsThatHaveTheFilterOpenContinue) {
 // Promise: an operation that has begun continues under the new name of its filter (redis, What holds for all
 // filters on Redis).
 TEST_P(Renaming, ResetThatHasBegunEmptiesItsFilterUnderTheNewName) {
-  hold_everywhere(server_,
-                  {.prepare = [&] { make("a", keys_); },
-                   .run = [](redis_store& in) { in.reset("a"); },
+  hold_everywhere(server_.port(),
+                  {.open = through_proxy,
+                   .prepare = [&] { make("a", keys_); },
+                   .run = [](store& in) { in.reset("a"); },
                    .meanwhile =
                        [&] {
                          store_->rename("a", "b", refuse);
@@ -90,26 +93,29 @@ TEST_P(Renaming, ResetThatHasBegunEmptiesItsFilterUnderTheNewName) {
 // Promise: a request is sent again if its answer was lost, and gets its first answer (redis, Outages).
 TEST_P(Renaming, SentAgainMovesNoOtherFilter) {
   bool is_moved = false;
-  lose_answers_everywhere(server_, {.prepare = [&] { make("a", keys_); },
-                                    .run = [](redis_store& in) { in.rename("a", "b", replace); },
-                                    .meanwhile =
-                                        [&] {
-                                          is_moved = store_->exists("b");
-                                          if (is_moved) make("a", others_);
-                                        },
-                                    .check =
-                                        [&](bool is_done) {
-                                          EXPECT_TRUE(is_done);
-                                          EXPECT_EQ(looked_up("b", keys_), "200 seen");
-                                          EXPECT_EQ(store_->exists("a"), is_moved);
-                                          for (const std::string& name : store_->list()) store_->drop(name);
-                                        }});
+  lose_answers_everywhere(server_.port(), {.open = through_proxy,
+                                           .prepare = [&] { make("a", keys_); },
+                                           .run = [](store& in) { in.rename("a", "b", replace); },
+                                           .meanwhile =
+                                               [&] {
+                                                 is_moved = store_->exists("b");
+                                                 if (is_moved) make("a", others_);
+                                               },
+                                           .check =
+                                               [&](bool is_done) {
+                                                 EXPECT_TRUE(is_done);
+                                                 EXPECT_EQ(looked_up("b", keys_), "200 seen");
+                                                 EXPECT_EQ(store_->exists("a"), is_moved);
+                                                 for (const std::string& name : store_->list())
+                                                   store_->drop(name);
+                                               }});
 }
 
 TEST_P(Renaming, CreationThatIsSentAgainDoesNotTakeItsNameAgain) {
-  lose_answers_everywhere(server_,
-                          {.prepare = [] {},
-                           .run = [&](redis_store& in) { (void)in.create("a", spec_of({.capacity = 300})); },
+  lose_answers_everywhere(server_.port(),
+                          {.open = through_proxy,
+                           .prepare = [] {},
+                           .run = [&](store& in) { (void)in.create("a", spec_of({.capacity = 300})); },
                            .meanwhile =
                                [&] {
                                  if (store_->exists("a")) store_->rename("a", "b", refuse);
@@ -123,22 +129,23 @@ TEST_P(Renaming, CreationThatIsSentAgainDoesNotTakeItsNameAgain) {
 
 TEST_P(Renaming, DropThatIsSentAgainDropsNoNewFilter) {
   bool is_dropped = false;
-  lose_answers_everywhere(server_, {.prepare = [&] { make("a", keys_); },
-                                    .run = [](redis_store& in) { in.drop("a"); },
-                                    .meanwhile =
-                                        [&] {
-                                          is_dropped = !store_->exists("a");
-                                          if (!is_dropped) return;
-                                          make("c", others_);
-                                          store_->drop("c");  // and what others left
-                                          make("a", others_);
-                                        },
-                                    .check =
-                                        [&](bool is_done) {
-                                          EXPECT_TRUE(is_done);
-                                          EXPECT_EQ(store_->exists("a"), is_dropped);
-                                          if (is_dropped) store_->drop("a");
-                                        }});
+  lose_answers_everywhere(server_.port(), {.open = through_proxy,
+                                           .prepare = [&] { make("a", keys_); },
+                                           .run = [](store& in) { in.drop("a"); },
+                                           .meanwhile =
+                                               [&] {
+                                                 is_dropped = !store_->exists("a");
+                                                 if (!is_dropped) return;
+                                                 make("c", others_);
+                                                 store_->drop("c");  // and what others left
+                                                 make("a", others_);
+                                               },
+                                           .check =
+                                               [&](bool is_done) {
+                                                 EXPECT_TRUE(is_done);
+                                                 EXPECT_EQ(store_->exists("a"), is_dropped);
+                                                 if (is_dropped) store_->drop("a");
+                                               }});
 }
 
 // Promise: once a drop has returned, the next batch that asks the server fails (redis, What holds for all
@@ -214,7 +221,7 @@ TEST_P(Renaming, WhereverItCrashesTheFilterHasOneOfItsNamesAndTheNextRenamingWor
         make("a", keys_);
         if (taken) make("b", others_);
         const bool done = die_after(proxy_, proxy_.url("/?retry_for=1ms"), w, bytes,
-                                    [&](redis_store& in) { in.rename("a", "b", taken ? replace : refuse); });
+                                    [&](store& in) { in.rename("a", "b", taken ? replace : refuse); });
         const bool is_over = done && !proxy_.has_cut();
         died += !done;
         const bool old = store_->exists("a");
