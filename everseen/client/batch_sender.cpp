@@ -29,34 +29,24 @@ std::optional<batch_failure> batch_sender::send() {
   while (done_ < parts_.size() && !(failure_ && failure_->ends_batch())) {
     if (numbering_ != nullptr && numbering_->session.empty()) begin_session();
     if (failure_ && failure_->ends_batch()) break;
-    send_some(std::min(wire::batches_in_flight, parts_.size() - done_));
+    send_some(std::min(wire::requests_in_flight, parts_.size() - done_));
   }
   if (numbering_ != nullptr && failure_ && failure_->ends_batch()) numbering_->session.clear();
   return std::move(failure_);
 }
 
-/// By itself: a command that is sent again together with a batch would make a restarted server forget that
-/// the batch may have been judged. An id that is taken was begun by an attempt whose answer was lost.
 void batch_sender::begin_session() {
-  for (;;) {
-    const std::string id = redis::random_name();
-    const std::uint64_t lost_before = connections_->lost_answers();
-    const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
-    const auto answers = connections_->exchange(std::span(&asked, 1));
-    if (!answers.front())
-      return keep_failure({batch_failure::cause::backend, answers.front().error().message, {}});
-    const redis::reply& answer = answers.front()->front();
-    if (!answer.is_error()) return void(*numbering_ = {id, 1});
-    if (connections_->lost_answers() == lost_before)
-      return keep_failure(
-          {batch_failure::cause::backend, link_.server() + ": " + std::string(answer.text()), {}});
+  try {
+    link_.begin_session(*connections_, *numbering_);
+  } catch (const backend_error& why) {
+    keep_failure({batch_failure::cause::backend, why.what(), {}});
   }
 }
 
 void batch_sender::send_some(std::size_t count) {
-  batch_numbering* const in = numbering_;
+  request_numbering* const in = numbering_;
   // If this throws, the session stays empty, since its next numbers are used up.
-  batch_numbering used = in != nullptr ? std::exchange(*in, {}) : batch_numbering{};
+  request_numbering used = in != nullptr ? std::exchange(*in, {}) : request_numbering{};
   const std::uint64_t first = used.next - done_;  // the number of the first part of all
   std::vector<redis::request> requests;
   requests.reserve(count);
@@ -118,8 +108,6 @@ constexpr std::size_t most_bytes = std::size_t{32} << 10;
 /// Of these, for each key beside its own, with its time.
 constexpr std::size_t beside_a_key = 16;
 
-constexpr redis::repetition remembered{wire::batch_session_idle};
-
 void append_times(std::string& wire, std::span<const event_time> times) {
   redis::append_word(wire, "TIMES");
   redis::begin_word(wire, times.size() * wire::time_bytes);
@@ -165,7 +153,7 @@ std::vector<batch_part> parts_of(std::span<const std::string_view> keys) {
 }
 
 redis::request request_for(const key_question& q, const partition_batch& batch, const batch_part& part,
-                           batch_numbering* in) {
+                           request_numbering* in) {
   const auto keys = batch.keys.subspan(part.first, part.count);
   const bool has_times = q.has_window && !batch.times.empty();
   const std::size_t fixed = 6 + (has_times ? 2 : 0) + (in != nullptr ? 3 : 0);

@@ -37,7 +37,7 @@ struct batch_part {
 /// The command for a part.
 /// @param in  the session in which the keys are added; its batch number is incremented
 [[nodiscard]] redis::request request_for(const key_question& q, const partition_batch& batch,
-                                         const batch_part& part, batch_numbering* in);
+                                         const batch_part& part, request_numbering* in);
 
 /// Copies the verdicts of a part from its answer into the batch.    @return why some of its keys are unknown
 [[nodiscard]] std::optional<batch_failure> take_answer(const redis::reply& answer, const key_question& q,
@@ -65,7 +65,7 @@ class batch_sender {
   const partition_batch& batch_;
   const std::vector<batch_part> parts_;
   const redis::connection_pool::lease connections_;
-  batch_numbering* const numbering_;    // null: nothing is added
+  request_numbering* const numbering_;  // null: nothing is added
   std::size_t done_ = 0;                // parts
   bool is_refused_ = false;             // the session was unknown to the server when the last part arrived
   std::optional<std::size_t> early_{};  // the last part that arrived before an earlier one. From then on

@@ -57,9 +57,9 @@ std::shared_ptr<stored_filter> client_store::create(std::string_view name, const
   const std::string_view bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
   std::string fingerprint = fingerprint_of(s);
   if (life)
-    link_->create({"EVERSEEN.CREATE", name, bytes, "PX", std::to_string(life->count())}, name, fingerprint);
+    link_->change({"EVERSEEN.CREATE", name, bytes, "PX", std::to_string(life->count())}, name);
   else
-    link_->create({"EVERSEEN.CREATE", name, bytes}, name, fingerprint);
+    link_->change({"EVERSEEN.CREATE", name, bytes}, name);
   return std::make_shared<client_filter>(link_, std::string(name), s, std::move(fingerprint), access::write);
 }
 
@@ -96,12 +96,11 @@ filter_facts client_store::facts(std::string_view name) const {
 
 void client_store::expire_at(std::string_view name, std::optional<event_time> when) {
   if (!when) {
-    if (link_->ask({"PERSIST", name}, name, repeat::yes).integer() == 0 && !exists(name))
-      throw no_such_filter(name);
+    if (link_->change({"PERSIST", name}, name).integer() == 0 && !exists(name)) throw no_such_filter(name);
     return;
   }
   const std::string ms = std::to_string(when->time_since_epoch().count());
-  if (link_->ask({"PEXPIREAT", name, ms}, name, repeat::yes).integer() == 0) throw no_such_filter(name);
+  if (link_->change({"PEXPIREAT", name, ms}, name).integer() == 0) throw no_such_filter(name);
 }
 
 std::vector<std::string> client_store::jobs(std::string_view name) const {
@@ -109,19 +108,19 @@ std::vector<std::string> client_store::jobs(std::string_view name) const {
 }
 
 void client_store::drop(std::string_view name) {
-  if (link_->ask({"DEL", name}, name, repeat::no).integer() == 0) throw no_such_filter(name);
+  if (link_->change({"DEL", name}, name).integer() == 0) throw no_such_filter(name);
 }
 
 void client_store::rename(std::string_view from, std::string_view new_name, namesake there) {
   validate_filter_name(new_name);
   if (there == namesake::replace)
-    link_->ask({"RENAME", from, new_name}, from, repeat::no);
-  else if (link_->ask({"RENAMENX", from, new_name}, from, repeat::no).integer() == 0)
+    link_->change({"RENAME", from, new_name}, from);
+  else if (link_->change({"RENAMENX", from, new_name}, from).integer() == 0)
     throw filter_exists(new_name);
 }
 
 void client_store::reset(std::string_view name) {
-  const redis::reply answer = link_->ask({"EVERSEEN.RESET", name}, name, repeat::no);
+  const redis::reply answer = link_->change({"EVERSEEN.RESET", name}, name);
   if (answer.what() != redis::reply::kind::status) throw link_->no_answer(name);
 }
 
@@ -179,7 +178,7 @@ void client_restore::commit() {
   all.content = content_id{load_le64(image::random_filter_id().data())};
   for (const held_segment& s : segments_) all.segments.push_back(s.segment);
   const std::vector<std::byte> header = image::encode_chunk_header(all);
-  link_->create({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, fingerprint_of(spec_));
+  link_->change({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_);
   try {
     send_chunks(all.content);
   } catch (const no_filter&) {
@@ -208,8 +207,7 @@ void client_restore::send_chunk(content_id content, const held_segment& s, chunk
     std::vector<std::byte> chunk(piece.begin(), piece.end());
     image::append_chunk_trailer(chunk, content, s.segment, next.in_segment);
     const std::int64_t iterator = next.iterator + static_cast<std::int64_t>(bytes);
-    link_->create({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_,
-                  fingerprint_of(spec_), again);
+    link_->change({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_, again);
     next = {iterator, next.in_segment + bytes, std::min(2 * next.bytes, image::max_chunk_bits_bytes)};
   };
   if (next.bytes <= redis::piece_bytes) return send(repeat::yes);
@@ -351,12 +349,12 @@ void client_filter::merge(const sibling_source& siblings) {
       for (const sibling_segment& each : all.segments())
         std::ranges::copy(each.bits, copy.add_segment(each.id, each.layer).begin());
     });
-  const auto drop = [&] { link_->ask({"DEL", beside}, beside, repeat::yes); };
+  const auto drop = [&] { link_->change({"DEL", beside}, beside); };
   try {
     copy.commit();
-    link_->ask({"PEXPIRE", beside, life_ms}, beside, repeat::yes);
+    link_->change({"PEXPIRE", beside, life_ms}, beside);
     must_take_siblings();  // or it would be made again
-    link_->ask({"BF.MERGE", name_, beside}, name_, repeat::yes);
+    link_->change({"BF.MERGE", name_, beside}, name_);
   } catch (...) {
     try {
       drop();

@@ -6,6 +6,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/store.hpp"
 #include "everseen/wire/client_protocol.hpp"
 
@@ -58,32 +59,55 @@ redis::reply server_link::ask(std::initializer_list<std::string_view> words, std
                               repeat again) const {
   const redis::request asked{{}, redis::encode(words), 1, again == repeat::yes};
   auto answers = pool_.take()->exchange(std::span(&asked, 1));
-  if (!answers.front()) {
-    const redis::outage& why = answers.front().error();
-    throw backend_error(why.message +
-                        (why.may_have_run && again == repeat::no ? "; it may have been done" : ""));
-  }
+  if (!answers.front()) throw backend_error(answers.front().error().message);
   redis::reply& answer = answers.front()->front();
   if (answer.is_error()) std::rethrow_exception(exception_of(answer, filter));
   return std::move(answer);
 }
 
-void server_link::create(std::initializer_list<std::string_view> words, std::string_view filter,
-                         std::string_view fingerprint, repeat again) const {
-  const redis::request asked{{}, redis::encode(words), 1, again == repeat::yes};
+redis::reply server_link::change(std::initializer_list<std::string_view> words, std::string_view filter,
+                                 repeat again) const {
   const auto connections = pool_.take();
-  const std::uint64_t lost_before = connections->lost_answers();
-  auto answers = connections->exchange(std::span(&asked, 1));
-  if (!answers.front()) throw backend_error(answers.front().error().message);
-  const redis::reply& answer = answers.front()->front();
-  if (answer.what() == redis::reply::kind::status) return;
-  if (!answer.is_error()) throw no_answer(filter);
-  try {
-    std::rethrow_exception(exception_of(answer, filter));
-    // If an answer was lost, the name may be taken by this very request, which was sent again: then the
-    // filter is the one that was asked for.
-  } catch (const name_taken&) {
-    if (connections->lost_answers() == lost_before || state_of(filter, 0).fingerprint != fingerprint) throw;
+  request_numbering& in = numbering_of(*connections);
+  for (bool was_refused = false;; was_refused = true) {
+    if (in.session.empty()) begin_session(*connections, in);
+    // If no answer comes, the session stays empty, since it is unknown whether its next number is used up.
+    request_numbering used = std::exchange(in, {});
+    std::string wire;
+    redis::begin_command(wire, 3 + words.size());
+    redis::append_word(wire, "EVERSEEN.ONCE");
+    redis::append_word(wire, used.session);
+    redis::append_word(wire, std::to_string(used.next++));
+    for (const std::string_view word : words) redis::append_word(wire, word);
+    const redis::request asked{
+        {}, std::move(wire), 1, again == repeat::yes ? remembered : redis::repetition(false)};
+    auto answers = connections->exchange(std::span(&asked, 1));
+    if (!answers.front()) {
+      const redis::outage& why = answers.front().error();
+      throw backend_error(why.message + (why.may_have_run ? "; it may have been done" : ""));
+    }
+    redis::reply& answer = answers.front()->front();
+    // No answer was lost, or this would be an outage: it was not run.
+    if (answer.is_error("NOSESSION") && !was_refused) continue;
+    in = std::move(used);
+    if (answer.is_error()) std::rethrow_exception(exception_of(answer, filter));
+    return std::move(answer);
+  }
+}
+
+/// By itself: a command that is sent again together with a numbered one would make a restarted server forget
+/// that the latter may have been run. An id that is taken was begun by an attempt whose answer was lost.
+void server_link::begin_session(redis::server_connections& connections, request_numbering& in) const {
+  for (;;) {
+    const std::string id = redis::random_name();
+    const std::uint64_t lost_before = connections.lost_answers();
+    const redis::request asked{{}, redis::encode({"EVERSEEN.SESSION", id}), 1, true};
+    const auto answers = connections.exchange(std::span(&asked, 1));
+    if (!answers.front()) throw backend_error(answers.front().error().message);
+    const redis::reply& answer = answers.front()->front();
+    if (!answer.is_error()) return void(in = {id, 1});
+    if (connections.lost_answers() == lost_before)
+      throw backend_error(server() + ": " + std::string(answer.text()));
   }
 }
 
@@ -102,7 +126,7 @@ format_error server_link::no_answer(std::string_view filter) const {
                       " that is none; use programs of one version");
 }
 
-batch_numbering& server_link::numbering_of(const redis::server_connections& connection) const {
+request_numbering& server_link::numbering_of(const redis::server_connections& connection) const {
   const std::scoped_lock alone(lock_);
   return numbering_[connection.name()];
 }

@@ -17,6 +17,7 @@
 #include "everseen/redis/transport/server_connections.hpp"
 #include "everseen/redis/wire/redis_url.hpp"
 #include "everseen/redis/wire/reply.hpp"
+#include "everseen/wire/client_protocol.hpp"
 
 namespace everseen::client {
 
@@ -28,12 +29,15 @@ namespace everseen::client {
 /// An operation that belongs to the store of the server.    @param problem  for example "the job 'a'"
 [[nodiscard]] parameter_error not_over_a_server(const std::string& problem);
 
-/// A batch session, in which the server judges each numbered batch once: doc/operations.md, "Batches that are
-/// added once".
-struct batch_numbering {
+/// A session, in which the server runs each numbered request once: doc/operations.md, "Requests that run
+/// once".
+struct request_numbering {
   std::string session{};   ///< its id on the server; empty: none has begun
-  std::uint64_t next = 1;  ///< the number of the next batch
+  std::uint64_t next = 1;  ///< the number of the next request
 };
+
+/// How long a request in a session may be sent again.
+inline constexpr redis::repetition remembered{wire::session_idle};
 
 /// What a server knows about a filter besides its bits.
 struct remote_state {
@@ -49,27 +53,31 @@ class server_link {
   /// Opens no connection yet.    @throws parameter_error  as redis::connection_pool
   explicit server_link(redis::redis_url url) : pool_(std::move(url)) {}
 
-  /// Whether a command may be sent again after its answer was lost.
+  /// Whether a command is sent again after its answer was lost.
   enum class repeat : bool { no, yes };
-  /// One command.
+  /// One command that changes nothing, or may run twice.
   /// @param filter  for messages
-  /// @throws backend_error  the server does not answer; without `repeat` it may have run the command
+  /// @throws backend_error  the server does not answer
   /// @throws error          as exception_of
   redis::reply ask(std::initializer_list<std::string_view> words, std::string_view filter,
                    repeat again) const;
 
-  /// The same for a command that creates something under a name. If its answer was lost, the name may have
-  /// been taken by this very call.
-  /// @throws name_taken  it is taken by another filter    @throws  as ask
-  void create(std::initializer_list<std::string_view> words, std::string_view filter,
-              std::string_view fingerprint, repeat again = repeat::yes) const;
+  /// The same for a command that changes filters. The server runs it once, and gives its first answer again
+  /// if that was lost.
+  /// @throws backend_error  the server does not answer, or was restarted before it answered; the message says
+  ///   whether it may have run the command
+  /// @throws error          as exception_of
+  redis::reply change(std::initializer_list<std::string_view> words, std::string_view filter,
+                      repeat again = repeat::yes) const;
 
   /// @throws no_filter, error  as ask
   [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;
 
   [[nodiscard]] redis::connection_pool::lease take() const { return pool_.take(); }
-  /// The numbering of the batch session that belongs to the connections that this thread has taken.
-  [[nodiscard]] batch_numbering& numbering_of(const redis::server_connections& connection) const;
+  /// @throws backend_error  the server does not answer, or refuses it
+  void begin_session(redis::server_connections& connections, request_numbering& in) const;
+  /// The numbering of the session that belongs to the connections that this thread has taken.
+  [[nodiscard]] request_numbering& numbering_of(const redis::server_connections& connection) const;
 
   /// The error for a reply that no such server gives.
   [[nodiscard]] format_error no_answer(std::string_view filter) const;
@@ -82,8 +90,9 @@ class server_link {
 
  private:
   mutable redis::connection_pool pool_;
-  mutable std::mutex lock_{};                                                // guards the map, not its values
-  mutable std::map<std::string, batch_numbering, std::less<>> numbering_{};  // by server_connections::name()
+  mutable std::mutex lock_{};  // guards the map, not its values
+  mutable std::map<std::string, request_numbering, std::less<>>
+      numbering_{};  // by server_connections::name()
 };
 
 }  // namespace everseen::client

@@ -13,7 +13,7 @@
 namespace everseen::wire {
 
 /// Incremented with each change that a program of another version would misunderstand.
-inline constexpr std::int64_t client_protocol = 3;
+inline constexpr std::int64_t client_protocol = 4;
 
 /// The longest request of a client: a key or a chunk of 16 MiB, and what is beside it.
 inline constexpr std::size_t longest_client_request = std::size_t{17} << 20;
@@ -21,11 +21,12 @@ inline constexpr std::size_t longest_client_request = std::size_t{17} << 20;
 /// Bytes of each time behind TIMES.
 inline constexpr std::size_t time_bytes = 8;
 
-/// Of a batch session: the number of answers that the server remembers, and so the number of batches that its
-/// client may have in flight; how long it remembers them after the last batch; and the most keys of a batch.
-inline constexpr std::size_t batches_in_flight = 16;
-inline constexpr std::chrono::hours batch_session_idle{24};
-inline constexpr std::size_t batch_session_keys = 65'536;
+/// Of a session: the number of answers that the server remembers, and so the number of requests that its
+/// client may have in flight; how long it remembers them after the last request; and the most keys of a
+/// batch.
+inline constexpr std::size_t requests_in_flight = 16;
+inline constexpr std::chrono::hours session_idle{24};
+inline constexpr std::size_t session_batch_keys = 65'536;
 
 /// Appended to the reply to a command that only Redis has; it identifies the server as `everseen serve`.
 inline constexpr std::string_view unknown_here = " (this is everseen serve)";

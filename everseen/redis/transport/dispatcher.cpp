@@ -188,7 +188,7 @@ void dispatcher::conclude(const server& sender, call& c) {
     const std::string who = name_of_server(url_, sender.where);
     const failure why = {
         denied->is_error("NOSESSION")
-            ? who + ": it was restarted, or has forgotten its answer, so the keys may be in the filter"
+            ? who + ": it was restarted, or has forgotten its answer, so the request may have been run"
             : who + " denies a command that it may have run before, so the keys may be in the filter: " +
                   std::string(without_arguments(denied->text()))};
     return complete(c, tl::unexpected(c.ended_by(why)));

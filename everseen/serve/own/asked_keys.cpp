@@ -39,8 +39,8 @@ std::string_view named(std::string_view word) {
 void must_be_small(const asked_keys& asked) {
   if (asked.session.empty()) return;
   if (!asked.in_digits) throw refusal{"ERR a batch of a session is answered in digits: add the word DIGITS"};
-  if (asked.keys.size() > wire::batch_session_keys)
-    throw refusal{"ERR a batch of a session has at most " + std::to_string(wire::batch_session_keys) +
+  if (asked.keys.size() > wire::session_batch_keys)
+    throw refusal{"ERR a batch of a session has at most " + std::to_string(wire::session_batch_keys) +
                   " keys"};
 }
 

@@ -8,7 +8,7 @@
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/spec/spec.hpp"
 #include "everseen/serve/base/command.hpp"
-#include "everseen/serve/service/batch_sessions.hpp"
+#include "everseen/serve/service/request_sessions.hpp"
 
 namespace everseen::serve {
 
@@ -27,11 +27,11 @@ struct asked_keys {
 
 /// The refusal of a request of which nothing was run, as the store is unavailable. A client of everseen sends
 /// the request again, for as long as it waits through outages.
-[[nodiscard]] inline batch_sessions::not_begun not_begun_as(std::string_view why) {
+[[nodiscard]] inline request_sessions::not_begun not_begun_as(std::string_view why) {
   return {{"BUSY nothing was run, as the store is unavailable: " + std::string(why)}};
 }
 
-/// Runs what changes nothing.    @throws batch_sessions::not_begun  the store is unavailable
+/// Runs what changes nothing.    @throws request_sessions::not_begun  the store is unavailable
 template <typename Work>
 auto run_reading(Work work) {
   try {

@@ -80,17 +80,17 @@ bool answer(call& c, const std::shared_ptr<shared_filter>& f, const asked_keys& 
 
 /// The same for a batch of a session. Its client waits through outages by itself: it sends a batch that has
 /// not begun again, and one that has begun waits here for its outcome.
-/// @throws batch_sessions::not_begun
-batch_sessions::answer answer_once(call& c, const asked_keys& asked) {
-  batch_sessions::answer given;
+/// @throws request_sessions::not_begun
+request_sessions::answer answer_once(call& c, const asked_keys& asked) {
+  request_sessions::answer given;
   try {
     const auto f = run_reading([&] { return asked_filter(c, asked); });
     const auto place = c.all.outages().take_place();
     if (!place) throw not_begun_as(c.all.outages().why());
-    if (c.all.is_stopping()) throw batch_sessions::not_begun{{std::string(being_stopped)}};
+    if (c.all.is_stopping()) throw request_sessions::not_begun{{std::string(being_stopped)}};
     wire::reply_writer reply(given.reply, c.from.version());
     given.ends_session = answer(c, f, asked, question::add, reply);
-  } catch (const batch_sessions::not_begun&) {
+  } catch (const request_sessions::not_begun&) {
     throw;
   } catch (...) {
     given = {{}, true};
@@ -105,7 +105,7 @@ void add(call& c) {
     answer(c, asked_filter(c, asked), asked, question::add, c.reply);
     return;
   }
-  c.reply.encoded(c.all.sessions().run(asked.session, asked.number, batch_sessions::clock::now(),
+  c.reply.encoded(c.all.sessions().run(asked.session, asked.number, request_sessions::clock::now(),
                                        [&] { return answer_once(c, asked); }));
 }
 

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -43,7 +44,7 @@ void hello(call& c) {
 }
 
 void begin_session(call& c) {
-  c.all.sessions().begin(c.words[1], batch_sessions::clock::now());
+  c.all.sessions().begin(c.words[1], request_sessions::clock::now());
   c.reply.ok();
 }
 
@@ -110,6 +111,33 @@ void reset(call& c) {
   c.reply.ok();
 }
 
+/// Batches of everseen's own clients have a session of their own, as a failure ends it.
+bool may_run_once(const command& asked, const command& once) {
+  const bool has_session = asked.name == once.name || asked.name == "EVERSEEN.ADD";
+  return asked.needs == right::write && asked.place == runs::on_worker && !has_session;
+}
+
+/// EVERSEEN.ONCE id number command ...
+void once(call& c) {
+  const auto number = read_integer(c.words[2]);
+  if (!number || *number < 1) throw refusal{"ERR the number of a request counts from 1"};
+  const word_list request = c.words.subspan(3);
+  const command& asked = command_of(request);
+  if (!may_run_once(asked, c.called))
+    throw refusal{"ERR EVERSEEN.ONCE runs commands that change filters, and not " + lower(asked.name)};
+  if (const auto why = c.from.why_not(asked, request)) throw refusal(*why);
+  const auto run = [&] {
+    std::string& output = c.from.output();
+    const std::size_t before = output.size();
+    c.from.run_request(asked, request);
+    request_sessions::answer given{output.substr(before)};
+    output.resize(before);
+    return given;
+  };
+  c.reply.encoded(c.all.sessions().run(c.words[1], static_cast<std::uint64_t>(*number),
+                                       request_sessions::clock::now(), run));
+}
+
 }  // namespace
 
 std::span<const command> store_commands() {
@@ -117,6 +145,7 @@ std::span<const command> store_commands() {
       {"EVERSEEN.CREATE", -3, right::write, runs::on_worker, first_word, create},
       {"EVERSEEN.DUMP", 6, right::read, runs::on_worker, first_word, dump},
       {"EVERSEEN.HELLO", 2, right::read, runs::at_once, no_keys, hello},
+      {"EVERSEEN.ONCE", -5, right::write, runs::on_worker, command::key_positions{4, 4, 1}, once},
       {"EVERSEEN.PARTITION", 3, right::read, runs::on_worker, first_word, show_partition},
       {"EVERSEEN.RESET", 2, right::write, runs::on_worker, first_word, reset},
       {"EVERSEEN.SESSION", 2, right::write, runs::at_once, no_keys, begin_session},

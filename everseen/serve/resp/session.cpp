@@ -120,7 +120,7 @@ session::next session::serve(word_list request, progress& p) {
   }
   const auto size = parser_.size();
   ++answered_;
-  if (const auto why = why_not(entry, request)) {
+  if (const auto why = entry == nullptr ? std::optional(unknown_) : why_not(*entry, request)) {
     refuse(*why);
   } else if (transaction_ && !entry->in_transaction_at_once) {
     write_down(request);
@@ -183,13 +183,12 @@ const command* session::known_command(word_list request) {
   }
 }
 
-std::optional<refusal> session::why_not(const command* entry, word_list request) const {
-  if (entry == nullptr) return unknown_;
-  if (!entry->takes(request.size())) return wrong_arity(entry->name);
-  if (entry->needs <= rights_) return std::nullopt;
+std::optional<refusal> session::why_not(const command& entry, word_list request) const {
+  if (!entry.takes(request.size())) return wrong_arity(entry.name);
+  if (entry.needs <= rights_) return std::nullopt;
   if (rights_ == right::nothing) return refusal{"NOAUTH Authentication required."};
   return refusal{
-      fmt::format("NOPERM this user has no permissions to run the '{}' command", lower(entry->name))};
+      fmt::format("NOPERM this user has no permissions to run the '{}' command", lower(entry.name))};
 }
 
 void session::refuse(const refusal& why) {

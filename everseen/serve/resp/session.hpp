@@ -81,6 +81,8 @@ class session {
   ///         passwords
   bool log_in(std::string_view user, std::string_view password);
   void end() noexcept { is_ending_ = true; }
+  /// Why this client may not send the request.    @return nothing  it may
+  [[nodiscard]] std::optional<refusal> why_not(const command& entry, word_list request) const;
   /// Runs one request on this thread, whatever it waits for. Writes one reply.
   void run_request(const command& entry, word_list request);
 
@@ -116,7 +118,6 @@ class session {
   void run_on_worker(const command& entry, word_list request);
   /// @return null  there is no such command: see `unknown_`
   [[nodiscard]] const command* known_command(word_list request);
-  [[nodiscard]] std::optional<refusal> why_not(const command* entry, word_list request) const;
   void refuse(const refusal& why);
   void write_down(word_list request);
 

@@ -17,11 +17,11 @@
 #include "everseen/serve/base/worker_pool.hpp"
 #include "everseen/serve/registry/filter_registry.hpp"
 #include "everseen/serve/registry/judge_batch.hpp"
-#include "everseen/serve/service/batch_sessions.hpp"
 #include "everseen/serve/service/bounded_retry_policy.hpp"
 #include "everseen/serve/service/chunk_loads.hpp"
 #include "everseen/serve/service/client_list.hpp"
 #include "everseen/serve/service/guess_limit.hpp"
+#include "everseen/serve/service/request_sessions.hpp"
 #include "everseen/serve/service/store_health.hpp"
 
 namespace everseen::serve {
@@ -45,7 +45,7 @@ class service {
   [[nodiscard]] filter_registry& filters() noexcept { return filters_; }
   [[nodiscard]] client_list& clients() noexcept { return clients_; }
   [[nodiscard]] chunk_loads& loads() noexcept { return loads_; }
-  [[nodiscard]] batch_sessions& sessions() noexcept { return sessions_; }
+  [[nodiscard]] request_sessions& sessions() noexcept { return sessions_; }
   /// Drops a filter, and its incomplete load.    @return false  there was no filter
   bool drop(std::string_view key);
   /// Twice as many as may wait through an outage with a place; see outages().
@@ -127,7 +127,7 @@ class service {
   client_list clients_{};
   filter_registry filters_;
   chunk_loads loads_{};
-  batch_sessions sessions_{};
+  request_sessions sessions_{};
   store_health health_;
   // Destroyed first: their work uses all the others.
   worker_pool asides_{2};

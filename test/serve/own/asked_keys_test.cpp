@@ -50,7 +50,7 @@ TEST(AskedKeys, SessionIsGivenOnce) {
 TEST(AskedKeys, AnswersOfASessionAreSmall) {
   EXPECT_THAT(refusal_of({"SESSION", "s", "1", "ITEMS", "a"}), HasSubstr("add the word DIGITS"));
   std::vector<std::string_view> words = {"SESSION", "s", "1", "DIGITS", "ITEMS"};
-  words.resize(words.size() + wire::batch_session_keys, "a");
+  words.resize(words.size() + wire::session_batch_keys, "a");
   EXPECT_EQ(refusal_of(words), "nothing was refused");
   words.emplace_back("a");
   EXPECT_THAT(refusal_of(words), HasSubstr("at most 65536 keys"));

@@ -1,4 +1,4 @@
-#include "everseen/serve/service/batch_sessions.hpp"
+#include "everseen/serve/service/request_sessions.hpp"
 
 #include <iterator>
 #include <utility>
@@ -20,7 +20,7 @@ refusal no_session(const std::string& why) {
 
 }  // namespace
 
-void batch_sessions::begin(std::string_view id, clock::time_point current_time) {
+void request_sessions::begin(std::string_view id, clock::time_point current_time) {
   if (id.empty() || id.size() > longest_id)
     throw refusal{"ERR the id of a session has 1 to " + std::to_string(longest_id) + " bytes"};
   by_use made;
@@ -36,8 +36,8 @@ void batch_sessions::begin(std::string_view id, clock::time_point current_time) 
   remove_old(current_time);
 }
 
-std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view id,
-                                                              clock::time_point current_time) {
+std::shared_ptr<request_sessions::session> request_sessions::find(std::string_view id,
+                                                                  clock::time_point current_time) {
   const std::scoped_lock alone(lock_);
   const auto found = places_.find(id);
   if (found == places_.end()) return nullptr;
@@ -47,38 +47,38 @@ std::shared_ptr<batch_sessions::session> batch_sessions::find(std::string_view i
   return *place;
 }
 
-// A batch that was judged is answered again from memory, so its retry adds nothing. One that overtook another
+// A request that was run is answered again from memory, so its retry does nothing. One that overtook another
 // is refused, since a client's keys are judged in their order. After a failure all later ones are refused, or
 // keys would be judged that come after keys without a verdict.
-std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock::time_point current_time,
-                                const std::function<answer()>& judge) {
+std::string request_sessions::run(std::string_view id, std::uint64_t number, clock::time_point current_time,
+                                  const std::function<answer()>& work) {
   const auto s = find(id, current_time);
   if (!s) throw no_session("there is no such session: it was idle for long, or the server was restarted");
   const std::unique_lock alone(s->busy, std::try_to_lock);
-  if (!alone) throw refusal{"BUSY a batch of the session is being judged, or waits for the store"};
+  if (!alone) throw refusal{"BUSY a request of the session is being run, or waits for the store"};
   if (number > s->next && !s->has_ended)
-    throw refusal{"EARLY batch " + std::to_string(s->next) + " of the session comes before batch " +
+    throw refusal{"EARLY request " + std::to_string(s->next) + " of the session comes before request " +
                   std::to_string(number)};
   if (number < s->next) {
     const std::uint64_t ago = s->next - number;
     if (number == 0 || ago > s->answers.size() || s->answers[s->answers.size() - ago].empty())
-      throw no_session("the answer to this batch was forgotten");
+      throw no_session("the answer to this request was forgotten");
     return s->answers[s->answers.size() - ago];
   }
   if (s->has_ended) throw refusal{"ENDED an earlier batch of this session failed"};
   s->answers.emplace_back();
   ++s->next;
-  s->has_ended = true;  // if memory runs out while it is judged
+  s->has_ended = true;  // if memory runs out while it runs
   answer given;
   try {
-    given = judge();
+    given = work();
   } catch (const not_begun&) {
     s->answers.pop_back();
     --s->next;
     s->has_ended = false;
     throw;
   }
-  if (s->answers.size() > wire::batches_in_flight) s->answers.pop_front();
+  if (s->answers.size() > wire::requests_in_flight) s->answers.pop_front();
   s->has_ended = given.ends_session;
   s->answers.back() = std::move(given.reply);
   std::size_t bytes = bytes_beside_answers;
@@ -87,7 +87,7 @@ std::string batch_sessions::run(std::string_view id, std::uint64_t number, clock
   return s->answers.back();
 }
 
-void batch_sessions::count(const std::shared_ptr<session>& s, std::size_t bytes) {
+void request_sessions::count(const std::shared_ptr<session>& s, std::size_t bytes) {
   const std::scoped_lock alone(lock_);
   const auto found = places_.find(s->id);
   if (found == places_.end() || *found->second != s) return;  // it was removed meanwhile
@@ -95,13 +95,12 @@ void batch_sessions::count(const std::shared_ptr<session>& s, std::size_t bytes)
   remove_old(s->used);
 }
 
-void batch_sessions::remove_old(clock::time_point current_time) {
+void request_sessions::remove_old(clock::time_point current_time) {
   while (bytes_ > most_bytes) remove_first();
-  while (!sessions_.empty() && current_time - sessions_.front()->used > wire::batch_session_idle)
-    remove_first();
+  while (!sessions_.empty() && current_time - sessions_.front()->used > wire::session_idle) remove_first();
 }
 
-void batch_sessions::remove_first() {
+void request_sessions::remove_first() {
   const auto oldest = std::move(sessions_.front());
   bytes_ -= oldest->counted_bytes;
   places_.erase(oldest->id);
