@@ -229,7 +229,6 @@ class served_theatre final : public theatre {
              patience(random);
     }};
     s.has_jobs = false;
-    s.allowed.runs_again = true;
     s.disasters = disasters_of(proxy_);
     s.disasters.push_back({"server killed", [this](dice&) { server_.kill(), server_.start(); }});
     s.disasters.push_back({"server stopped in order", [this](dice&) {

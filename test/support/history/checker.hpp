@@ -35,10 +35,6 @@ struct exceptions {
   /// a
   ///   reset fails if one does so before all partitions are empty (redis, Reset).
   bool whole_in_steps = false;
-  /// A creation, drop, renaming or end whose answer was lost is sent again. It then runs twice if others have
-  /// undone it meanwhile; else it may find its name taken, or no filter, by what it has done itself
-  /// (operations, As a store: runs again).
-  bool runs_again = false;
   /// A look-up does not wait for replicas. What it has `seen` while the addition was under way, or after that
   /// was lost, a failover may undo (redis, Replicas).
   bool looks_ahead = false;

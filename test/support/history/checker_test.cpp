@@ -465,43 +465,6 @@ TEST_F(History, LookUpMaySeeAnAdditionThatIsUndoneWhereItLooksAhead) {
   expect_illegal(ahead);
 }
 
-TEST_F(History, CreationThatIsSentAgainCreatesAnEmptyFilter) {
-  const exceptions again{.runs_again = true};
-  const auto h = create({0, 50});
-  open({1, 2}, a);
-  drop({3, 4});
-  add({60, 61}, h, fresh);
-  expect_illegal();
-  expect_legal(again);
-  add({62, 63}, h, fresh);
-  expect_illegal(again);
-}
-
-TEST_F(History, CreationThatIsSentAgainMayFindItsNameTakenByItsOwnFilter) {
-  const exceptions again{.runs_again = true};
-  const auto old = create({0, 1});
-  add({2, 3}, old, fresh);
-  drop({4, 5});
-  create({2, 50}, a, outcome::taken);
-  const auto h = open({10, 11});
-  look({12, 13}, h, fresh);
-  expect_illegal();
-  expect_legal(again);
-  all_[3].call = 0;
-  all_[3].back = 3 * ms;
-  expect_illegal(again);
-}
-
-TEST_F(History, EndThatIsSentAgainMayFindNoFilterAsItHasEnded) {
-  const exceptions again{.runs_again = true};
-  create({0, 1});
-  note({2, 500}, action::expire, a, outcome::absent);
-  all_.back().end = 100 * ms;
-  add({610, 611}, create({600, 601}), fresh);
-  expect_illegal();
-  expect_legal(again);
-}
-
 TEST_F(History, StaleSeenIsKeptByARebuildOrNot) {
   const exceptions second{.stale_seen = std::chrono::seconds(1)};
   for (const verdict last : {fresh, seen}) {

@@ -126,7 +126,6 @@ key_history::key_history(const record& all, int key, const exceptions& allowed) 
   events_ = static_cast<int>(events.size());
   settle_repeats();
   if (allowed_.whole_in_steps) settle_steps();
-  if (allowed_.runs_again) repeat_changes();
   if (allowed_.looks_ahead) look_ahead();
   if (lives_ > 255 || operations_.size() > 65'000) throw std::runtime_error("the history is too long");
 }
@@ -242,21 +241,6 @@ void key_history::settle_steps() {
       o.part = key_operation::part::doing;
     }
     if (!is_in_a_rebuild(o) && !is_beside_such_a_reset(o)) continue;
-    more.push_back(o);
-    more.back().is_lost = true;
-    more.back().can_happen_at_once = false;
-  }
-  for (key_operation& o : more) operations_.push_back(std::move(o));
-}
-
-/// See exceptions::runs_again.
-void key_history::repeat_changes() {
-  std::vector<key_operation> more;
-  for (const key_operation& o : operations_) {
-    const action kind = o.from->kind;
-    const bool changes_names =
-        kind == action::create || kind == action::drop || kind == action::rename || kind == action::expire;
-    if (!changes_names || o.is_lost || o.from->ended == outcome::refused) continue;
     more.push_back(o);
     more.back().is_lost = true;
     more.back().can_happen_at_once = false;

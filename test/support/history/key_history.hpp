@@ -26,7 +26,6 @@ class key_history {
   void take(const operation& o, int key, const record& all);
   void settle_repeats();
   void settle_steps();
-  void repeat_changes();
   void look_ahead();
 
   exceptions allowed_;
