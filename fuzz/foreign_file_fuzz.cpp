@@ -1,6 +1,9 @@
 // A file of another system that is imported must be exported byte for byte, and its filter must answer for
 // any key and accept more. The first byte of an input selects the system (g or r), and whether the rest, the
 // file, arrives through a pipe of unknown length (G or R).
+//
+// Decodes: everseen/foreign/guava_file.cpp, everseen/foreign/redisbloom_file.cpp,
+// everseen/core/redisbloom/redisbloom.cpp
 
 #include <algorithm>
 #include <cstdint>

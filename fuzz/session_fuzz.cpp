@@ -1,5 +1,7 @@
 // Any bytes from a client to a whole session over filters in memory: no crash, and the same replies for
 // every way of splitting the bytes, although the batches differ.
+//
+// Decodes: everseen/serve/own/asked_keys.cpp, everseen/serve/commands/glob.cpp
 
 #include <algorithm>
 #include <cstdint>

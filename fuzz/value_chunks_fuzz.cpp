@@ -3,6 +3,8 @@
 //
 // An input is a sequence of pairs: 2 bytes of length, 8 bytes of iterator, and that many bytes; the first is
 // the header. If the lowest bit of the input's first byte is set, checksums are made right first.
+//
+// Decodes: module/value/filter_chunks.cpp
 
 #include <algorithm>
 #include <cstdlib>

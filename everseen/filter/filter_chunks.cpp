@@ -1,6 +1,7 @@
 #include "everseen/filter/filter_chunks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
 
@@ -41,10 +42,7 @@ void must_have_own_bits(const filter& f) {
 }
 
 void append_segments(const filter& f, std::uint32_t partition, std::vector<announced_filter::segment>& out) {
-  const partition_state state = f.stored().state(partition);
-  for (const slice_state& slice : state.slices)
-    for (std::uint32_t i = 0; i < slice.layers.size(); ++i)
-      out.push_back({{partition, slice.index, i}, slice.layers[i]});
+  std::ranges::copy(segments_of(partition, f.stored().state(partition).slices), std::back_inserter(out));
 }
 
 /// @param iterator  1 and the number of bytes of these segments before the chunk
