@@ -38,7 +38,7 @@ std::optional<batch_failure> batch_sender::send() {
 void batch_sender::begin_session() {
   try {
     link_.begin_session(*connections_, *numbering_);
-  } catch (const backend_error& why) {
+  } catch (const error& why) {
     keep_failure({batch_failure::cause::backend, why.what(), {}});
   }
 }

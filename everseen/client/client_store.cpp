@@ -178,7 +178,7 @@ void client_restore::commit() {
   all.content = content_id{load_le64(image::random_filter_id().data())};
   for (const held_segment& s : segments_) all.segments.push_back(s.segment);
   const std::vector<std::byte> header = image::encode_chunk_header(all);
-  link_->change({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_);
+  link_->ask({"BF.LOADCHUNK", name_, "1", view_of(header)}, name_, repeat::yes);
   try {
     send_chunks(all.content);
   } catch (const no_filter&) {
@@ -207,7 +207,7 @@ void client_restore::send_chunk(content_id content, const held_segment& s, chunk
     std::vector<std::byte> chunk(piece.begin(), piece.end());
     image::append_chunk_trailer(chunk, content, s.segment, next.in_segment);
     const std::int64_t iterator = next.iterator + static_cast<std::int64_t>(bytes);
-    link_->change({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_, again);
+    link_->ask({"BF.LOADCHUNK", name_, std::to_string(iterator), view_of(chunk)}, name_, again);
     next = {iterator, next.in_segment + bytes, std::min(2 * next.bytes, image::max_chunk_bits_bytes)};
   };
   if (next.bytes <= redis::piece_bytes) return send(repeat::yes);
@@ -349,10 +349,11 @@ void client_filter::merge(const sibling_source& siblings) {
       for (const sibling_segment& each : all.segments())
         std::ranges::copy(each.bits, copy.add_segment(each.id, each.layer).begin());
     });
-  const auto drop = [&] { link_->change({"DEL", beside}, beside); };
+  // No other client has this name.
+  const auto drop = [&] { link_->ask({"DEL", beside}, beside, repeat::yes); };
   try {
     copy.commit();
-    link_->change({"PEXPIRE", beside, life_ms}, beside);
+    link_->ask({"PEXPIRE", beside, life_ms}, beside, repeat::yes);
     must_take_siblings();  // or it would be made again
     link_->change({"BF.MERGE", name_, beside}, name_);
   } catch (...) {

@@ -20,6 +20,8 @@ std::string behind_code(std::string_view text) {
   return end == text.npos ? "the server gave no reason" : std::string(text.substr(end + 1));
 }
 
+constexpr std::string_view may_have_been_done = "; it may have been done";
+
 bool is_about_a_missing_filter(const redis::reply& error) {
   return error.is_error("ERR not found") || error.is_error("ERR not found:") ||
          error.is_error("ERR no such key");
@@ -65,8 +67,8 @@ redis::reply server_link::ask(std::initializer_list<std::string_view> words, std
   return std::move(answer);
 }
 
-redis::reply server_link::change(std::initializer_list<std::string_view> words, std::string_view filter,
-                                 repeat again) const {
+redis::reply server_link::change(std::initializer_list<std::string_view> words,
+                                 std::string_view filter) const {
   const auto connections = pool_.take();
   request_numbering& in = numbering_of(*connections);
   for (bool was_refused = false;; was_refused = true) {
@@ -79,17 +81,18 @@ redis::reply server_link::change(std::initializer_list<std::string_view> words, 
     redis::append_word(wire, used.session);
     redis::append_word(wire, std::to_string(used.next++));
     for (const std::string_view word : words) redis::append_word(wire, word);
-    const redis::request asked{
-        {}, std::move(wire), 1, again == repeat::yes ? remembered : redis::repetition(false)};
+    const redis::request asked{{}, std::move(wire), 1, remembered};
     auto answers = connections->exchange(std::span(&asked, 1));
     if (!answers.front()) {
       const redis::outage& why = answers.front().error();
-      throw backend_error(why.message + (why.may_have_run ? "; it may have been done" : ""));
+      throw backend_error(why.message + std::string(why.may_have_run ? may_have_been_done : ""));
     }
     redis::reply& answer = answers.front()->front();
     // No answer was lost, or this would be an outage: it was not run.
-    if (answer.is_error("NOSESSION") && !was_refused) continue;
+    if ((answer.is_error("NOSESSION") || answer.is_error("ENDED")) && !was_refused) continue;
     in = std::move(used);
+    if (answer.is_error("OUTAGE"))
+      throw backend_error(behind_code(answer.text()) + std::string(may_have_been_done));
     if (answer.is_error()) std::rethrow_exception(exception_of(answer, filter));
     return std::move(answer);
   }
@@ -106,8 +109,7 @@ void server_link::begin_session(redis::server_connections& connections, request_
     if (!answers.front()) throw backend_error(answers.front().error().message);
     const redis::reply& answer = answers.front()->front();
     if (!answer.is_error()) return void(in = {id, 1});
-    if (connections.lost_answers() == lost_before)
-      throw backend_error(server() + ": " + std::string(answer.text()));
+    if (connections.lost_answers() == lost_before) std::rethrow_exception(exception_of(answer, {}));
   }
 }
 

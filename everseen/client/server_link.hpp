@@ -64,17 +64,16 @@ class server_link {
 
   /// The same for a command that changes filters. The server runs it once, and gives its first answer again
   /// if that was lost.
-  /// @throws backend_error  the server does not answer, or was restarted before it answered; the message says
-  ///   whether it may have run the command
+  /// @throws backend_error  the server does not answer, was restarted before it answered, or lost its store;
+  ///   the message says whether it may have run the command
   /// @throws error          as exception_of
-  redis::reply change(std::initializer_list<std::string_view> words, std::string_view filter,
-                      repeat again = repeat::yes) const;
+  redis::reply change(std::initializer_list<std::string_view> words, std::string_view filter) const;
 
   /// @throws no_filter, error  as ask
   [[nodiscard]] remote_state state_of(std::string_view filter, std::uint32_t partition) const;
 
   [[nodiscard]] redis::connection_pool::lease take() const { return pool_.take(); }
-  /// @throws backend_error  the server does not answer, or refuses it
+  /// @throws error  as ask
   void begin_session(redis::server_connections& connections, request_numbering& in) const;
   /// The numbering of the session that belongs to the connections that this thread has taken.
   [[nodiscard]] request_numbering& numbering_of(const redis::server_connections& connection) const;

@@ -23,7 +23,7 @@ inline constexpr std::size_t time_bytes = 8;
 
 /// Of a session: the number of answers that the server remembers, and so the number of requests that its
 /// client may have in flight; how long it remembers them after the last request; and the most keys of a
-/// batch.
+/// batch, or words of another request.
 inline constexpr std::size_t requests_in_flight = 16;
 inline constexpr std::chrono::hours session_idle{24};
 inline constexpr std::size_t session_batch_keys = 65'536;

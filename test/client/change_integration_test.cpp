@@ -1,5 +1,6 @@
 // Changes of filters over a network that loses answers, and by a server that dies.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -50,7 +51,7 @@ class ChangeOverAServer : public testing::Test {
                     const std::function<void(bool was_made)>& check) {
     bool was_made = false;
     int made = 0;
-    lose_answers_everywhere(
+    test::lose_answers_everywhere(
         port_of(server_),
         {.open = [](const cutting_proxy& proxy) { return store_through(proxy, "?retry_for=60s"); },
          .prepare = prepare,
@@ -141,13 +142,13 @@ TEST(ChangeByAServerThatDies, IsReportedAsUncertainAndMadeAtMostOnce) {
     cutting_proxy proxy(port_of(server));
     const auto through = store_through(proxy, "?retry_for=60s");
     proxy.cut_for_long_after(cutting_proxy::direction::to_client, bytes);
-    std::optional<std::string> error;
+    std::optional<std::string> failure;
     std::atomic<bool> has_ended = false;
     std::thread other([&] {
       try {
         through->rename("a", "b", refuse);
-      } catch (const backend_error& why) {
-        error = why.what();
+      } catch (const everseen::error& why) {
+        failure = why.what();
       }
       has_ended = true;
     });
@@ -160,13 +161,37 @@ TEST(ChangeByAServerThatDies, IsReportedAsUncertainAndMadeAtMostOnce) {
     proxy.refuse(false);
     other.join();
     const auto place = store_of(server);
-    EXPECT_EQ(place->list().size(), 1u);
-    EXPECT_EQ(place->exists("b"), was_made || !error);
-    EXPECT_TRUE(!error || was_made) << "what was not sent is sent to the next process";
-    if (error) EXPECT_THAT(*error, HasSubstr("; it may have been done")), ++uncertain;
+    ASSERT_EQ(place->list().size(), 1u);
+    EXPECT_EQ(place->exists("b"), was_made || !failure);
+    EXPECT_TRUE(!failure || was_made) << "what was not sent is sent to the next process";
+    if (failure) EXPECT_THAT(*failure, HasSubstr("; it may have been done")), ++uncertain;
     place->drop(place->list().front());
   }
   EXPECT_GE(uncertain, 1);
+}
+
+TEST(ChangeByARestartedServer, BeginsAnotherSession) {
+  const test::scratch_directory files;
+  serving server("file:" + files.path().string());
+  const auto place = store_of(server);
+  filter f("a", place->create("a", make_spec({.capacity = 1'000, .error_rate = never_wrong})));
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(f.add("one"), verdict::fresh);
+    place->reset("a");
+    EXPECT_EQ(f.add("one"), verdict::fresh) << "in the session of the reset";
+    server.kill();
+    server.start();
+    place->reset("a");
+  }
+}
+
+TEST(ChangeInAnOutageOfTheStore, IsReportedAsUncertain) {
+  test::redis_server redis;
+  const serving server(redis.unix_url("?retry_for=1s"));
+  const auto place = store_of(server, "?retry_for=1s");
+  (void)place->create("a", make_spec({.capacity = 1'000}));
+  redis.stop();
+  EXPECT_THAT(test::refusal<backend_error>([&] { place->drop("a"); }), HasSubstr("may have been done"));
 }
 
 }  // namespace

@@ -186,11 +186,10 @@ void dispatcher::conclude(const server& sender, call& c) {
       c.may_have_run && !harmless && denied != all.end()) {
     // If this were an answer, callers would ask by other commands, and find the keys that this one added.
     const std::string who = name_of_server(url_, sender.where);
-    const failure why = {
-        denied->is_error("NOSESSION")
-            ? who + ": it was restarted, or has forgotten its answer, so the request may have been run"
-            : who + " denies a command that it may have run before, so the keys may be in the filter: " +
-                  std::string(without_arguments(denied->text()))};
+    const failure why = {denied->is_error("NOSESSION")
+                             ? who + ": it was restarted, or has forgotten its answer"
+                             : who + " denies a command that it may have run before: " +
+                                   std::string(without_arguments(denied->text()))};
     return complete(c, tl::unexpected(c.ended_by(why)));
   }
   complete(c, std::move(all));

@@ -118,13 +118,18 @@ bool may_run_once(const command& asked, const command& once) {
 }
 
 /// EVERSEEN.ONCE id number command ...
+/// COMMAND can name only the first key of the command.
 void once(call& c) {
   const auto number = read_integer(c.words[2]);
   if (!number || *number < 1) throw refusal{"ERR the number of a request counts from 1"};
   const word_list request = c.words.subspan(3);
   const command& asked = command_of(request);
   if (!may_run_once(asked, c.called))
-    throw refusal{"ERR EVERSEEN.ONCE runs commands that change filters, and not " + lower(asked.name)};
+    throw refusal{"ERR EVERSEEN.ONCE runs commands that change filters and have no session, and not " +
+                  lower(asked.name)};
+  if (request.size() > wire::session_batch_keys)
+    throw refusal{"ERR a request of a session has at most " + std::to_string(wire::session_batch_keys) +
+                  " words, since its answer is remembered"};
   if (const auto why = c.from.why_not(asked, request)) throw refusal(*why);
   const auto run = [&] {
     std::string& output = c.from.output();

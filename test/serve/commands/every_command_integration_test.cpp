@@ -62,7 +62,7 @@ const std::map<std::string, a_request> request_of_each = {
     {"everseen.dump", {"EVERSEEN.DUMP a x 0 1 100"}},
     {"everseen.hello", {"EVERSEEN.HELLO 2"}},
     {"everseen.info", {"EVERSEEN.INFO a"}},
-    {"everseen.once", {"EVERSEEN.ONCE x 1 DEL none", more_words::taken}},
+    {"everseen.once", {"EVERSEEN.ONCE x 1 RENAME a c"}},
     {"everseen.partition", {"EVERSEEN.PARTITION a 0"}},
     {"everseen.reserve", {"EVERSEEN.RESERVE b 0.01 100"}},
     {"everseen.reset", {"EVERSEEN.RESET c"}},

@@ -61,7 +61,7 @@ TEST_F(Once, RunsNothingThatHasASessionOfItsOwnOrChangesNoFilter) {
        {"EVERSEEN.ONCE s 2 DEL a", "EVERSEEN.ADD a SESSION s 1 DIGITS ITEMS x", "EVERSEEN.SESSION t",
         "BF.EXISTS a x", "FLUSHALL SYNC", "SHUTDOWN NOSAVE", "EXEC now", "MULTI now", "QUIT now"})
     EXPECT_THAT(said("EVERSEEN.ONCE s 1 " + refused),
-                StartsWith("ERR EVERSEEN.ONCE runs commands that change filters"))
+                StartsWith("ERR EVERSEEN.ONCE runs commands that change filters and have no session"))
         << refused;
   EXPECT_THAT(said("EVERSEEN.ONCE s 1 NONSENSE a"), StartsWith("ERR unknown command"));
   EXPECT_THAT(said("EVERSEEN.ONCE s 1 RENAME a"), StartsWith("ERR wrong number of arguments"));
