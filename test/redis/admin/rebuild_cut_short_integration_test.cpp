@@ -284,7 +284,7 @@ TEST_P(RebuildCutShort, ResetBesideTheDecisionForAnotherForgetsWhatTheFilterAsks
                                          ASSERT_TRUE(add_keys(*client(), old_).result);
                                          (void)rebuild_crashed_at(step::sealed);
                                        },
-                                   .run = [](store& in) { in.reset("clicks"); },
+                                   .run = [](everseen::store& in) { in.reset("clicks"); },
                                    .meanwhile = [&] { (void)rebuild_crashed_at(step::decided); },
                                    .check =
                                        [&](bool is_reset) {
@@ -315,7 +315,7 @@ TEST_P(RebuildCutShort, DropBesideARebuildDropsTheSuccessor) {
                                            if (!store_->exists("clicks"))
                                              (void)store_->create("clicks", sized(300, 2));
                                          },
-                                     .run = [](store& in) { in.drop("clicks"); },
+                                     .run = [](everseen::store& in) { in.drop("clicks"); },
                                      .meanwhile =
                                          [&] {
                                            if (store_->exists("clicks")) (void)rebuild_crashed_at(last);

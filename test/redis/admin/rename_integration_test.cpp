@@ -74,7 +74,7 @@ TEST_P(Renaming, ResetThatHasBegunEmptiesItsFilterUnderTheNewName) {
   hold_everywhere(server_.port(),
                   {.open = through_proxy,
                    .prepare = [&] { make("a", keys_); },
-                   .run = [](store& in) { in.reset("a"); },
+                   .run = [](everseen::store& in) { in.reset("a"); },
                    .meanwhile =
                        [&] {
                          store_->rename("a", "b", refuse);
@@ -95,7 +95,7 @@ TEST_P(Renaming, SentAgainMovesNoOtherFilter) {
   bool is_moved = false;
   lose_answers_everywhere(server_.port(), {.open = through_proxy,
                                            .prepare = [&] { make("a", keys_); },
-                                           .run = [](store& in) { in.rename("a", "b", replace); },
+                                           .run = [](everseen::store& in) { in.rename("a", "b", replace); },
                                            .meanwhile =
                                                [&] {
                                                  is_moved = store_->exists("b");
@@ -112,26 +112,26 @@ TEST_P(Renaming, SentAgainMovesNoOtherFilter) {
 }
 
 TEST_P(Renaming, CreationThatIsSentAgainDoesNotTakeItsNameAgain) {
-  lose_answers_everywhere(server_.port(),
-                          {.open = through_proxy,
-                           .prepare = [] {},
-                           .run = [&](store& in) { (void)in.create("a", spec_of({.capacity = 300})); },
-                           .meanwhile =
-                               [&] {
-                                 if (store_->exists("a")) store_->rename("a", "b", refuse);
-                               },
-                           .check =
-                               [&](bool) {
-                                 EXPECT_EQ(store_->list().size(), 1u);
-                                 for (const std::string& name : store_->list()) store_->drop(name);
-                               }});
+  lose_answers_everywhere(
+      server_.port(), {.open = through_proxy,
+                       .prepare = [] {},
+                       .run = [&](everseen::store& in) { (void)in.create("a", spec_of({.capacity = 300})); },
+                       .meanwhile =
+                           [&] {
+                             if (store_->exists("a")) store_->rename("a", "b", refuse);
+                           },
+                       .check =
+                           [&](bool) {
+                             EXPECT_EQ(store_->list().size(), 1u);
+                             for (const std::string& name : store_->list()) store_->drop(name);
+                           }});
 }
 
 TEST_P(Renaming, DropThatIsSentAgainDropsNoNewFilter) {
   bool is_dropped = false;
   lose_answers_everywhere(server_.port(), {.open = through_proxy,
                                            .prepare = [&] { make("a", keys_); },
-                                           .run = [](store& in) { in.drop("a"); },
+                                           .run = [](everseen::store& in) { in.drop("a"); },
                                            .meanwhile =
                                                [&] {
                                                  is_dropped = !store_->exists("a");
@@ -220,8 +220,9 @@ TEST_P(Renaming, WhereverItCrashesTheFilterHasOneOfItsNamesAndTheNextRenamingWor
       for (std::size_t bytes = 0;; bytes += w == direction::to_server ? 151 : 23) {
         make("a", keys_);
         if (taken) make("b", others_);
-        const bool done = die_after(proxy_, proxy_.url("/?retry_for=1ms"), w, bytes,
-                                    [&](store& in) { in.rename("a", "b", taken ? replace : refuse); });
+        const bool done =
+            die_after(proxy_, proxy_.url("/?retry_for=1ms"), w, bytes,
+                      [&](everseen::store& in) { in.rename("a", "b", taken ? replace : refuse); });
         const bool is_over = done && !proxy_.has_cut();
         died += !done;
         const bool old = store_->exists("a");
