@@ -212,7 +212,7 @@ int extend_value(api::context* ctx, api::string** words, int count) {
     if (!layers.empty()) must_fit(ctx, filter.bit_bytes(), layers);
     filter.prepare(layers);
     const bool has_changed = filter.extend(slice);
-    if (has_changed) api::replicate_verbatim(ctx);
+    api::replicate_verbatim(ctx);  // as EVERSEEN.CLEAR
     key.end(ctx, has_changed ? "everseen.extend" : nullptr);
     return api::reply_with_simple_string(ctx, "OK");
   });

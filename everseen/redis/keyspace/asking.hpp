@@ -64,7 +64,7 @@ struct script_call {
   route destination;  ///< its key is the first of the keys
   std::vector<std::string> keys{};
   std::vector<std::string> arguments{};
-  /// As in request: set for calls that add keys or claim events.
+  /// As in request: set for calls that add keys, claim events or rebuild a filter.
   bool on_replicas = false;
   /// Stored before the script runs; the reply to its command precedes the script's. A command counts only
   /// once it has arrived whole. So if the connection is lost, the string is sent in pieces, of which those

@@ -60,11 +60,10 @@ const script& drop_before() {
   static const script s = make_script(R"(
 local at = redis.call('HMGET', KEYS[1], 'id', 'after', 'alone_by', 'next')
 if at[1] ~= ARGV[1] then return 0 end
-if at[3] == ARGV[3] then return 1 end
-if at[4] then return 0 end
-if at[2] ~= ARGV[2] then return 0 end
+if at[3] ~= ARGV[3] and (at[4] or at[2] ~= ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[1], 'alone_by', ARGV[3])
-return redis.call('HDEL', KEYS[1], 'after')
+redis.call('HDEL', KEYS[1], 'after')
+return 1
 )");
   return s;
 }

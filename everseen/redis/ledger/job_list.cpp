@@ -313,7 +313,10 @@ local function is_behind(one, other)
 end
 for i = 3, #ARGV, 3 do
   local so_far = redis.call('HGET', KEYS[2], ARGV[i]) or string.rep('\0', 8)
-  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then return 2 end
+  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then
+    redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    return 2
+  end
 end
 for i = 3, #ARGV, 3 do
   local before = redis.call('HGET', KEYS[2], ARGV[i])

@@ -62,6 +62,8 @@ struct request {
   /// The request counts as answered only when as many replicas as wait= of the URL requires have its writes,
   /// and it is not sent while replicas are missing. Too few replicas are an outage, with retries like any
   /// other.
+  /// A copy of a request that is sent again must write, too: since Redis 7.2 a WAIT waits for the writes of
+  /// its own connection alone.
   bool on_replicas = false;
 };
 

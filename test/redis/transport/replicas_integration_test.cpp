@@ -1,9 +1,11 @@
 // Warnings about the servers of a store, and waiting for their replicas.
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,12 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/filter/filter.hpp"
+#include "everseen/redis/admin/filter_directory.hpp"
+#include "everseen/redis/filter/followed_filter.hpp"
+#include "everseen/redis/filter/partition_admin.hpp"
+#include "everseen/redis/keyspace/asking.hpp"
+#include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/script/script.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/redis/judges.hpp"
@@ -275,6 +283,40 @@ TEST_P(Replicated, ClaimsOfOthersAreAcknowledgedOnceTheReplicaHasThem) {
   const auto got = claim(*patient->open_ledger("count", ""));
   ASSERT_TRUE(got.result);
   EXPECT_THAT(got.before, Each(1));
+}
+
+// Servers since 7.2 let a WAIT wait for writes of its own connection alone: a copy that is sent again over
+// another one must write, too, or it would be acknowledged before the replica has what the first copy wrote.
+// Promise: an acknowledged batch is on the replica (redis, Replicas).
+TEST_P(Replicated, WhatIsSentAgainIsAWriteToo) {
+  (void)store_->create("clicks", sized());
+  server_.run({"CONFIG", "SET", "repl-ping-replica-period", "3600"});
+  const auto written = [&] {
+    const std::string text = server_.run({"INFO", "replication"});
+    constexpr std::string_view name = "master_repl_offset:";
+    return std::stoull(text.substr(text.find(name) + name.size()));
+  };
+  server_connections connections(parse_redis_url(server_.url()));
+  const filter_directory all("everseen", 1);
+  const filter_identity old = all.open(connections, "clicks", true);
+  const filter_identity next = all.draft(sized());
+  all.prepare(connections, next, {},
+              {.spec = next.spec, .after = old.id, .origin = read_filter_header(connections, old)->origin});
+  ASSERT_EQ(decide_succession(connections, old, next.id), succession::decided);
+  const script set = make_remembered_script("redis.call('SET', KEYS[1], '1') return 'K'");
+  const script_call remembered_one = remembered(connections, {&set, {"{a}", 0}, {"{a}"}});
+  const std::vector<std::pair<const char*, std::function<void()>>> steps = {
+      {"a remembered change", [&] { EXPECT_EQ(run_script(connections, remembered_one).text(), "K"); }},
+      {"the new name", [&] { EXPECT_EQ(put_in_place(connections, old, next.id), placing::done); }},
+      {"the seal", [&] { EXPECT_TRUE(seal(connections, old, next.id)); }},
+      {"the end", [&] { EXPECT_TRUE(forget_before(connections, next, old.id, "word")); }},
+  };
+  for (const auto& [name, run] : steps) {
+    run();
+    const auto before = written();
+    run();
+    EXPECT_GT(written(), before) << name;
+  }
 }
 
 TEST_P(Replicated, LookUpsWaitForNoReplica) {
