@@ -16,6 +16,7 @@
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/store/port/store.hpp"
 #include "everseen/store/port/stored_filter.hpp"
+#include "everseen/wire/request_parser.hpp"
 
 namespace everseen::client {
 
@@ -112,6 +113,9 @@ class client_filter final : public stored_filter {
 
   [[nodiscard]] const spec& get_spec() const noexcept override { return spec_; }
   [[nodiscard]] bool wants_keys() const noexcept override { return true; }
+  [[nodiscard]] std::size_t longest_key() const noexcept override {
+    return wire::request_limits{}.argument_bytes;
+  }
   [[nodiscard]] std::uint32_t batch_partitions() const noexcept override { return 1; }
   batch_result add(std::span<const partition_batch> batches) override;
   batch_result check(std::span<const partition_batch> batches) const override;

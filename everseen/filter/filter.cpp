@@ -268,6 +268,12 @@ std::optional<event_time> filter::newest_slice() const {
   return window::start_of(*s.window, *newest);
 }
 
+std::optional<std::string> filter::refusal_of(std::string_view key) const {
+  if (const std::size_t most = stored_->longest_key(); key.size() > most)
+    return "a key of " + std::to_string(key.size()) + " bytes is not one of up to " + std::to_string(most);
+  return hash_.refusal_of(key);
+}
+
 spec filter::sibling_spec() const {
   const spec& s = get_spec();
   if (stored_->estimates_keys())

@@ -181,10 +181,9 @@ class filter {
   [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   /// The reason, as readable text, why the filter can never take a key; nothing if it can. The filters of
-  /// everseen and RedisBloom take any key. A Guava filter of numbers cannot take a word.
-  [[nodiscard]] std::optional<std::string> refusal_of(std::string_view key) const {
-    return hash_.refusal_of(key);
-  }
+  /// everseen and RedisBloom take any key, over a server up to a length. A Guava filter of numbers cannot
+  /// take a word.
+  [[nodiscard]] std::optional<std::string> refusal_of(std::string_view key) const;
 
   /// The rule about times ahead of the clock, for callers that judge keys through stored() or a ledger.
   /// Without a window, times have no effect and pass.

@@ -61,6 +61,22 @@ TEST_F(VerbsOverAServer, FilterIsCreatedUsedRenamedAndDropped) {
   EXPECT_THAT(run({"check", "visits", "alice"}).err, HasSubstr("visits"));
 }
 
+// Promise: a key that is too long for the server is unknown (operations, As a store).
+TEST_F(VerbsOverAServer, KeyThatIsTooLongForTheServerIsReportedByItsLine) {
+  ASSERT_EQ(run({"create", "clicks"}).exit_code, 0);
+  const std::string lines = "a\n" + std::string((16 << 20) + 1, 'x') + "\nb\n";
+  const auto fault = AllOf(HasSubstr("a key of 16777217 bytes is not one of up to 16777216 (line 2 "),
+                           HasSubstr("the other 2 were judged"));
+  const program_result added = run({"add", "clicks"}, lines);
+  EXPECT_EQ(added.exit_code, 2);
+  EXPECT_THAT(added.out, StartsWith("2 fresh"));
+  EXPECT_THAT(added.err, fault);
+  const program_result checked = run({"check", "clicks"}, lines);
+  EXPECT_EQ(checked.exit_code, 2) << "0 would mean that all are seen";
+  EXPECT_EQ(checked.out, "seen\ta\nseen\tb\n");
+  EXPECT_THAT(checked.err, fault);
+}
+
 TEST_F(VerbsOverAServer, ExportImportsAsTheSameFilter) {
   (void)run({"create", "a"});
   (void)run({"add", "a", "alice"});

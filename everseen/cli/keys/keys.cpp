@@ -153,6 +153,7 @@ void unfit_keys::note(const filter& judge, std::span<const std::string_view> key
   unfit_ += judged.error().done.unknown;
   for (std::size_t i = 0; i < keys.size() && !fault_; ++i)
     if (const auto refusal = judge.refusal_of(keys[i])) fault_ = fmt::format("{} ({})", *refusal, place(i));
+  if (!fault_) fault_ = judged.error().message;
 }
 
 void unfit_keys::raise_if_any() const {

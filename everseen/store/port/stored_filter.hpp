@@ -73,6 +73,8 @@ class stored_filter {
   /// Whether batches must contain the keys themselves, because this filter hashes them differently from its
   /// spec. Never changes.
   [[nodiscard]] virtual bool wants_keys() const noexcept { return false; }
+  /// In bytes. Longer keys are `unknown`; see filter::refusal_of.
+  [[nodiscard]] virtual std::size_t longest_key() const noexcept { return SIZE_MAX; }
 
   /// The number of partitions into which callers divide a batch. It is 1, whatever the spec says, if only
   /// this filter knows the partitions of its keys: the whole batch is then one partition_batch, of partition
