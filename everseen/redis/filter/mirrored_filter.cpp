@@ -125,8 +125,10 @@ class moving final : public mirror_task {
  private:
   std::optional<script_call> go_on(server_connections&) override {
     mirror().prepare_move(newest_);
-    if (!mirror().has_record()) return std::nullopt;
-    return mirror().append_call();
+    if (mirror().has_record()) return mirror().append_call();
+    // It may have been moved by a call that was not acknowledged.
+    if (mirror().leads_replicas()) return mirror().replication_call();
+    return std::nullopt;
   }
   void done() override {}
   void give_up() noexcept override {}

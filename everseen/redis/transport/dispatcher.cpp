@@ -403,6 +403,7 @@ void dispatcher::waits_refused(server& sender, const reply& r) {
   const pause p = sender.pauses.next();
   for (call* c : std::exchange(sender.unacknowledged, {})) {
     c->may_have_run = true;
+    ++lost_answers_;
     trouble(*c, {message, is_denial(r) || !c->asked().repeatable}, p);
   }
   for (call* c : std::exchange(sender.held, {})) trouble(*c, {message, is_denial(r)}, p);
