@@ -84,8 +84,9 @@ TEST_F(RequestSessions, IdIsTakenOnce) {
 
 TEST_F(RequestSessions, BatchThatFailedWithAnExceptionIsNotJudgedAgain) {
   sessions_.begin("s", time_);
-  EXPECT_THROW((void)sessions_.run("s", 1, time_, []() -> request_sessions::answer { throw std::bad_alloc(); }),
-               std::bad_alloc);
+  EXPECT_THROW(
+      (void)sessions_.run("s", 1, time_, []() -> request_sessions::answer { throw std::bad_alloc(); }),
+      std::bad_alloc);
   EXPECT_THAT(refusal(1), StartsWith("NOSESSION"));
   EXPECT_THAT(refusal(2), StartsWith("ENDED"));
   EXPECT_EQ(judged_, 0);
@@ -142,7 +143,11 @@ TEST_F(RequestSessions, AnswerOfAReplacedSessionIsNotCounted) {
   });
   sessions_.begin("last", time_);
   const std::string answer(30 << 20, 'x');
-  EXPECT_EQ(sessions_.run("other", 1, time_, [&] { return request_sessions::answer{answer, false}; }), answer);
+  EXPECT_EQ(sessions_.run("other", 1, time_,
+                          [&] {
+                            return request_sessions::answer{answer, false};
+                          }),
+            answer);
   EXPECT_EQ(run(1, "one"), "one") << "nothing had to give way";
 }
 
