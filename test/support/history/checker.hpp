@@ -33,7 +33,8 @@ struct exceptions {
   ///   between the two, others may find the key absent (redis, Rebuild);
   /// - a creation fails if another client drops, ends or rebuilds the filter as soon as it has its name, and
   /// a
-  ///   reset fails if one does so before all partitions are empty (redis, Reset).
+  ///   reset fails if one does so before all partitions are empty (redis, Reset); the beginning of a rebuild
+  ///   fails, though it has begun, if one drops, ends or resets the filter meanwhile (redis, Rebuild).
   bool whole_in_steps = false;
   /// A look-up does not wait for replicas. What it has `seen` while the addition was under way, or after that
   /// was lost, a failover may undo (redis, Replicas).

@@ -425,6 +425,23 @@ TEST_F(History, KeyThatIsSeenBesideAResetInARebuildMayBeKept) {
   expect_illegal(steps);
 }
 
+TEST_F(History, RebuildThatAResetHasStoppedMayHaveBegun) {
+  const exceptions steps{.whole_in_steps = true};
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  note({4, 20}, action::begin, a, outcome::refused);
+  reset({5, 15});
+  add({6, 7}, h, fresh);
+  add({8, 9}, h, fresh);
+  expect_legal(steps);
+  expect_illegal();
+  add({10, 11}, h, fresh);
+  expect_illegal(steps);
+  all_.pop_back();
+  all_[2].back = 4 * ms;
+  expect_illegal(steps);
+}
+
 TEST_F(History, ResetThatWasRefusedBesideARebuildMayHaveEmptiedAPartition) {
   const exceptions steps{.whole_in_steps = true};
   for (const verdict last : {fresh, seen}) {

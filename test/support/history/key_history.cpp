@@ -23,12 +23,12 @@ bool happens(const operation& o, action kind) {
   return o.kind == kind && (o.ended == outcome::done || o.ended == outcome::lost);
 }
 
-/// Whether another client may have stopped a creation or a reset after its first steps.
+/// Whether another client may have stopped a creation, a reset or a rebuild after its first steps.
 bool may_have_begun(const operation& o, const record& all) {
-  if (o.kind != action::create && o.kind != action::reset) return false;
+  if (o.kind != action::create && o.kind != action::reset && o.kind != action::begin) return false;
   return std::ranges::any_of(all, [&](const operation& other) {
-    const bool stops =
-        happens(other, action::drop) || happens(other, action::expire) || happens(other, action::begin);
+    const bool stops = happens(other, action::drop) || happens(other, action::expire) ||
+                       happens(other, o.kind == action::begin ? action::reset : action::begin);
     return stops && other.call <= o.back && other.back >= o.call;
   });
 }
