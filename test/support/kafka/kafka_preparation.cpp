@@ -59,17 +59,9 @@ void make_first_state() {
   fs::rename(coming, first_state());
 }
 
-/// Has a broker do what tests have brokers do: a class that it does not load is not in the archive.
-void exercise(const std::string& brokers) {
-  kafka_client kafka(brokers);
-  kafka.wait_for_brokers(1);
-  kafka.create_topic("topic", 2);
-  kafka.produce("topic", 0, {{"message"}});
-  kafka_transaction committed(kafka), aborted(kafka);
-  committed.produce("topic", 0, {{"committed"}});
-  committed.commit();
-  aborted.produce("topic", 0, {{"aborted"}});
-  aborted.abort();
+/// As a member of a group. It is ended when this returns: librdkafka 2.0 may never end one whose topic was
+/// deleted.
+void read_message(const std::string& brokers) {
   const kafka_handle::client member(
       kafka_handle::make(RD_KAFKA_CONSUMER, {{"bootstrap.servers", brokers},
                                              {"group.id", "group"},
@@ -84,6 +76,20 @@ void exercise(const std::string& brokers) {
   rd_kafka_message_destroy(told);
   kafka_handle::check(rd_kafka_commit(member.get(), nullptr, 0), "commit");
   kafka_handle::check(rd_kafka_consumer_close(member.get()), "leave the group");
+}
+
+/// Has a broker do what tests have brokers do: a class that it does not load is not in the archive.
+void exercise(const std::string& brokers) {
+  kafka_client kafka(brokers);
+  kafka.wait_for_brokers(1);
+  kafka.create_topic("topic", 2);
+  kafka.produce("topic", 0, {{"message"}});
+  kafka_transaction committed(kafka), aborted(kafka);
+  committed.produce("topic", 0, {{"committed"}});
+  committed.commit();
+  aborted.produce("topic", 0, {{"aborted"}});
+  aborted.abort();
+  read_message(brokers);
   static_cast<void>(kafka.committed("group", "topic"));
   static_cast<void>(kafka.members("group"));
   kafka.delete_records("topic", 0, 1);
