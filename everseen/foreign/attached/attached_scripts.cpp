@@ -30,13 +30,10 @@ end
 
 // Returns the remembered answer if this is the client's last batch.
 constexpr std::string_view remembered = R"(
-local function remembered(token, asked, life)
+local function remembered(token, asked)
   local last = redis.call('GET', token)
   local sequence = last and string.sub(last, 1, #asked) or ''
-  if sequence == asked then
-    redis.call('PEXPIRE', token, life)
-    return string.sub(last, #asked + 1)
-  end
+  if sequence == asked then return string.sub(last, #asked + 1) end
   if sequence > asked then return 'O' end
 end
 )";
@@ -109,7 +106,7 @@ end
 // no part of it. Counting all bits of a string of 512 MiB takes a server some 200 ms, and this 0.1 ms; the
 // estimate is exact for strings of 256 KiB and less, and within 0.1 % for longer ones.
 constexpr std::string_view add_text = R"(
-local before = remembered(KEYS[1], ARGV[1], ARGV[2])
+local before = remembered(KEYS[1], ARGV[1])
 if before then return before end
 local strings, length = strings_from(2, ARGV[7], ARGV[3], ARGV[10])
 if not strings then return length end

@@ -248,24 +248,8 @@ std::string string_fault::of_lost_cursor(std::string_view cursor, std::string_vi
          ": it was deleted or evicted; set it to the number of the newest string";
 }
 
-namespace {
-
-/// The hash tag of the slot of a key: mostly the key's own tag, or the key. If it has a brace that would end
-/// the tag early, a number that happens to be in the same slot.
-std::string tag_of(const std::string& key) {
-  const std::size_t open = key.find('{');
-  const std::size_t close = open == std::string::npos ? open : key.find('}', open + 1);
-  if (close != std::string::npos && close > open + 1) return key.substr(open + 1, close - open - 1);
-  if (key.find('}') == std::string::npos) return key;
-  std::uint64_t number = 0;
-  while (redis::slot_of(std::to_string(number)) != redis::slot_of(key)) ++number;
-  return std::to_string(number);
-}
-
-}  // namespace
-
 std::string token_key(std::string_view own, const std::string& bitmap, std::string_view client) {
-  return std::string(own) + "{" + tag_of(bitmap) + "}" + bitmap + ":t:" + std::string(client);
+  return std::string(own) + "{" + redis::tag_of_slot(bitmap) + "}" + bitmap + ":t:" + std::string(client);
 }
 
 }  // namespace everseen::foreign

@@ -234,6 +234,7 @@ void dispatcher::lost(server& sender, const failure& why) {
   const auto unacknowledged = std::exchange(sender.unacknowledged, {});
   const auto held = std::exchange(sender.held, {});
   sender.link.reset();
+  sender.marks.clear();
   sender.lacks_replicas = false;
   if (calls.empty()) return;
   touched += unacknowledged.size();
@@ -354,18 +355,23 @@ void dispatcher::map_unknown() {
 // What must be on replicas before it counts as answered.
 
 /// Only the WAIT is repeated, over the connection that wrote: a WAIT refers to the last writes of its own
-/// connection.
-void dispatcher::replicas_told(server& sender, const reply& r) {
-  if (r.is_error()) return waits_refused(sender, r);
+/// connection. While the slot of the mark moves, no server may accept it: then the count is that of the
+/// calls' own writes.
+/// @param replies  to a mark, if one was sent, and to a WAIT
+void dispatcher::replicas_told(server& sender, std::span<const reply> replies) {
+  const reply& mark = replies.front();
+  const bool has_moved = mark.is_error("MOVED") || mark.is_error("ASK");
+  if (mark.is_error() && !has_moved) return waits_refused(sender, mark);
+  if (replies.back().is_error()) return waits_refused(sender, replies.back());
   const auto answered = std::exchange(sender.unacknowledged, {});
   const auto held = std::exchange(sender.held, {});
-  const std::int64_t there = r.integer();
+  const std::int64_t there = replies.back().integer();
   const bool enough = there >= static_cast<std::int64_t>(url_.wait_replicas);
   const std::string lack = "only " + std::to_string(there) + " of the " + std::to_string(url_.wait_replicas) +
                            " replicas that wait= requires have the writes of redis at " +
                            to_string(sender.where) + ". Check the replicas, or require fewer";
   sender.lacks_replicas = !enough;
-  sender.acknowledged_at = enough ? clock::now() : clock::time_point{};
+  sender.acknowledged_at = enough ? sender.asked_at : clock::time_point{};
   for (call* c : answered) {
     if (enough) {
       conclude(sender, *c);
@@ -376,7 +382,7 @@ void dispatcher::replicas_told(server& sender, const reply& r) {
   }
   for (call* c : held)
     enough ? sender.send(*c) : wait_for_replicas(*c, sender.held, {lack + "; nothing was added there"});
-  sender.ask_for_replicas();
+  sender.ask_for_replicas(!has_moved);
 }
 
 void dispatcher::wait_for_replicas(call& c, std::vector<call*>& among, const failure& why) {
@@ -392,10 +398,10 @@ bool dispatcher::lacks_replicas() const {
   return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
 }
 
-/// The server is no longer a master, or an ACL forbids WAIT.
+/// The server is no longer a master, has no memory left for the mark, or an ACL forbids the mark or WAIT.
 void dispatcher::waits_refused(server& sender, const reply& r) {
-  const std::string message = "redis at " + to_string(sender.where) +
-                              " refused the WAIT that wait= requires: " + std::string(r.text());
+  const std::string message =
+      "redis at " + to_string(sender.where) + " refused what wait= requires: " + std::string(r.text());
   sender.lacks_replicas = false;
   sender.acknowledged_at = {};
   map_is_old_ = true;

@@ -31,10 +31,10 @@ namespace everseen::redis {
 /// A call is always in exactly one place: sent to a server, held back there for its replicas, parked until a
 /// time, or unplaced until the slots of the cluster are known.
 ///
-/// With `wait=N` in the URL, a request with `on_replicas` counts as answered only when N replicas have its
-/// writes. One WAIT after all calls of a connection covers them all. If too few replicas have the writes, the
-/// WAIT is repeated over the same connection for as long as an outage may last; no call is sent twice for
-/// that. If the connection ends meanwhile, the answers of its calls count as lost.
+/// With `wait=N` in the URL, a request with `on_replicas` counts as answered only when N replicas have what
+/// its answer rests on. One WAIT after all calls of a connection covers them all. If too few replicas have
+/// it, the WAIT is repeated over the same connection for as long as an outage may last; no call is sent twice
+/// for that. If the connection ends meanwhile, the answers of its calls count as lost.
 ///
 /// The master keeps what it has written, so a batch that is not acknowledged leaves keys behind. Therefore
 /// such calls are held back until a preceding WAIT finds enough replicas, unless one did so within the last
@@ -87,7 +87,7 @@ class dispatcher {
   void set_alarm(clock::time_point deadline);
 
   // What must be on replicas.
-  void replicas_told(server& sender, const reply& r);
+  void replicas_told(server& sender, std::span<const reply> replies);
   void wait_for_replicas(call& c, std::vector<call*>& among, const failure& why);
   void waits_refused(server& sender, const reply& r);
 

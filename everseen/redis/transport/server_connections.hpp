@@ -59,11 +59,9 @@ struct request {
   /// The script that `wire` calls by its name. A server that does not know it is sent its text.
   /// @pre repeatable, or one command
   const script* called = nullptr;
-  /// The request counts as answered only when as many replicas as wait= of the URL requires have its writes,
-  /// and it is not sent while replicas are missing. Too few replicas are an outage, with retries like any
-  /// other.
-  /// A copy of a request that is sent again must write, too: since Redis 7.2 a WAIT waits for the writes of
-  /// its own connection alone.
+  /// The request counts as answered only when as many replicas as wait= of the URL requires have what its
+  /// server had written by then, for this or another request, and it is not sent while replicas are missing.
+  /// Too few replicas are an outage, with retries like any other.
   bool on_replicas = false;
 };
 

@@ -52,6 +52,15 @@ slot_number slot_of(std::string_view key) noexcept {
   return crc16(hashed_part(key)) % slot_map::slots;
 }
 
+std::string tag_of_slot(std::string_view key) {
+  const std::string_view part = hashed_part(key);
+  if (part.find('}') == std::string_view::npos) return std::string(part);
+  const slot_number slot = slot_of(key);
+  std::uint64_t number = 0;
+  while (slot_of(std::to_string(number)) != slot) ++number;
+  return std::to_string(number);
+}
+
 slot_map::slot_map() : owner_(slots, nobody) {}
 
 std::optional<slot_map> slot_map::from_reply(const reply& r, const endpoint& asked) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,10 @@ using slot_number = std::uint16_t;
 
 /// The slot of a key: CRC16 of the whole key, or of the text in its first {...} if that is not empty.
 [[nodiscard]] slot_number slot_of(std::string_view key) noexcept;
+/// A text that in {...} puts other keys into the slot of this one: mostly the one in its own {...}, or the
+/// key. If it has a brace that would end the text early, a number that happens to be in the same slot (about
+/// 1 ms).
+[[nodiscard]] std::string tag_of_slot(std::string_view key);
 
 /// Which master of a cluster owns which slot, as far as is known.
 class slot_map {

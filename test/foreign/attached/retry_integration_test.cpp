@@ -135,6 +135,32 @@ TEST_F(AttachedRetry, ServerThatLostItsScriptsAnswersAgain) {
   EXPECT_EQ(add_to(f, next_batch(1)).verdicts, undisturbed);
 }
 
+// Promise: a seen key is acknowledged once the replicas have it, whichever client added it (redis, Replicas).
+TEST_F(AttachedRetry, KeyOfAnotherProgramIsAcknowledgedOnceTheReplicaHasIt) {
+  server_.run({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+  redis_server::options o;
+  o.config = {"--replicaof", "127.0.0.1", std::to_string(server_.port())};
+  redis_server replica(o);
+  test::wait_until([&] { return server_.run({"WAIT", "1", "100"}) == "1"; }, "the replica is in step");
+  attach(store_at(server_.url())->servers(), "a", attachment_to("shared", family::gozero),
+         missing_key::create);
+  const std::vector<std::string> other = {"other"};
+  for (const std::string commands : {"script", "bitfield"}) {
+    const std::vector<std::string> key = {"by " + commands};
+    filter theirs("a", store_at(server_.url())->open("a", access::write));
+    filter waiting("a", store_at(server_.url("?wait=1&timeout=3s&retry_for=100ms&commands=" + commands))
+                            ->open("a", access::write));
+    test::wait_until([&] { return add_to(waiting, other).result.has_value(); }, "the replica is in step");
+    replica.pause();
+    ASSERT_TRUE(add_to(theirs, key).result);
+    const auto got = add_to(waiting, key);
+    ASSERT_FALSE(got.result) << commands;
+    EXPECT_THAT(got.result.error().message, HasSubstr("only 0 of the 1 replicas"));
+    EXPECT_THAT(got.verdicts, Each(verdict::unknown));
+    replica.resume();
+  }
+}
+
 // Promise: without scripts a batch whose answer is lost is unknown (foreign-filters, Attached filters).
 TEST_F(AttachedRetry, WithoutScriptsABatchWhoseAnswerIsLostIsUnknown) {
   filter f =

@@ -34,6 +34,13 @@ TEST(SlotOf, HashTagIsTheFirstPairOfBracesIfItIsNotEmpty) {
   EXPECT_EQ(slot_of("}{a}"), slot_of("a"));
 }
 
+TEST(TagOfSlot, PutsAnotherKeyIntoTheSlot) {
+  EXPECT_EQ(tag_of_slot("clicks"), "clicks");
+  EXPECT_EQ(tag_of_slot("everseen:{a/0}:1.0"), "a/0");
+  for (const std::string key : {"clicks", "{a}b", "foo{bar", "foo{{bar}}zap", "{}{bar}", "}{a}", "a}b", "}"})
+    EXPECT_EQ(slot_of("other:{" + tag_of_slot(key) + "}:wait"), slot_of(key)) << key;
+}
+
 TEST(SlotMap, IsEmptyAtFirst) {
   const slot_map map;
   EXPECT_TRUE(map.empty());
