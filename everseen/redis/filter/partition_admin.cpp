@@ -140,6 +140,7 @@ void make_permanent(server_connections& connections, const filter_identity& f) {
     request& r = partitions.emplace_back(request{{state, p}, encode({"EXISTS", state}), 1, true});
     for (const std::string& key : keys) r.wire += encode({"PERSIST", key});
     r.commands += keys.size();
+    r.on_replicas = true;
   }
   const auto persist_all = [&] {
     const std::vector<answer> answers = exchange_all(connections, partitions);
@@ -148,7 +149,9 @@ void make_permanent(server_connections& connections, const filter_identity& f) {
   };
   persist_all();
   const std::string header = f.keys.header();
-  (void)exchange_all(connections, {{{header, 0}, encode({"PERSIST", header}), 1, true}});
+  request keep{{header, 0}, encode({"PERSIST", header}), 1, true};
+  keep.on_replicas = true;
+  (void)exchange_all(connections, {std::move(keep)});
   // With a permanent header nobody does it again. A server that took over meanwhile may have lost it.
   persist_all();
 }

@@ -155,9 +155,8 @@ return {'K'}
 const script& seal() {
   static const script s = make_script(R"(
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'M'} end
-local sealed_for = redis.call('HGET', KEYS[1], 'successor') or ARGV[1]
-redis.call('HSET', KEYS[1], 'successor', sealed_for)
-return {sealed_for == ARGV[1] and 'K' or 'N'}
+redis.call('HSETNX', KEYS[1], 'successor', ARGV[1])
+return {redis.call('HGET', KEYS[1], 'successor') == ARGV[1] and 'K' or 'N'}
 )");
   return s;
 }

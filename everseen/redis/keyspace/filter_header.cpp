@@ -193,7 +193,9 @@ void begin_filter_header(server_connections& connections, const filter_identity&
   if (h.after) put("origin", bytes_of(h.origin));
   if (!h.attached) {
     words.insert(words.begin(), std::string(unseen_header_life_ms));
-    (void)run_script(connections, {&begin_header(), {header, 0}, {header}, std::move(words)});
+    script_call call{&begin_header(), {header, 0}, {header}, std::move(words)};
+    call.on_replicas = true;  // before a name leads to it
+    (void)run_script(connections, std::move(call));
     return;
   }
   words.insert(words.begin(), {"HSET", header});

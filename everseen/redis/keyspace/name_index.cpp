@@ -77,8 +77,8 @@ for i = 1, #all, 2 do
   local name, id = all[i], all[i + 1]
   if id == old or id == new then
     is_there = 1
-    call('HSET', index, name, new)
     if id == old then
+      call('HSET', index, name, new)
       call('HSET', gone, old, new)
       local link = call('HGET', links, name)
       if link and string.sub(link, 1, 32) == ARGV[3] then

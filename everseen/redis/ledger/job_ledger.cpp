@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "everseen/core/spec/window.hpp"
-#include "everseen/redis/script/script.hpp"
 #include "everseen/redis/wire/command.hpp"
 #include "everseen/store/port/batch_results.hpp"
 
@@ -14,17 +13,6 @@ namespace everseen::redis {
 namespace {
 
 constexpr int most_looks = 1000;  // another client always claims first: then something is broken
-
-/// Replicas may lack what another client has claimed. A WAIT waits for the writes of its own connection, so
-/// the record is written again. KEYS lanes    ARGV lane
-const script& read_record() {
-  static const script s = make_script(R"(
-local record = redis.call('HGET', KEYS[1], ARGV[1])
-if record then redis.call('HSET', KEYS[1], ARGV[1], record) end
-return record
-)");
-  return s;
-}
 
 }  // namespace
 
@@ -63,11 +51,8 @@ known_lane& job_ledger::lane_of(std::string_view lane) {
 
 request job_ledger::request_for_record(const known_lane& in, std::uint32_t partition) const {
   const std::string lanes = keys_.lanes(partition);
-  if (pool_->url().wait_replicas == 0) return {{lanes, partition}, encode({"HGET", lanes, in.name}), 1, true};
-  request r{
-      {lanes, partition}, encode_call(read_record(), std::span(&lanes, 1), std::span(&in.name, 1)), 1, true};
-  r.called = &read_record();
-  r.on_replicas = true;
+  request r{{lanes, partition}, encode({"HGET", lanes, in.name}), 1, true};
+  r.on_replicas = true;  // another client may have claimed them, and replicas may lack that
   return r;
 }
 

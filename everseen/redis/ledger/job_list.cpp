@@ -53,8 +53,11 @@ std::vector<std::string> job_list::names(server_connections& connections) const 
   return names;
 }
 
-std::optional<listed_job> job_list::find(server_connections& connections, std::string_view job) const {
-  const reply entry = ask_about(connections, list_, {"HGET", list_.key, job});
+std::optional<listed_job> job_list::find(server_connections& connections, std::string_view job,
+                                         bool on_replicas) const {
+  request asked{list_, encode({"HGET", list_.key, job}), 1, true};
+  asked.on_replicas = on_replicas;
+  const reply entry = exchange_all(connections, {std::move(asked)}).front()->front();
   if (entry.is_nil()) return std::nullopt;
   return job_in(entry.text(), list_.key);
 }
@@ -69,6 +72,7 @@ std::optional<listed_job> job_list::open(server_connections& connections, std::s
     const listed_job made{random_name(), std::string(*description)};
     script_call call{&job_scripts::enlist(), list_, {list_.key, filter_.keys.header()}};
     call.arguments = {std::string(job), entry_of(made)};
+    call.on_replicas = true;
     const reply answered = run_script(connections, remembered(connections, std::move(call)));
     if (answered.text() == "0") throw filter_is_gone(filter_.keys.header());
     if (answered.text() == "2")
@@ -86,8 +90,9 @@ std::optional<listed_job> job_list::open(server_connections& connections, std::s
     if (!still || still->id != there->id) remove(connections, there->id);
     throw;
   }
-  // A client that ended it meanwhile may have removed marks before they were made.
-  const auto still = find(connections, job);
+  // A client that ended it meanwhile may have removed marks before they were made. One that listed it may not
+  // have waited for the replicas of the list.
+  const auto still = find(connections, job, true);
   if (still && still->id == there->id) {
     keep_marks(connections, there->id);
     return there;
@@ -111,6 +116,7 @@ void job_list::mark(server_connections& connections, std::string_view job, const
                        {std::string(unkept_records_life_ms)}});
     else
       calls.push_back({&job_scripts::mark_partition(), {state, p}, {state}, {keys.field()}});
+    calls.back().on_replicas = true;
   }
   const std::vector<answer> answers = run_scripts(connections, calls);
   for (std::size_t i = 0; i < answers.size(); ++i)
@@ -124,6 +130,7 @@ void job_list::keep_marks(server_connections& connections, const std::string& id
   for (std::uint32_t p = 0; p < filter_.spec.partitions; ++p) {
     const std::string records = keys.lanes(p);
     requests.push_back({{records, p}, encode({"PERSIST", records}), 1, true});
+    requests.back().on_replicas = true;
   }
   (void)exchange_all(connections, requests);
 }
@@ -313,10 +320,7 @@ local function is_behind(one, other)
 end
 for i = 3, #ARGV, 3 do
   local so_far = redis.call('HGET', KEYS[2], ARGV[i]) or string.rep('\0', 8)
-  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then
-    redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-    return 2
-  end
+  if ARGV[i+2] ~= '' and string.sub(so_far, 1, 8) ~= ARGV[i+2] then return 2 end
 end
 for i = 3, #ARGV, 3 do
   local before = redis.call('HGET', KEYS[2], ARGV[i])

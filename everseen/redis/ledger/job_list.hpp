@@ -37,7 +37,9 @@ class job_list {
 
   [[nodiscard]] std::map<std::string, listed_job, std::less<>> all(server_connections& connections) const;
   [[nodiscard]] std::vector<std::string> names(server_connections& connections) const;
-  [[nodiscard]] std::optional<listed_job> find(server_connections& connections, std::string_view job) const;
+  /// @param on_replicas  as in request
+  [[nodiscard]] std::optional<listed_job> find(server_connections& connections, std::string_view job,
+                                               bool on_replicas = false) const;
   /// The job of this name, created if it does not exist.
   /// @param description  of a new job; nothing: none is created
   /// @return nothing  without a description: there is no such job

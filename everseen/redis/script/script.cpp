@@ -39,8 +39,6 @@ if last > call then return '-' end
 if last < call then
   told = call .. outcome()
   redis.call('SET', token, told, 'PX', ARGV[#ARGV])
-else
-  redis.call('PEXPIRE', token, ARGV[#ARGV])
 end
 return string.sub(told, 21)
 )"}));

@@ -21,8 +21,7 @@ struct script {
 /// A script of this text, with its hash.
 [[nodiscard]] script make_script(std::string text);
 /// A script of which a server remembers the last outcome for each client. A copy of a call whose answer was
-/// lost is told the same and only lets the server remember it for longer; one that arrives after a later call
-/// changes nothing.
+/// lost changes nothing and is told the same; one that arrives after a later call changes nothing either.
 /// @param body  returns one letter or digit. remembered() adds to its keys the client's token, and to its
 ///   arguments the number of the call and for how long to remember it, in milliseconds
 [[nodiscard]] script make_remembered_script(std::string_view body);

@@ -19,7 +19,9 @@
 #include "everseen/redis/filter/partition_admin.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
+#include "everseen/redis/ledger/job_list.hpp"
 #include "everseen/redis/script/script.hpp"
+#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/memory/memory_store.hpp"
 
 #include "test/redis/judges.hpp"
@@ -285,38 +287,103 @@ TEST_P(Replicated, ClaimsOfOthersAreAcknowledgedOnceTheReplicaHasThem) {
   EXPECT_THAT(got.before, Each(1));
 }
 
-// Servers since 7.2 let a WAIT wait for writes of its own connection alone: a copy that is sent again over
-// another one must write, too, or it would be acknowledged before the replica has what the first copy wrote.
-// Promise: an acknowledged batch is on the replica (redis, Replicas).
-TEST_P(Replicated, WhatIsSentAgainIsAWriteToo) {
+// Servers since 7.2 let a WAIT wait for writes of its own connection alone. But a step that is done again,
+// over another connection or by another process, writes nothing. Promise: an acknowledged batch is on the
+// replica (redis, Replicas).
+TEST_P(Replicated, WhatAnotherConnectionWroteIsAcknowledgedOnceTheReplicaHasIt) {
   (void)store_->create("clicks", sized());
-  server_.run({"CONFIG", "SET", "repl-ping-replica-period", "3600"});
-  const auto written = [&] {
-    const std::string text = server_.run({"INFO", "replication"});
-    constexpr std::string_view name = "master_repl_offset:";
-    return std::stoull(text.substr(text.find(name) + name.size()));
-  };
-  server_connections connections(parse_redis_url(server_.url()));
+  (void)store_->create("views", sized());
+  server_connections others(parse_redis_url(server_.url()));
   const filter_directory all("everseen", 1);
-  const filter_identity old = all.open(connections, "clicks", true);
+  const filter_identity old = all.open(others, "clicks", true);
+  const filter_identity with_jobs = all.open(others, "views", true);
   const filter_identity next = all.draft(sized());
-  all.prepare(connections, next, {},
-              {.spec = next.spec, .after = old.id, .origin = read_filter_header(connections, old)->origin});
-  ASSERT_EQ(decide_succession(connections, old, next.id), succession::decided);
+  all.prepare(others, next, {},
+              {.spec = next.spec, .after = old.id, .origin = read_filter_header(others, old)->origin});
+  ASSERT_EQ(decide_succession(others, old, next.id), succession::decided);
   const script set = make_remembered_script("redis.call('SET', KEYS[1], '1') return 'K'");
-  const script_call remembered_one = remembered(connections, {&set, {"{a}", 0}, {"{a}"}});
-  const std::vector<std::pair<const char*, std::function<void()>>> steps = {
-      {"a remembered change", [&] { EXPECT_EQ(run_script(connections, remembered_one).text(), "K"); }},
-      {"the new name", [&] { EXPECT_EQ(put_in_place(connections, old, next.id), placing::done); }},
-      {"the seal", [&] { EXPECT_TRUE(seal(connections, old, next.id)); }},
-      {"the end", [&] { EXPECT_TRUE(forget_before(connections, next, old.id, "word")); }},
+  script_call remembered_one = remembered(others, {&set, {"{a}", 0}, {"{a}"}});
+  remembered_one.on_replicas = true;
+  const job_list jobs("views", with_jobs);
+  const std::vector<checkpoint> reached = {{"lane", 1, ""}};
+  request beat{{"{b}", 0}, encode({"SET", "{b}", "1"}), 1, true};
+  beat.on_replicas = true;
+  using step = std::function<void(server_connections&)>;
+  const std::vector<std::pair<const char*, step>> steps = {
+      {"a remembered change",
+       [&](server_connections& c) { EXPECT_EQ(run_script(c, remembered_one).text(), "K"); }},
+      {"the new name",
+       [&](server_connections& c) { EXPECT_EQ(put_in_place(c, old, next.id), placing::done); }},
+      {"the seal", [&](server_connections& c) { EXPECT_TRUE(seal(c, old, next.id)); }},
+      {"the end", [&](server_connections& c) { EXPECT_TRUE(forget_before(c, next, old.id, "word")); }},
+      {"a filter that is kept", [&](server_connections& c) { make_permanent(c, next); }},
+      {"a job", [&](server_connections& c) { EXPECT_TRUE(jobs.open(c, "count", "")); }},
+      {"a checkpoint",
+       [&](server_connections& c) { EXPECT_TRUE(jobs.settle(c, "count", *jobs.find(c, "count"), reached)); }},
   };
   for (const auto& [name, run] : steps) {
-    run();
-    const auto before = written();
-    run();
-    EXPECT_GT(written(), before) << name;
+    SCOPED_TRACE(name);
+    // In step with its replica a moment ago: it sends before it asks again.
+    server_connections waiting(parse_redis_url(server_.url() + "?wait=1&timeout=3s&retry_for=100ms"));
+    ASSERT_TRUE(waiting.exchange(std::span(&beat, 1)).front());
+    replica_->pause();
+    run(others);
+    EXPECT_THAT([&] { run(waiting); }, ThrowsMessage<backend_error>(HasSubstr("only 0 of the 1 replicas")));
+    replica_->resume();
+    server_connections patient(parse_redis_url(server_.url() + "?wait=1&retry_for=10s"));
+    run(patient);
   }
+}
+
+// Promise: where replicas are missing nothing is added (redis, Replicas).
+TEST_P(Replicated, FirstBatchOfAProcessBesideAReplicaThatHangsAddsNothing) {
+  (void)store_->create("clicks", sized());
+  const auto filter = waiting_for(1);
+  replica_->pause();
+  EXPECT_THAT(failure_of_add(*filter, keys_)->message,
+              AllOf(HasSubstr("only 0 of the 1"), HasSubstr("nothing was added")));
+  EXPECT_EQ(held(keys_), "1000 fresh");
+  replica_->resume();
+}
+
+// Promise: where replicas are missing nothing is added (redis, Replicas).
+TEST_P(Replicated, FilterThatTooFewReplicasWouldHaveIsNotMade) {
+  const auto patient = store("wait=1&retry_for=10s"), hasty = store("wait=1&timeout=3s&retry_for=100ms");
+  replica_->pause();
+  EXPECT_THAT([&] { (void)hasty->create("clicks", sized()); },
+              ThrowsMessage<backend_error>(HasSubstr("only 0 of the 1 replicas")));
+  EXPECT_THAT([&] { (void)store_->open("clicks", access::read); },
+              ThrowsMessage<error>(HasSubstr("no filter")));
+  replica_->resume();
+  EXPECT_EQ(outcome(add_keys(*patient->create("clicks", sized()), keys_)), "1000 fresh");
+}
+
+// Promise: a user of wait= may write the keys of the prefix (redis, Replicas).
+TEST_P(Replicated, UserWhoMayNotWriteTheMarkIsTold) {
+  (void)store_->create("clicks", sized());
+  server_.run({"ACL", "SETUSER", "half", "on", ">secret", "~{a}*", "+@all"});
+  server_connections half(
+      parse_redis_url("redis://half:secret@127.0.0.1:" + std::to_string(server_.port()) + "?wait=1"));
+  request write{{"{a}", 0}, encode({"SET", "{a}", "1"}), 1, true};
+  write.on_replicas = true;
+  const auto answers = half.exchange(std::span(&write, 1));
+  ASSERT_FALSE(answers.front());
+  EXPECT_THAT(answers.front().error().message, AllOf(HasSubstr("wait="), HasSubstr("NOPERM")));
+}
+
+// Promise: too few replicas are an outage (redis, Replicas).
+TEST_P(Replicated, BatchOnAServerWithoutMemoryForTheMarkIsNotAcknowledged) {
+  (void)store_->create("clicks", sized());
+  server_connections full(parse_redis_url(server_.url() + "?wait=1&retry_for=100ms"));
+  server_.run({"SET", "there", "1"});
+  server_.run({"CONFIG", "SET", "maxmemory", "1"});
+  request look{{"there", 0}, encode({"EXISTS", "there"}), 1, true};
+  look.on_replicas = true;
+  const auto refused = full.exchange(std::span(&look, 1));
+  ASSERT_FALSE(refused.front());
+  EXPECT_THAT(refused.front().error().message, AllOf(HasSubstr("wait="), HasSubstr("OOM")));
+  server_.run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_TRUE(full.exchange(std::span(&look, 1)).front());
 }
 
 TEST_P(Replicated, LookUpsWaitForNoReplica) {
