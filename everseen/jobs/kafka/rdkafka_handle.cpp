@@ -300,15 +300,19 @@ std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
 
 namespace {
 
-/// Retries for the URL's retry_for, unless a retry cannot help.
+/// Retries for the URL's retry_for, unless a retry cannot help. That a partition is unknown may pass: brokers
+/// and workers learn of new ones one after the other.
 template <typename Ask>
 void insist(const kafka_url& where, Ask ask) {
   using std::chrono::steady_clock;
-  const auto end = steady_clock::now() + where.retry_for;
+  const auto begin = steady_clock::now();
   for (;;) {
     const rd_kafka_resp_err_t error = ask();
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-    if (judge(error) == trouble::lasting || steady_clock::now() >= end) raise(error, {}, where);
+    const auto lasted = steady_clock::now() - begin;
+    const bool may_come = lasted < longest_unknown &&
+                          (error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || is_unknown_topic(error));
+    if ((judge(error) == trouble::lasting && !may_come) || lasted >= where.retry_for) raise(error, {}, where);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -356,7 +360,11 @@ limits limits_of(rd_kafka_t* client, const kafka_url& where, const std::string& 
   const auto [name, partition] = lane_parts(lane);
   std::int64_t low = 0, high = 0;
   insist(where, [&, number = partition, topic = name] {
-    return rd_kafka_query_watermark_offsets(client, topic.c_str(), number, &low, &high, query_timeout_ms);
+    const auto error =
+        rd_kafka_query_watermark_offsets(client, topic.c_str(), number, &low, &high, query_timeout_ms);
+    // By what this client was last told of the topic, which may be minutes ago: it asks anew.
+    if (error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION) (void)look_for(client, topic);
+    return error;
   });
   return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
 }

@@ -122,5 +122,17 @@ TEST_F(RebalanceOnApacheKafka, IsExactThoughPartitionsAreAdded) {
   EXPECT_EQ(job->fault_at_the_end(), "");
 }
 
+// Promise: partitions that are added while workers run are read from their beginning (streams, Kafka).
+TEST_F(RebalanceOnApacheKafka, IsExactThoughAWorkerIsGivenPartitionsThatItHasNotHeardOf) {
+  job->start("a");
+  job->wait_for_members(1);
+  job->start("b", {.asks_every = std::chrono::minutes(5)});
+  job->wait_for_members(2);
+  job->add_partitions(12);
+  job->produce(2'000);
+  job->wait_until_all_are_settled();
+  EXPECT_EQ(job->fault_at_the_end(), "");
+}
+
 }  // namespace
 }  // namespace everseen::test

@@ -26,6 +26,7 @@ namespace everseen::test {
 struct manner_of_work {
   std::string of_source{};                        ///< the rest of its URL
   std::chrono::milliseconds silence{2'000};       ///< the longest that the group tolerates
+  std::chrono::milliseconds asks_every{300};      ///< for new partitions
   std::optional<std::string> transactional_id{};  ///< that of this worker; nothing: its own
   std::string stops_at{};                         ///< it stops itself at this fault point, as in put:2
 };
@@ -166,8 +167,8 @@ class kafka_workers {
     const std::string source = "kafka://" + brokers_ + "/clicks-" + job_ + "?group=" + job_ +
                                "&session.timeout.ms=" + limit + "&max.poll.interval.ms=" + limit +
                                "&heartbeat.interval.ms=100&fetch.wait.max.ms=20"
-                               "&max.partition.fetch.bytes=2000&topic.metadata.refresh.interval.ms=300" +
-                               manner.of_source;
+                               "&max.partition.fetch.bytes=2000&topic.metadata.refresh.interval.ms=" +
+                               std::to_string(manner.asks_every.count()) + manner.of_source;
     const std::string sink = "kafka://" + brokers_ + "/fresh-" + job_ + "?transactional.id=" + job_ + '-' +
                              manner.transactional_id.value_or(worker) +
                              "&transaction.timeout.ms=" + std::to_string(transaction_limit_.count());
