@@ -18,8 +18,8 @@ constexpr std::chrono::seconds goodbye{2};
 
 /// When the server is stopped: a client that sends nothing for so long has the answers to all its requests.
 /// Shorter than its pauses between attempts soon are, as it repeats what is refused.
-constexpr std::chrono::milliseconds quiet{100};
-constexpr std::chrono::seconds longest_drain{1};
+constexpr std::chrono::milliseconds quiet{200};
+constexpr std::chrono::seconds longest_drain{2};
 
 /// Moves bytes between a socket and a session.
 ///
