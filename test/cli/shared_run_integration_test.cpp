@@ -262,6 +262,8 @@ TEST_F(SharedRunOnReplicas, PassingNeverTreatsAnotherAnswerAsThatOfTheReplica) {
 // Promise: under hold missing replicas are waited for, and no line is lost or doubled (dedup, Outages).
 TEST_F(SharedRunOnReplicas, LosesAndRepeatsNoLineWhileTheReplicaDisconnectsAndReturns) {
   const std::string text = two_halves(60'000);
+  ASSERT_EQ(run_program(command(server_.url()), setup("the first line\n")).exit_code, 0)
+      << "a filter is not made while the replica is away";
   running_program dedup(
       command(server_.url("?wait=1&timeout=400ms&retry_for=100ms"), {"--on-outage", "hold"}), setup(text));
   for (int i = 0; i < 3; ++i) {
