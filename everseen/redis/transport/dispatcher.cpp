@@ -371,7 +371,7 @@ void dispatcher::replicas_told(server& sender, std::span<const reply> replies) {
                            " replicas that wait= requires have the writes of redis at " +
                            to_string(sender.where) + ". Check the replicas, or require fewer";
   sender.lacks_replicas = !enough;
-  sender.acknowledged_at = enough ? sender.asked_at : clock::time_point{};
+  sender.acknowledged_at = enough && !has_moved ? sender.asked_at : clock::time_point{};
   for (call* c : answered) {
     if (enough) {
       conclude(sender, *c);
@@ -399,6 +399,7 @@ bool dispatcher::lacks_replicas() const {
 }
 
 /// The server is no longer a master, has no memory left for the mark, or an ACL forbids the mark or WAIT.
+/// What was held is refused by a full server itself, or needs no memory.
 void dispatcher::waits_refused(server& sender, const reply& r) {
   const std::string message =
       "redis at " + to_string(sender.where) + " refused what wait= requires: " + std::string(r.text());
@@ -412,7 +413,8 @@ void dispatcher::waits_refused(server& sender, const reply& r) {
     ++lost_answers_;
     trouble(*c, {message, is_denial(r) || !c->asked().repeatable}, p);
   }
-  for (call* c : std::exchange(sender.held, {})) trouble(*c, {message, is_denial(r)}, p);
+  for (call* c : std::exchange(sender.held, {}))
+    r.is_error("OOM") ? sender.send(*c) : trouble(*c, {message, is_denial(r)}, p);
 }
 
 // What a dispatcher does with calls that got no answer: it sends them again, after a pause, until the outage
