@@ -216,6 +216,10 @@ bool is_unknown_topic(rd_kafka_resp_err_t error) noexcept {
 
 }  // namespace
 
+bool is_unknown(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || is_unknown_topic(error);
+}
+
 void raise(rd_kafka_resp_err_t error, std::string_view answer, const kafka_url& where) {
   const std::string message = explain(error, answer, where);
   if (is_unknown_topic(error)) throw parameter_error(message);
@@ -310,8 +314,7 @@ void insist(const kafka_url& where, Ask ask) {
     const rd_kafka_resp_err_t error = ask();
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
     const auto lasted = steady_clock::now() - begin;
-    const bool may_come = lasted < longest_unknown &&
-                          (error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION || is_unknown_topic(error));
+    const bool may_come = lasted < longest_unknown && is_unknown(error);
     if ((judge(error) == trouble::lasting && !may_come) || lasted >= where.retry_for) raise(error, {}, where);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -350,9 +353,15 @@ std::string cluster_of(rd_kafka_t* client) {
 std::int32_t partitions_of(rd_kafka_t* client, const kafka_url& where, const std::string& topic) {
   const topic_handle local(rd_kafka_topic_new(client, topic.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
-  insist(where, [&] { return ask_metadata(client, local.get(), query_timeout_ms, &told); });
-  const std::int32_t found = told->topic_cnt == 1 ? told->topics[0].partition_cnt : 0;
-  rd_kafka_metadata_destroy(told);
+  std::int32_t found = 0;
+  insist(where, [&] {
+    const auto error = ask_metadata(client, local.get(), query_timeout_ms, &told);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
+    const auto unknown = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    found = unknown == RD_KAFKA_RESP_ERR_NO_ERROR ? told->topics[0].partition_cnt : 0;
+    rd_kafka_metadata_destroy(told);
+    return unknown;
+  });
   return found;
 }
 

@@ -89,6 +89,10 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 [[nodiscard]] client_handle create_client(rd_kafka_type_t type, configuration options,
                                           const kafka_url& where);
 
+/// Whether a broker, or this client by what a broker last told it, knows no such topic or partition. Another
+/// may know it already.
+[[nodiscard]] bool is_unknown(rd_kafka_resp_err_t error) noexcept;
+
 /// How long brokers that answer may say that they know no such topic.
 inline constexpr std::chrono::seconds longest_unknown{10};
 

@@ -114,8 +114,11 @@ void member::join(const reached_positions& reached) {
 }
 
 void member::serve() {
+  bool must_look = false;
   while (rd_kafka_message_t* told = rd_kafka_consumer_poll(client_.get(), 0)) {
-    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (is_unknown(told->err))
+      must_look = true;  // the broker that was asked last may have learnt of no topic yet
+    else if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR)
       handle_error(told->err, rd_kafka_message_errstr(told));
     else if (!failure_)  // its partition has a queue for it, so its event would be missing there
       failure_ = std::make_exception_ptr(
@@ -123,6 +126,7 @@ void member::serve() {
                         " arrived without a partition; nothing is lost: start the job again"));
     rd_kafka_message_destroy(told);
   }
+  if (must_look && greeted_) find_topics(client_.get(), where_, [] {});
   if (away_since_) probe();
   if (failure_) std::rethrow_exception(failure_);
 }
