@@ -84,6 +84,19 @@ moving("back and forward go through chapters and pages", async (page) => {
   await page.locator(".plan-table").waitFor();
 });
 
+// Whether the browser puts the page where its reader was before or after the page looks where it stands.
+moving("going back to a chapter shows it, though the page was idle before", async (page) => {
+  await press(page.locator(".contents").getByRole("link", { name: "Forgetting" }));
+  await inView(page, "window");
+  await goTo(page, "Plan");
+  await page.locator(".plan-table").waitFor();
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
+  await page.goBack();
+  await page.locator(".contents").waitFor();
+  await inView(page, "window");
+  await page.waitForURL(/#learn\/window$/);
+});
+
 moving("a link has the inputs of a plan, and going back restores them", async (page) => {
   await goTo(page, "Plan");
   await page.getByRole("radio", { name: /^Error rate/ }).check();

@@ -1,6 +1,6 @@
 /** The frame: name, pages, language and theme. The page in front is the part of the address after #; /docs is a file of its own. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 import { Docs } from "./docs/docs";
 import { Learn } from "./learn/learn";
@@ -20,7 +20,8 @@ function usePage(): PageName {
   const place = usePlace();
   const page = isDocs ? "docs" : (pages.find((each) => each === place.page) ?? "learn");
   const first = useRef(true);
-  useEffect(() => {
+  // Before the page looks where it stands: the browser may have put it back where its reader was.
+  useLayoutEffect(() => {
     if (first.current) {
       first.current = false;
       return;
