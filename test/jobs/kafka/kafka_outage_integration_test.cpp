@@ -1,10 +1,7 @@
 // Kafka as a source whose brokers cannot be reached.
 
-#include <chrono>
-#include <future>
 #include <memory>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -115,28 +112,6 @@ TEST(KafkaOutageOfMock, OfOneBrokerOfSeveralEndsNothing) {
   EXPECT_EQ(take(from, 300, true).size(), 300U);
   three.set_down(2);
   EXPECT_EQ(failure_of<backend_error>(from, 5s), "nothing");
-}
-
-// Brokers learn of topics and partitions one after the other.
-TEST(KafkaOutageOfMock, BrokerThatDoesNotKnowTheTopicForAMomentEndsNothing) {
-  constexpr int no_such_topic = 3;
-  kafka_cluster kafka;
-  kafka.create_topic("clicks", 1);
-  kafka.produce("clicks", 0, numbered("a", 100));
-  kafka_source from(parse_kafka_url(kafka.url("clicks", quick("&topic.metadata.refresh.interval.ms=100"))),
-                    "job");
-  from.begin(nothing_reached);
-  EXPECT_EQ(take(from, 100, true).size(), 100U);
-  kafka.set_topic_error("clicks", no_such_topic);
-  const auto back = std::async(std::launch::async, [&] {
-    std::this_thread::sleep_for(2s);
-    kafka.set_topic_error("clicks", 0);
-  });
-  EXPECT_EQ(failure_of<error>(from, 4s), "nothing");
-  kafka.produce("clicks", 0, numbered("b", 100));
-  EXPECT_EQ(values(take(from, 100)), values(numbered("b", 100)));
-  kafka.set_topic_error("clicks", no_such_topic);
-  EXPECT_THAT(failure_of<error>(from, 60s), HasSubstr("there is no topic 'clicks'"));
 }
 
 }  // namespace
