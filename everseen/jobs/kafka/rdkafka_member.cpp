@@ -114,11 +114,8 @@ void member::join(const reached_positions& reached) {
 }
 
 void member::serve() {
-  bool must_look = false;
   while (rd_kafka_message_t* told = rd_kafka_consumer_poll(client_.get(), 0)) {
-    if (is_unknown(told->err))
-      must_look = true;  // the broker that was asked last may have learnt of no topic yet
-    else if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (told->err != RD_KAFKA_RESP_ERR_NO_ERROR)
       handle_error(told->err, rd_kafka_message_errstr(told));
     else if (!failure_)  // its partition has a queue for it, so its event would be missing there
       failure_ = std::make_exception_ptr(
@@ -126,9 +123,16 @@ void member::serve() {
                         " arrived without a partition; nothing is lost: start the job again"));
     rd_kafka_message_destroy(told);
   }
-  if (must_look && greeted_) find_topics(client_.get(), where_, [] {});
+  if (std::exchange(must_look_, false) && greeted_) look();
   if (away_since_) probe();
   if (failure_) std::rethrow_exception(failure_);
+}
+
+/// Brokers learn of topics and partitions one after the other, so one of them may know none yet.
+/// @throws parameter_error  no broker knows a topic or a partition of ours for `longest_unknown`
+void member::look() {
+  find_topics(client_.get(), where_, [] {});
+  for (const assigned& each : ours_) (void)limits_of(client_.get(), where_, each.lane);
 }
 
 void member::wait(std::chrono::milliseconds limit) {
@@ -153,6 +157,10 @@ void member::handle_error(rd_kafka_resp_err_t error, const char* message) {
   if (is_fatal) {
     error = rd_kafka_fatal_error(client_.get(), why.data(), why.size());
     message = why.data();
+  }
+  if (is_unknown(error)) {
+    must_look_ = true;
+    return;
   }
   const trouble problem = judge(error);
   if (problem == trouble::outage) {

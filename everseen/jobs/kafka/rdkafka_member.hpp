@@ -107,6 +107,7 @@ class member {
   [[nodiscard]] std::uint64_t start_of(const rd_kafka_topic_partition_t& position);
   void seek_past_gap(assigned& lane);
   void handle_error(rd_kafka_resp_err_t error, const char* message);
+  void look();
   void probe();
 
   kafka_url where_;
@@ -126,6 +127,7 @@ class member {
   std::string away_why_{};
   bool greeted_ = false;  // a broker has answered
   bool leaving_ = false;
+  bool must_look_ = false;     // for the topics: librdkafka has not found one
   bool has_gained_ = false;    // any partition so far
   bool was_assigned_ = false;  // its share, which may be empty
   std::atomic<bool> commits_ = true;

@@ -137,8 +137,6 @@ void member::take_error(assigned& from, const rd_kafka_message_t& told) {
   } else if (told.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     seek_past_gap(from);
-  } else if (is_unknown(told.err)) {
-    (void)limits_of(client_.get(), where_, from.lane);  // the last broker that was asked may not know it yet
   } else {
     handle_error(told.err, rd_kafka_message_errstr(&told));
   }

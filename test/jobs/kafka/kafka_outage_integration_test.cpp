@@ -1,7 +1,11 @@
 // Kafka as a source whose brokers cannot be reached.
 
+#include <chrono>
+#include <future>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -112,6 +116,33 @@ TEST(KafkaOutageOfMock, OfOneBrokerOfSeveralEndsNothing) {
   EXPECT_EQ(take(from, 300, true).size(), 300U);
   three.set_down(2);
   EXPECT_EQ(failure_of<backend_error>(from, 5s), "nothing");
+}
+
+// Brokers learn of topics and partitions one after the other.
+TEST(KafkaOutageOfMock, BrokerThatDoesNotKnowTheTopicForAMomentEndsNothing) {
+  constexpr int no_such_topic = 3;
+  kafka_cluster kafka;
+  kafka.create_topic("clicks", 1);
+  kafka.produce("clicks", 0, numbered("a", 100));
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick("&topic.metadata.refresh.interval.ms=100"))),
+                    "job");
+  from.begin(nothing_reached);
+  EXPECT_EQ(take(from, 100, true).size(), 100U);
+  kafka.set_topic_error("clicks", no_such_topic);
+  const auto back = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(2s);
+    kafka.set_topic_error("clicks", 0);
+  });
+  EXPECT_EQ(failure_of<error>(from, 4s), "nothing");
+  kafka.produce("clicks", 0, numbered("b", 100));
+  // The partition may be read anew from the last commit.
+  std::string last;
+  wait_until(
+      [&] {
+        if (const auto taken = values(take(from, 1)); !taken.empty()) last = taken.back();
+        return last == "b99";
+      },
+      "the events after the moment are read");
 }
 
 }  // namespace
