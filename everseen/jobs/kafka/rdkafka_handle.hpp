@@ -43,38 +43,11 @@ using failure = owned<rd_kafka_error_t, rd_kafka_error_destroy>;
 /// How long a call waits for an answer of the cluster, unless it is part of a transaction.
 inline constexpr int query_timeout_ms = 1'000;
 
-/// What an error means for a job.
-enum class trouble : std::uint8_t {
-  passing,  ///< librdkafka handles it, or a retry may succeed
-  outage,   ///< at least one broker does not answer; ask whether another does
-  lasting,  ///< needs human intervention
-};
-[[nodiscard]] trouble judge(rd_kafka_resp_err_t error) noexcept;
-/// The group has a later generation. Another worker may have this one's partitions.
-[[nodiscard]] bool is_left_behind(rd_kafka_resp_err_t error) noexcept;
-
-/// Why a call failed or a message was not sent: once an error has ended a client for good, that one, whatever
-/// librdkafka says of each call and message since.
-struct cause {
-  rd_kafka_resp_err_t error;
-  std::string message;  ///< librdkafka's own message; may be empty
-};
-[[nodiscard]] cause cause_of(rd_kafka_t* client, rd_kafka_resp_err_t error);
-
 /// rd_kafka_metadata. While a connection is new and its broker has not yet named its versions, librdkafka
 /// says that the broker does not support the question. Every broker does, so that is reported as a connection
 /// that failed.
 [[nodiscard]] rd_kafka_resp_err_t ask_metadata(rd_kafka_t* client, rd_kafka_topic_t* topic, int timeout_ms,
                                                const struct rd_kafka_metadata** answer);
-
-/// One line: what was wrong, where, what to do.
-/// @param message  librdkafka's own message; may be empty
-[[nodiscard]] std::string explain(rd_kafka_resp_err_t error, std::string_view message,
-                                  const kafka_url& where);
-
-/// @throws parameter_error  the URL or the properties are the cause; else
-/// @throws backend_error
-[[noreturn]] void raise(rd_kafka_resp_err_t error, std::string_view message, const kafka_url& where);
 
 using settings = std::vector<std::pair<const char*, std::string>>;
 /// The properties of the URL and of its file, then ours.
@@ -88,10 +61,6 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 /// @throws parameter_error  properties that contradict each other, or certificates that cannot be read
 [[nodiscard]] client_handle create_client(rd_kafka_type_t type, configuration options,
                                           const kafka_url& where);
-
-/// Whether a broker, or this client by what a broker last told it, knows no such topic or partition. Another
-/// may know it already.
-[[nodiscard]] bool is_unknown(rd_kafka_resp_err_t error) noexcept;
 
 /// How long brokers that answer may say that they know no such topic.
 inline constexpr std::chrono::seconds longest_unknown{10};

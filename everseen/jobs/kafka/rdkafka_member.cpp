@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/jobs/kafka/rdkafka_error.hpp"
 #include "everseen/jobs/kafka/rdkafka_handle.hpp"
 
 namespace everseen::rdkafka {

@@ -6,6 +6,7 @@
 
 #include "everseen/core/base/error.hpp"
 #include "everseen/dedup/fault_point.hpp"
+#include "everseen/jobs/kafka/rdkafka_error.hpp"
 
 namespace everseen::rdkafka {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/jobs/kafka/rdkafka_error.hpp"
 #include "everseen/jobs/kafka/rdkafka_handle.hpp"
 #include "everseen/jobs/kafka/rdkafka_member.hpp"
 
