@@ -127,6 +127,8 @@ void member::seek_past_gap(assigned& lane) {
       static_cast<std::int64_t>(start);
   const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
   if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
+  if (const auto of_lane = where_to->elems[0].err; of_lane != RD_KAFKA_RESP_ERR_NO_ERROR)
+    raise(of_lane, {}, where_);
   lane.next = start;
   lane.at_end = lane.ends_earlier = false;
 }
