@@ -242,10 +242,10 @@ std::string end_without_secrets(const std::string& written) {
   for (std::size_t from = 0; from < written.size();) {
     const std::size_t end = std::min(written.find('&', from), written.size() - 1) + 1;
     const std::string part = written.substr(from, end - from);
-    const std::size_t sign = part.find("password=");
-    shown += sign == std::string::npos
-                 ? part
-                 : part.substr(0, sign) + "password=***" + (part.ends_with('&') ? "&" : "");
+    const std::size_t name = from == 0 ? std::min(part.find('?'), part.size() - 1) + 1 : 0;
+    const std::size_t sign = std::min(part.find('=', name), part.size());
+    const bool is_secret = is_secret_property(std::string_view(part).substr(name, sign - name));
+    shown += is_secret ? part.substr(0, sign) + "=***" + (part.ends_with('&') ? "&" : "") : part;
     from = end;
   }
   return shown;

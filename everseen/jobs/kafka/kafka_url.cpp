@@ -131,7 +131,7 @@ void read_options(kafka_url& url, text rest) {
       throw parameter_error(std::string(name) + " needs a value, as in " + std::string(name) + "=...");
     }
     read_option(url, name, part.substr(name.size() + 1), after_password);
-    after_password = after_password || name.ends_with("password") || name.ends_with("secret");
+    after_password = after_password || is_secret_property(name);
     // A property is the same with `property.` before it and without.
     if (!given.insert(name.substr(name.starts_with(passed_on) ? passed_on.size() : 0)).second)
       throw parameter_error("the URL has " + std::string(name) + " twice");
@@ -139,6 +139,11 @@ void read_options(kafka_url& url, text rest) {
 }
 
 }  // namespace
+
+bool is_secret_property(std::string_view name) noexcept {
+  constexpr std::array<text, 4> secret{"password", "secret", ".pem", "sasl.oauthbearer.config"};
+  return std::ranges::any_of(secret, [name](text end) { return name.ends_with(end); });
+}
 
 bool is_kafka_url(std::string_view url) noexcept {
   return url.starts_with(kafka_scheme);

@@ -48,6 +48,9 @@ struct kafka_url {
 /// Brokers and topics, without properties, for messages.
 [[nodiscard]] std::string to_string(const kafka_url& url);
 
+/// Whether messages must not show the value of an option or a property.
+[[nodiscard]] bool is_secret_property(std::string_view name) noexcept;
+
 /// Refuses properties that everseen sets itself, because its guarantees depend on them.
 /// @throws parameter_error  says what to write instead
 void check_kafka_property(std::string_view name);
