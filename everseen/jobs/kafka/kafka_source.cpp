@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -86,6 +87,7 @@ class kafka_source::impl {
     const auto end = clock::now() + wait;
     for (;;) {
       member_.serve();
+      commit_if_due();
       if (member_.is_at_end()) return state::ended;  // first: a busy topic always has more
       if (take_from_any(into)) return state::records;
       const auto current = clock::now();
@@ -98,14 +100,20 @@ class kafka_source::impl {
     for (const checkpoint& each : settlements) member_.lanes().settle(each.lane, each.position);
     const bool ends = std::ranges::any_of(
         settlements, [this](const checkpoint& each) { return member_.ends_at(each.lane, each.position); });
-    const auto time = clock::now();
-    if (time - committed_ < commit_interval && !ends) return;
-    committed_ = time;
-    member_.commit(rdkafka::member::commit_mode::soon);
+    if (ends) committed_ = clock::time_point{};
+    commit_if_due();
   }
 
  private:
   using clock = std::chrono::steady_clock;
+
+  /// Also while nothing is settled: what was settled within the interval, or a commit that failed.
+  void commit_if_due() {
+    const auto current = clock::now();
+    if (current - committed_.load() < commit_interval) return;
+    committed_ = current;
+    member_.commit(rdkafka::member::commit_mode::soon);
+  }
 
   /// Lanes take turns, so that a lane that never runs dry does not starve the others.
   bool take_from_any(source_batch& into) {
@@ -167,7 +175,7 @@ class kafka_source::impl {
   rdkafka::member member_;
   messages taken_{};
   std::size_t current_ = 0;
-  clock::time_point committed_{};
+  std::atomic<clock::time_point> committed_{};  // of the reading thread, and of the one that settles
 };
 
 kafka_source::kafka_source(const kafka_url& url, const std::string& group)
@@ -216,6 +224,10 @@ void kafka_source::finish() {
 
 std::optional<std::uint64_t> kafka_source::lag() const {
   return impl_->as_member().lag();
+}
+
+const std::string& kafka_source::cluster() const noexcept {
+  return impl_->as_member().cluster();
 }
 
 void kafka_source::commit_nothing() noexcept {

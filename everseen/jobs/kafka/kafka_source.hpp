@@ -47,6 +47,9 @@ class kafka_source : public source {
   void finish() override;
   [[nodiscard]] std::optional<std::uint64_t> lag() const override;
 
+  /// The cluster's id, once begin() has returned; empty if the brokers give none.
+  [[nodiscard]] const std::string& cluster() const noexcept;
+
   /// From now on this source commits no offsets: a transaction includes them, or nothing may change.
   void commit_nothing() noexcept;
   /// The group and this worker's membership in it, as a transaction must name them. The caller destroys it.

@@ -38,7 +38,6 @@ std::string advice(rd_kafka_resp_err_t error, std::string_view message, const ka
   switch (error) {
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
-    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
       return "there is no topic " + topics_of(where) +
              "; check its name, or make it: kafka-topics.sh --create --topic NAME --partitions N";
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
@@ -95,6 +94,21 @@ std::string advice(rd_kafka_resp_err_t error, std::string_view message, const ka
     case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
       return "the group has members that do not share partitions as everseen does (cooperative-sticky); "
              "write group= with a name of its own";
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      return "a partition of the topic " + topics_of(where) +
+             " is gone; if the topic was created again, count it under another --job";
+    case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
+      return "the broker does not allow this session.timeout.ms; its group.min.session.timeout.ms and "
+             "group.max.session.timeout.ms are the limits";
+    case RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED:
+      return "the consumer group has as many members as the broker allows (group.max.size)";
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
+      return "an event is damaged, or compressed by what this librdkafka was built without; the events "
+             "before "
+             "it are counted";
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
     case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
       return "the broker is too old; transactions that carry offsets need Kafka 2.5";
@@ -131,6 +145,13 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
     case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
     case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
+    case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
+    case RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
     case RD_KAFKA_RESP_ERR__FATAL:
       return trouble::lasting;
     default:

@@ -91,6 +91,45 @@ client_handle create_client(rd_kafka_type_t type, configuration options, const k
 
 namespace {
 
+/// How long a question to the brokers is asked again.
+class persistence {
+ public:
+  explicit persistence(const kafka_url& where) : end_(clock::now() + where.retry_for) {}
+
+  /// Whether to ask again after this answer: until the URL's retry_for is over, unless that cannot help. That
+  /// a topic or partition is unknown may pass: brokers learn of new ones one after the other.
+  bool goes_on_after(rd_kafka_resp_err_t error) {
+    const auto current = clock::now();
+    if (current >= end_) return false;
+    if (!is_unknown(error)) return judge(error) != trouble::lasting;
+    if (!unknown_since_) unknown_since_ = current;
+    return current - *unknown_since_ < longest_unknown;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point end_;
+  std::optional<clock::time_point> unknown_since_{};
+};
+
+template <typename Ask>
+void insist(const kafka_url& where, Ask ask) {
+  persistence still(where);
+  for (;;) {
+    const rd_kafka_resp_err_t error = ask();
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+    if (!still.goes_on_after(error)) raise(error, {}, where);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+/// The URL of one of its topics, for what is said of it.
+kafka_url only(const kafka_url& where, const std::string& topic) {
+  kafka_url one = where;
+  one.topics = {topic};
+  return one;
+}
+
 /// One attempt to get a topic's metadata.
 rd_kafka_resp_err_t look_for(rd_kafka_t* client, const std::string& name) {
   constexpr int timeout_ms = 500;
@@ -107,21 +146,14 @@ rd_kafka_resp_err_t look_for(rd_kafka_t* client, const std::string& name) {
 
 // Brokers learn of topics one after the other, so one that answers at last may not know a topic yet.
 void find_topics(rd_kafka_t* client, const kafka_url& where, const std::function<void()>& heard) {
-  using std::chrono::steady_clock;
-  const auto end = steady_clock::now() + where.retry_for;
   for (const std::string& name : where.topics) {
-    kafka_url one = where;
-    one.topics = {name};
-    std::optional<steady_clock::time_point> end_of_unknown;
+    persistence still(where);
     for (;;) {
       const auto error = look_for(client, name);
       if (error == RD_KAFKA_RESP_ERR_NO_ERROR) break;
       heard();
-      const auto current = steady_clock::now();
-      if (is_unknown(error) && !end_of_unknown) end_of_unknown = std::min(end, current + longest_unknown);
-      const bool may_come = is_unknown(error) && current < *end_of_unknown;
-      if (current >= end || (judge(error) == trouble::lasting && !may_come))
-        raise(error, {}, judge(error) == trouble::lasting ? one : where);
+      if (!still.goes_on_after(error))
+        raise(error, {}, judge(error) == trouble::lasting ? only(where, name) : where);
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
@@ -139,26 +171,6 @@ std::pair<std::string, std::int32_t> lane_parts(std::string_view lane) {
   const auto [position, error] = std::from_chars(lane.data() + slash + 1, end, partition);
   return {std::string(lane.substr(0, slash)), error == std::errc() && position == end ? partition : -1};
 }
-
-namespace {
-
-/// Retries for the URL's retry_for, unless a retry cannot help. That a partition is unknown may pass: brokers
-/// and workers learn of new ones one after the other.
-template <typename Ask>
-void insist(const kafka_url& where, Ask ask) {
-  using std::chrono::steady_clock;
-  const auto begin = steady_clock::now();
-  for (;;) {
-    const rd_kafka_resp_err_t error = ask();
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-    const auto lasted = steady_clock::now() - begin;
-    const bool may_come = lasted < longest_unknown && is_unknown(error);
-    if ((judge(error) == trouble::lasting && !may_come) || lasted >= where.retry_for) raise(error, {}, where);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
-
-}  // namespace
 
 void read_committed(rd_kafka_t* client, const kafka_url& where, rd_kafka_topic_partition_list_t& offsets) {
   insist(where, [&] {
@@ -192,7 +204,7 @@ std::int32_t partitions_of(rd_kafka_t* client, const kafka_url& where, const std
   const topic_handle local(rd_kafka_topic_new(client, topic.c_str(), nullptr));
   const struct rd_kafka_metadata* told = nullptr;
   std::int32_t found = 0;
-  insist(where, [&] {
+  insist(only(where, topic), [&] {
     const auto error = ask_metadata(client, local.get(), query_timeout_ms, &told);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return error;
     const auto unknown = told->topic_cnt == 1 ? told->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
@@ -203,17 +215,33 @@ std::int32_t partitions_of(rd_kafka_t* client, const kafka_url& where, const std
   return found;
 }
 
+namespace {
+
+/// One attempt to get a lane's limits.
+rd_kafka_resp_err_t ask_limits(rd_kafka_t* client, const std::string& lane, std::int64_t& low,
+                               std::int64_t& high) {
+  const auto [topic, partition] = lane_parts(lane);
+  const auto error =
+      rd_kafka_query_watermark_offsets(client, topic.c_str(), partition, &low, &high, query_timeout_ms);
+  // By what this client was last told of the topic, which may be minutes ago: it asks anew.
+  if (error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION) (void)look_for(client, topic);
+  return error;
+}
+
+}  // namespace
+
 limits limits_of(rd_kafka_t* client, const kafka_url& where, const std::string& lane) {
-  const auto [name, partition] = lane_parts(lane);
   std::int64_t low = 0, high = 0;
-  insist(where, [&, number = partition, topic = name] {
-    const auto error =
-        rd_kafka_query_watermark_offsets(client, topic.c_str(), number, &low, &high, query_timeout_ms);
-    // By what this client was last told of the topic, which may be minutes ago: it asks anew.
-    if (error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION) (void)look_for(client, topic);
-    return error;
-  });
+  insist(only(where, lane_parts(lane).first), [&] { return ask_limits(client, lane, low, high); });
   return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
+}
+
+void find_partition(rd_kafka_t* client, const kafka_url& where, const std::string& lane) {
+  std::int64_t low = 0, high = 0;
+  insist(only(where, lane_parts(lane).first), [&] {
+    const auto error = ask_limits(client, lane, low, high);
+    return is_unknown(error) ? error : RD_KAFKA_RESP_ERR_NO_ERROR;
+  });
 }
 
 std::uint64_t start_after_gap(rd_kafka_t* client, const kafka_url& where, const std::string& lane,

@@ -62,7 +62,7 @@ using settings = std::vector<std::pair<const char*, std::string>>;
 [[nodiscard]] client_handle create_client(rd_kafka_type_t type, configuration options,
                                           const kafka_url& where);
 
-/// How long brokers that answer may say that they know no such topic.
+/// How long brokers that answer may say that they know no such topic or partition.
 inline constexpr std::chrono::seconds longest_unknown{10};
 
 /// Waits until a broker knows all topics of the URL: for `retry_for` until one answers, and for
@@ -97,8 +97,12 @@ struct limits {
   std::uint64_t low = 0;   ///< the oldest available message
   std::uint64_t high = 0;  ///< one past the newest
 };
-/// @throws  as read_committed
+/// @throws parameter_error  there is no such partition; and as read_committed
 [[nodiscard]] limits limits_of(rd_kafka_t* client, const kafka_url& where, const std::string& lane);
+
+/// Waits until the partition is known, or for longest_unknown. Another error than that is not looked at.
+/// @throws parameter_error  there is no such partition
+void find_partition(rd_kafka_t* client, const kafka_url& where, const std::string& lane);
 
 /// @return `wanted`; if messages from there on are gone and gap=skip allows it, the oldest available offset
 /// @throws parameter_error  the lane ends before it: the topic is not the one that was read

@@ -106,6 +106,7 @@ void member::join(const reached_positions& reached) {
     if (std::ranges::find(where_.topics, lane_parts(lane).first) != where_.topics.end()) must_be_of(known);
   for (const std::string& topic : where_.topics)
     partitions_[topic] = partitions_of(client_.get(), where_, topic);
+  if (where_.start == kafka_url::start_at::latest) note_begun();
   if (where_.until_end) note_ends();
   const partition_list topics = partition_list_of(static_cast<int>(where_.topics.size()));
   for (const std::string& topic : where_.topics)
@@ -133,7 +134,7 @@ void member::serve() {
 /// @throws parameter_error  no broker knows a topic or a partition of ours for `longest_unknown`
 void member::look() {
   find_topics(client_.get(), where_, [] {});
-  for (const assigned& each : ours_) (void)limits_of(client_.get(), where_, each.lane);
+  for (const assigned& each : ours_) find_partition(client_.get(), where_, each.lane);
 }
 
 void member::wait(std::chrono::milliseconds limit) {

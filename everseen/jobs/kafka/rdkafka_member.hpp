@@ -96,6 +96,7 @@ class member {
   static void on_commit(rd_kafka_t*, rd_kafka_resp_err_t, rd_kafka_topic_partition_list_t*, void*);
   void take_commit(rd_kafka_resp_err_t error, const rd_kafka_topic_partition_list_t& offsets);
 
+  void note_begun();
   void note_ends();
   [[nodiscard]] bool is_read(const assigned& lane) const;
   void confirm_ends();
@@ -117,6 +118,8 @@ class member {
   reached_positions reached_{};
   std::string cluster_{};
   std::map<std::string, std::int32_t, std::less<>> partitions_{};  // of each topic, when it joined the group
+  /// With start=latest: of each topic that the job has begun, the number of partitions that it has begun.
+  std::map<std::string, std::int32_t, std::less<>> begun_{};
   /// With until=end: where the lanes ended when it joined the group, unless they had nothing to read.
   std::map<std::string, std::uint64_t, std::less<>> ends_{};
   std::set<std::string, std::less<>> done_{};  // of these, lanes that the group has committed to their end

@@ -94,6 +94,30 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 
 // ---- where to begin
 
+/// A partition that was added since the job began is read from its beginning, though no worker ran at that
+/// time. Partitions are added behind the others, and all that there are begin together: so those are new that
+/// lie behind every one that the job or its group has begun. If a worker is killed while the first ones begin
+/// together, its own may seem new: better read than skipped.
+void member::note_begun() {
+  const auto note = [this](const std::string& topic, std::int32_t partition) {
+    std::int32_t& count = begun_[topic];
+    count = std::max(count, partition + 1);
+  };
+  const partition_list all = partition_list_of(0);
+  for (const auto& [topic, count] : partitions_)
+    for (std::int32_t partition = 0; partition < count; ++partition)
+      rd_kafka_topic_partition_list_add(all.get(), topic.c_str(), partition);
+  read_committed(client_.get(), where_, *all);
+  for (int i = 0; i < all->cnt; ++i)
+    if (all->elems[i].offset >= 0) note(all->elems[i].topic, all->elems[i].partition);
+  for (const auto& [lane, known] : reached_) {
+    const auto [topic, partition] = lane_parts(lane);
+    if (partitions_.contains(topic)) note(topic, partition);
+  }
+  for (const auto& [topic, count] : partitions_)
+    if (!begun_.contains(topic)) note(topic, count - 1);
+}
+
 std::uint64_t member::start_of(const rd_kafka_topic_partition_t& position) {
   const std::string lane = lane_name(position.topic, position.partition);
   const auto known = reached_.find(lane);
@@ -107,9 +131,8 @@ std::uint64_t member::start_of(const rd_kafka_topic_partition_t& position) {
     return start_after_gap(client_.get(), where_, lane,
                            std::max(committed, known == reached_.end() ? 0 : known->second.position));
   const limits there = limits_of(client_.get(), where_, lane);
-  // A partition that was created since then is read from its beginning.
-  const auto counted = partitions_.find(position.topic);
-  const bool is_young = counted != partitions_.end() && position.partition >= counted->second;
+  const auto begun = begun_.find(position.topic);
+  const bool is_young = begun != begun_.end() && position.partition >= begun->second;
   return where_.start == kafka_url::start_at::earliest || is_young ? there.low : there.high;
 }
 
@@ -141,7 +164,7 @@ void member::take_error(assigned& from, const rd_kafka_message_t& told) {
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     seek_past_gap(from);
   } else {
-    handle_error(told.err, rd_kafka_message_errstr(&told));
+    handle_error(told.err, (from.lane + ": " + rd_kafka_message_errstr(&told)).c_str());
   }
 }
 

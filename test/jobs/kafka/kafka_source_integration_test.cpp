@@ -144,6 +144,48 @@ TEST_F(KafkaSource, StartOfALaneIsCommittedBeforeItIsRead) {
   EXPECT_EQ(again->warning_about(lane(0)), "") << "it begins at the configured offset";
 }
 
+// Promise: with start=latest, partitions that are created later are read from their beginning (streams,
+// Kafka).
+TEST_F(KafkaSource, PartitionThatWasAddedWhileNoWorkerRanIsReadFromItsBeginning) {
+  {
+    const auto from = reading("&start=latest");
+    source_batch batch;
+    while (committed().size() < 2) EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+    from->finish();
+  }
+  kafka().add_partitions(clicks(), 3);
+  kafka().produce(clicks(), 2, numbered("added", 10));
+  const auto again = reading("&start=latest");
+  EXPECT_THAT(values(take(*again, 10)), values(numbered("added", 10)));
+}
+
+// Promise: the group's lag is 0 when everything is read (streams, Kafka).
+TEST_F(KafkaSource, LastSettlementIsCommittedThoughNothingFollows) {
+  kafka().produce(clicks(), 0, numbered("a", 20));
+  const auto from = reading();
+  take(*from, 20);
+  for (const std::uint64_t position : {10, 20}) {
+    const checkpoint reached{lane(0), position};
+    from->settled(std::span(&reached, 1));
+  }
+  wait_until(
+      [&] {
+        source_batch batch;
+        EXPECT_EQ(from->next(batch, 50ms), source::state::nothing_yet);
+        const auto offsets = committed();
+        return offsets.contains(0) && offsets.at(0) == 20;
+      },
+      "the last settlement is committed");
+}
+
+TEST_F(KafkaSource, SessionThatTheBrokerDoesNotAllowIsReported) {
+  kafka_source from(parse_kafka_url(kafka_broker::of_all().url(
+                        clicks(), "?group=" + group() + "&session.timeout.ms=100&heartbeat.interval.ms=50")),
+                    "job");
+  from.begin(nothing_reached);
+  EXPECT_THAT(failure_of<backend_error>(from), HasSubstr("group.min.session.timeout.ms"));
+}
+
 // Promise: brokers of another cluster are refused (streams, Kafka).
 TEST_F(KafkaSource, CheckpointOfAnotherClusterIsAnError) {
   kafka().produce(clicks(), 0, numbered("a", 100));
@@ -305,6 +347,17 @@ TEST(KafkaSourceOfMock, FailedRequestsAreRetried) {
   kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
   from.begin(nothing_reached);
   EXPECT_EQ(by_lane(take(from, 1'000)).at("clicks/0"), values(numbered("a", 1'000)));
+}
+
+// librdkafka asks for such an event again for as long as the consumer lives.
+TEST(KafkaSourceOfMock, EventThatCannotBeReadIsReported) {
+  kafka_cluster kafka;
+  kafka.create_topic("clicks", 1);
+  kafka.produce("clicks", 0, numbered("a", 10));
+  kafka.produce_damaged("clicks", 0);
+  kafka_source from(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  from.begin(nothing_reached);
+  EXPECT_THAT(failure_of<backend_error>(from), AllOf(HasSubstr("clicks/0"), HasSubstr("is damaged")));
 }
 
 }  // namespace

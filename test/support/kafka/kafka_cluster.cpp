@@ -1,12 +1,16 @@
 #include "test/support/kafka/kafka_cluster.hpp"
 
 #include <array>
+#include <cstddef>
 #include <stdexcept>
+#include <string>
 
 // The mock's header requires this one first.
 #include <librdkafka/rdkafka.h>
 // This comment stops clang-format from merging the blocks.
 #include <librdkafka/rdkafka_mock.h>
+
+#include "test/support/loopback.hpp"
 
 namespace everseen::test {
 
@@ -72,6 +76,66 @@ void kafka_cluster::create_topic(const std::string& name, int partitions) {
 void kafka_cluster::produce(const std::string& topic, std::int32_t partition,
                             const std::vector<message>& messages) {
   impl_->client->produce(topic, partition, messages);
+}
+
+namespace {
+
+/// Big-endian, as all of Kafka's protocol.
+void append(std::string& to, std::int64_t number, std::size_t bytes) {
+  while (bytes-- > 0) to += static_cast<char>(number >> (8 * bytes));
+}
+
+/// A batch of one record, whose bytes should be compressed by gzip.
+std::string damaged_batch() {
+  constexpr int gzip = 1;
+  std::string rest;
+  append(rest, 0, 4);  // the leader's epoch
+  append(rest, 2, 1);  // the version of the format
+  append(rest, 0, 4);  // the checksum, which clients check only if they are told to
+  append(rest, gzip, 2);
+  append(rest, 0, 4);  // the last record's offset in the batch
+  append(rest, 0, 8);  // the times of the first and the last record
+  append(rest, 0, 8);
+  append(rest, -1, 8);  // producer, epoch and sequence
+  append(rest, -1, 2);
+  append(rest, -1, 4);
+  append(rest, 1, 4);  // records
+  rest += "this is no gzip";
+  std::string batch;
+  append(batch, 0, 8);
+  append(batch, static_cast<std::int64_t>(rest.size()), 4);
+  return batch + rest;
+}
+
+}  // namespace
+
+void kafka_cluster::produce_damaged(const std::string& topic, std::int32_t partition) {
+  const std::string batch = damaged_batch();
+  std::string body;
+  append(body, static_cast<std::int16_t>(request::produce), 2);
+  append(body, 7, 2);   // the version of the request
+  append(body, 1, 4);   // its number
+  append(body, -1, 2);  // no client id
+  append(body, -1, 2);  // no transaction
+  append(body, -1, 2);  // acknowledged by all replicas
+  append(body, 1'000, 4);
+  append(body, 1, 4);
+  append(body, static_cast<std::int64_t>(topic.size()), 2);
+  body += topic;
+  append(body, 1, 4);
+  append(body, partition, 4);
+  append(body, static_cast<std::int64_t>(batch.size()), 4);
+  body += batch;
+  std::string sent;
+  append(sent, static_cast<std::int64_t>(body.size()), 4);
+  sent += body;
+  const auto port = std::stoi(impl_->addresses.substr(impl_->addresses.rfind(':') + 1));
+  const descriptor broker(connect_to(static_cast<std::uint16_t>(port)));
+  check_mock(
+      ::send(broker.get(), sent.data(), sent.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(sent.size()),
+      "send");
+  std::array<char, 256> answer{};
+  check_mock(::recv(broker.get(), answer.data(), answer.size(), 0) > 0, "receive");
 }
 
 std::vector<kafka_cluster::message> kafka_cluster::read(const std::string& topic) const {

@@ -42,6 +42,8 @@ class kafka_cluster {
   using message = kafka_client::message;
   /// All are in the topic when it returns.
   void produce(const std::string& topic, std::int32_t partition, const std::vector<message>& messages);
+  /// One event whose bytes are not of the codec that its batch names. With a cluster of one broker.
+  void produce_damaged(const std::string& topic, std::int32_t partition);
   /// The content of a topic, by partition and in order.
   [[nodiscard]] std::vector<message> read(const std::string& topic) const;
   /// A group's committed offsets, by partition; partitions without one are left out.
