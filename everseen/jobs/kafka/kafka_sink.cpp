@@ -69,7 +69,10 @@ class kafka_sink::impl {
     if (from_ != nullptr) from_->commit_nothing();
   }
 
-  void begin() { producer_.begin(); }
+  void begin() {
+    producer_.begin();
+    if (from_ != nullptr) must_be_of(from_->cluster());
+  }
 
   void put(const judged_batch& batch) {
     generations_.insert_or_assign(batch.from.lane, batch.from.generation);
@@ -130,6 +133,16 @@ class kafka_sink::impl {
     std::shared_ptr<const void> memory;
     std::vector<source_record> records;
   };
+
+  /// A transaction takes offsets of its own cluster only.
+  void must_be_of(const std::string& source) const {
+    const std::string ours = producer_.cluster();
+    if (source.empty() || ours.empty() || source == ours) return;
+    throw parameter_error(
+        to_string(producer_.where()) + " is the cluster " + ours + ", and the source is " + source +
+        ": no transaction of Kafka is in two clusters; write the output to a topic of the source's "
+        "cluster, and mirror that topic");
+  }
 
   /// The records of an aborted transaction come first.
   void begin_if_needed() {

@@ -166,6 +166,10 @@ void producer::begin_transaction() {
     throw backend_error(to_string(where_) + ": no transaction can begin: " + why_);
 }
 
+std::string producer::cluster() const {
+  return cluster_of(client_.get());
+}
+
 std::chrono::milliseconds producer::transaction_limit() const {
   std::array<char, 32> text{};
   std::size_t size = text.size();

@@ -40,6 +40,9 @@ class producer {
   [[nodiscard]] result commit(const rd_kafka_topic_partition_list_t& offsets, const group_metadata& group);
   void abort();
 
+  /// The cluster's id; empty if the brokers give none.
+  [[nodiscard]] std::string cluster() const;
+
   /// How long a transaction may be open before Kafka ends it.
   [[nodiscard]] std::chrono::milliseconds transaction_limit() const;
 

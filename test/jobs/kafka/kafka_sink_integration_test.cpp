@@ -198,6 +198,18 @@ TEST_F(KafkaToKafkaOfMock, TemporaryFailuresAreRetried) {
   expect_all_once();
 }
 
+// Promise: a source and a sink by transactions are of one cluster (streams, Kafka).
+TEST_F(KafkaToKafkaOfMock, SinkInAnotherClusterIsRefused) {
+  kafka_cluster elsewhere;
+  elsewhere.create_topic("fresh", 1);
+  kafka.produce("clicks", 0, numbered("a", 100));
+  kafka_source here(parse_kafka_url(kafka.url("clicks", quick())), "job");
+  kafka_sink there(parse_kafka_url(elsewhere.url("fresh")), "job", &here);
+  here.begin(nothing_reached);
+  EXPECT_THAT([&] { there.begin(""); }, testing::ThrowsMessage<parameter_error>(
+                                            HasSubstr("no transaction of Kafka is in two clusters")));
+}
+
 // Promise: an aborted transaction is put again, whole (streams, Kafka).
 TEST_F(KafkaToKafkaOfMock, AbortedTransactionIsPutAgainCompletely) {
   start();
