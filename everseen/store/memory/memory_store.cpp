@@ -82,25 +82,30 @@ std::shared_ptr<stored_filter> memory_store::create(std::string_view name, const
   return filter;
 }
 
-std::shared_ptr<embedded_filter> memory_store::filter_of(std::string_view name) const {
+/// Whatever is done to a filter by its name is done before it has another one: else a reset that began before
+/// a rename would take keys that were added after it.
+template <typename Act>
+auto memory_store::with_filter(std::string_view name, Act act) const {
   const std::scoped_lock alone(registry_->lock);
-  return registry_->at(name);
+  return act(*registry_->at(name));
 }
 
 filter_facts memory_store::facts(std::string_view name) const {
-  return {filter_of(name)->expires_at(), {}};
+  return with_filter(name, [](const embedded_filter& f) { return filter_facts{f.expires_at(), {}}; });
 }
 
 void memory_store::expire_at(std::string_view name, std::optional<event_time> when) {
-  filter_of(name)->expire_at(when);
+  with_filter(name, [when](embedded_filter& f) { f.expire_at(when); });
 }
 
 std::vector<std::string> memory_store::jobs(std::string_view name) const {
-  return filter_of(name)->jobs();
+  return with_filter(name, [](const embedded_filter& f) { return f.jobs(); });
 }
 
 void memory_store::end_job(std::string_view name, std::string_view job) {
-  if (!filter_of(name)->end_job(job)) throw no_such_job(name, job);
+  with_filter(name, [&](embedded_filter& f) {
+    if (!f.end_job(job)) throw no_such_job(name, job);
+  });
 }
 
 std::shared_ptr<stored_filter> memory_store::open(std::string_view name, access /*how*/) {
@@ -185,9 +190,10 @@ void memory_store::remove_expired() {
 }
 
 void memory_store::reset(std::string_view name) {
-  const auto filter = filter_of(name);
-  require_no_jobs(name, filter->jobs(), "be reset");
-  filter->forget();
+  with_filter(name, [name](embedded_filter& f) {
+    require_no_jobs(name, f.jobs(), "be reset");
+    f.forget();
+  });
 }
 
 std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view name, const spec& s) {
@@ -198,7 +204,7 @@ std::unique_ptr<store::restore> memory_store::begin_restore(std::string_view nam
 
 std::unique_ptr<store::rebuild> memory_store::begin_rebuild(std::string_view name, const spec& /*s*/,
                                                             std::span<const partition_state> /*base*/) {
-  (void)filter_of(name);
+  if (!exists(name)) throw no_such_filter(name);
   throw parameter_error(quoted_name(name) +
                         " cannot be rebuilt: it lives in memory. Create another one and add the keys");
 }

@@ -48,7 +48,8 @@ class memory_store : public store {
 
  private:
   class restoring;
-  [[nodiscard]] std::shared_ptr<embedded_filter> filter_of(std::string_view name) const;
+  template <typename Act>
+  auto with_filter(std::string_view name, Act act) const;
 
   struct registry {
     std::mutex lock;

@@ -1,16 +1,24 @@
 #include "everseen/store/memory/memory_store.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/layout/layout.hpp"
 #include "everseen/core/spec/spec.hpp"
 
 #include "test/support/claimed_events.hpp"
+#include "test/support/random_digests.hpp"
+#include "test/support/stored_keys.hpp"
 
 namespace everseen {
 namespace {
@@ -57,6 +65,34 @@ TEST(MemoryStore, KnowsWhichFiltersAskAFilterThatEndedAndWasMadeAgain) {
   place.remove_expired();
   (void)place.create("old", memory_spec());
   EXPECT_THROW(place.drop("old"), parameter_error);
+}
+
+// A reset empties one partition after the other, and comes to the last one late.
+TEST(MemoryStore, ResetThatBeganBeforeARenameTakesNoKeyThatWasAddedAfterIt) {
+  spec many = memory_spec();
+  many.partitions = 16'384;
+  memory_store place;
+  const auto filter = place.create("a", many);
+  std::vector<digest> keys = test::random_digests(2).take(1'000'000);
+  std::erase_if(keys,
+                [&](const digest& key) { return partition_of(key, many.partitions) + 1 < many.partitions; });
+  std::atomic<int> resets = 0;
+  const std::jthread resetting([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) try {
+        place.reset("a");
+        ++resets;
+      } catch (const no_filter&) {  // it is b
+      }
+  });
+  for (int round = 0; round < 20; ++round) {
+    for (const int before = resets; resets < before + 2;) std::this_thread::yield();
+    place.rename("a", "b", store::namesake::refuse);
+    test::answered(test::add_keys(*filter, keys));
+    std::this_thread::sleep_for(1ms);
+    const auto again = test::answered(test::add_keys(*filter, keys));
+    ASSERT_EQ(std::ranges::count(again.verdicts, verdict::seen), std::ssize(keys)) << "in round " << round;
+    place.rename("b", "a", store::namesake::refuse);
+  }
 }
 
 TEST(MemoryStore, CountsTheFreshEventsOfAJobOnce) {
