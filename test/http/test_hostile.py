@@ -148,6 +148,25 @@ class Hostility(unittest.TestCase):
                     pass
                 self.assertIn(statuses(receive_all(c)), ([413], []))
 
+    def test_lines_and_fields_without_an_end_are_refused(self):
+        with Server("--request-timeout", "5s") as s:
+            head = b"POST /api/v1/filters HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
+            many = b"x" * 60_000
+            for begin in [chunked + b"0" * 60_000, chunked + b"2;" + many, chunked + b"2\r\n{}\r\n0;" + many,
+                          chunked + b"2\r\n{}\r\n0\r\nX: " + many, chunked + b"2\r\n{}\r\n0\r\n" + b"X: y\r\n" * 10_000]:
+                self.assertEqual(statuses(s.send(begin)), [431], begin[120:160])
+            with s.raw() as c:  # the server reads each piece by itself, up to the first byte of the next field
+                c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                c.sendall(head + b"X")
+                try:
+                    for _ in range(40):
+                        time.sleep(0.02)
+                        c.sendall(b": %s\r\nX" % (b"x" * 1000))
+                except OSError:
+                    pass
+                self.assertEqual(statuses(receive_all(c)), [431])
+
     def test_an_announced_length_costs_nothing(self):
         with Server() as s:
             clients = [s.raw() for _ in range(200)]

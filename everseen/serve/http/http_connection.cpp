@@ -96,7 +96,8 @@ http_problem problem_of(const boost::system::error_code& fault) {
     return {413, "too_large",
             "the request has more bytes than --max-request allows; send fewer keys at a time"};
   if (fault == http::error::header_limit)
-    return {431, "header_too_large", "the head of the request has more than 16 KiB"};
+    return {431, "header_too_large",
+            "the head of the request, the line of a chunk, or the trailers have more than 16 KiB"};
   return {400, "bad_request", "this is not a valid HTTP request: " + fault.message()};
 }
 
@@ -107,6 +108,7 @@ using request_parser = http::request_parser<growing_body>;
 /// Read sizes. An idle connection keeps little memory.
 constexpr std::size_t head_read_bytes = 4 << 10;
 constexpr std::size_t body_read_bytes = 64 << 10;
+/// For the head, and for what frames a chunk: its line, or the trailers.
 constexpr std::uint32_t head_bytes = 16 << 10;
 /// How long a connection is kept alive between requests if no idle timeout is configured.
 constexpr std::chrono::seconds keep_alive{75};
@@ -168,6 +170,7 @@ class http_connection final : public client_connection<Stream> {
     parser_->body_limit(all().settings().request.request_bytes);
     admitted_.reset();
     head_ = {};
+    head_used_ = 0;
     body_.give_back();
     if (buffer_.size() == 0 && buffer_.capacity() > 2 * head_read_bytes && !base::is_reading()) buffer_ = {};
     arrived_ = clock::now();
@@ -194,13 +197,24 @@ class http_connection final : public client_connection<Stream> {
     while (!is_closed() && !is_suspended() && !is_writing() && !is_lingering_) {
       if (parser_->is_done()) return run();
       if (buffer_.size() == 0) return read();
-      boost::system::error_code fault;
-      buffer_.consume(parser_->put(buffer_.data(), fault));
+      const boost::system::error_code fault = parse();
       if (fault && fault != http::error::need_more) return refuse(problem_of(fault), is_rest_known::no);
       if (!has_room_for_body()) return;
       if (fault) return read();
       if (parser_->is_header_done() && !admitted_ && !is_admitted()) return;
     }
+  }
+
+  /// The parser takes bodies as they come, and waits for the end of all else. It limits neither the lines of
+  /// chunks and their trailers, nor a head whose fields arrive one by one: their bytes are counted here.
+  boost::system::error_code parse() {
+    boost::system::error_code fault;
+    const std::size_t used = parser_->put(buffer_.data(), fault);
+    buffer_.consume(used);
+    head_used_ = parser_->is_header_done() ? 0 : head_used_ + used;
+    if (fault == http::error::need_more && head_used_ + buffer_.size() > head_bytes)
+      fault = http::error::header_limit;
+    return fault;
   }
 
   /// Many connections hold bodies at the same time, each for as long as its client likes.
@@ -288,6 +302,7 @@ class http_connection final : public client_connection<Stream> {
   boost::beast::flat_buffer buffer_{};
   std::optional<request_parser> parser_{};
   http_request head_{};
+  std::size_t head_used_ = 0;  // bytes of an incomplete head that the parser has taken
   std::optional<admitted_request> admitted_{};
   byte_budget::share body_;
   clock::time_point arrived_{};         // the first byte of a request, or the end of the one before it
