@@ -167,6 +167,21 @@ class Hostility(unittest.TestCase):
                     pass
                 self.assertEqual(statuses(receive_all(c)), [431])
 
+    def test_strangers_send_only_small_bodies(self):
+        with Server("--password", "secret", "--request-timeout", "5s") as s:
+            for path in ["/healthz", "/readyz", "/openapi.json"]:
+                head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n".encode()
+                self.assertEqual(statuses(s.send(head + b"Content-Length: 65536\r\n\r\n" + b"x" * 65536)), [200])
+                self.assertEqual(statuses(s.send(head + b"Content-Length: 65537\r\n\r\n")), [413])
+                with s.raw() as c:
+                    c.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
+                    try:
+                        for _ in range(17):
+                            c.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+                    except OSError:
+                        pass
+                    self.assertEqual(statuses(receive_all(c)), [413])
+
     def test_an_announced_length_costs_nothing(self):
         with Server() as s:
             clients = [s.raw() for _ in range(200)]

@@ -90,6 +90,13 @@ bool expects_continue(const parsed_head& parsed) {
   return boost::beast::iequals(parsed[http::field::expect], "100-continue");
 }
 
+/// No operation that needs no right reads a body, and anybody may send one.
+constexpr std::uint64_t stranger_body_bytes = wire::stranger_limits.request_bytes;
+
+http_problem too_large_for_strangers() {
+  return {413, "too_large", "a request that needs no password may have at most 64 KiB"};
+}
+
 /// The problem for bytes that are not a valid request.
 http_problem problem_of(const boost::system::error_code& fault) {
   if (fault == http::error::body_limit)
@@ -198,7 +205,10 @@ class http_connection final : public client_connection<Stream> {
       if (parser_->is_done()) return run();
       if (buffer_.size() == 0) return read();
       const boost::system::error_code fault = parse();
-      if (fault && fault != http::error::need_more) return refuse(problem_of(fault), is_rest_known::no);
+      if (fault && fault != http::error::need_more)
+        return refuse(fault == http::error::body_limit && is_for_strangers() ? too_large_for_strangers()
+                                                                             : problem_of(fault),
+                      is_rest_known::no);
       if (!has_room_for_body()) return;
       if (fault) return read();
       if (parser_->is_header_done() && !admitted_ && !is_admitted()) return;
@@ -238,13 +248,26 @@ class http_connection final : public client_connection<Stream> {
     try {
       must_be_unambiguous(parser_->get(), parser_->chunked());
       admitted_ = admit(all(), head_);
-      is_known_ = is_known_ || admitted_->route->needs != right::nothing;
+      is_known_ = is_known_ || !is_for_strangers();
       if (admitted_->user != nullptr) user_ = admitted_->user;
+      if (is_for_strangers()) limit_body_of_stranger();
     } catch (const http_problem& p) {
       return refuse(p, parser_->is_done() ? is_rest_known::yes : is_rest_known::no), false;
     }
     if (expects_continue(parser_->get())) write("HTTP/1.1 100 Continue\r\n\r\n");
     return !is_writing();
+  }
+
+  /// Whether the current request was admitted without a right.
+  [[nodiscard]] bool is_for_strangers() const {
+    return admitted_ && admitted_->route->needs == right::nothing;
+  }
+
+  /// The parser compares an announced length with its limit only when the head ends, so this does it again.
+  /// @throws http_problem
+  void limit_body_of_stranger() {
+    if (parser_->content_length().value_or(0) > stranger_body_bytes) throw too_large_for_strangers();
+    parser_->body_limit(stranger_body_bytes);
   }
 
   void run() {
