@@ -368,9 +368,12 @@ TEST(Serve, ChecksFewPasswordsOfAClientThatGuesses) {
   serving server("mem:", {"--user", "app:word:read"});
   raw_client guesser(server.path());
   constexpr std::size_t guesses = 5'000;
-  for (std::size_t i = 0; i < guesses; ++i) guesser.send(encoded({"AUTH", "app", key(i)}));
-  guesser.send("HELLO 2 AUTH app word\r\nQUIT\r\n");
+  std::jthread sender([&] {  // the server keeps few replies before log-in
+    for (std::size_t i = 0; i < guesses; ++i) guesser.send(encoded({"AUTH", "app", key(i)}));
+    guesser.send("HELLO 2 AUTH app word\r\nQUIT\r\n");
+  });
   const std::string replies = guesser.receive_all();
+  sender.join();
   std::size_t looked_at = 0;
   for (std::size_t position = 0; (position = replies.find("-WRONGPASS", position)) != std::string::npos;
        ++position)
@@ -407,6 +410,32 @@ TEST(Serve, AcceptsOnlySmallRequestsBeforeAuthentication) {
   raw_client client(server.path());
   client.send("*1000\r\n");
   EXPECT_THAT(client.receive_all(), StartsWith("-ERR Protocol error"));
+}
+
+// Promise: before log-in, a client has 64 KiB of unread replies (operations, Limits).
+TEST(Serve, KeepsFewRepliesForAClientThatHasNotLoggedIn) {
+  serving server("mem:", {"--password", "secret"});
+  raw_client stranger(server.path());
+  std::string pipeline;
+  for (int i = 0; i < 1'000'000; ++i) pipeline += "PING\r\n";  // 34 MB of replies
+  const std::size_t accepted = stranger.send_what_fits(pipeline, std::chrono::seconds(3));
+  EXPECT_LT(accepted, pipeline.size() / 3) << "more than sockets and buffers hold";
+  EXPECT_EQ(raw_client(server.path()).ask("AUTH secret\r\nPING\r\n", 12), "+OK\r\n+PONG\r\n");
+}
+
+// Promise: a client that does not log in within --request-timeout is disconnected (operations, Limits).
+TEST(Serve, DisconnectsAClientThatDoesNotLogInThoughRepliesWaitForIt) {
+  serving server("mem:", {"--password", "secret", "--request-timeout", "1s", "--write-timeout", "10m"});
+  raw_client stranger(server.path());
+  std::string pipeline;
+  for (int i = 0; i < 500'000; ++i) pipeline += "PING\r\n";
+  stranger.send_what_fits(pipeline, std::chrono::seconds(1));
+  wait_until(
+      [&] {
+        return server.cli({"--no-auth-warning", "-a", "secret", "INFO", "clients"})
+                   .find("connected_clients:1\r") != std::string::npos;
+      },
+      "the stranger is disconnected");
 }
 
 TEST(Serve, DoesNotListenToTheNetworkWithoutAPassword) {

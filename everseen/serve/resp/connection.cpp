@@ -16,6 +16,9 @@ namespace {
 /// Time for a client to notice the end of the connection.
 constexpr std::chrono::seconds goodbye{2};
 
+/// Replies that a client which has not logged in may leave unread: as many bytes as it may have in a request.
+constexpr std::size_t stranger_output_bytes = wire::stranger_limits.request_bytes;
+
 /// When the server is stopped: a client that sends nothing for so long has the answers to all its requests.
 /// Shorter than its pauses between attempts soon are, as it repeats what is refused.
 constexpr std::chrono::milliseconds quiet{200};
@@ -43,15 +46,14 @@ class resp_connection final : public client_connection<Stream> {
     if (is_suspended()) return;
     if (has_drained(current_time)) return finish();
     const auto& limits = all().settings();
-    const bool is_unknown = all().asks_for_password() && session_.rights() == right::nothing;
     const auto is_over = [&](auto since, std::chrono::seconds limit) {
       return base::exceeds(current_time - since, limit);
     };
-    const bool must_end = is_finishing_                    ? is_over(base::wrote(), goodbye)
-                          : is_writing()                   ? is_over(base::wrote(), limits.write_timeout)
-                          : !base::is_open() || is_unknown ? is_over(base::began(), limits.request_timeout)
-                          : session_.is_in_request()       ? is_over(request_began_, limits.request_timeout)
-                                                           : is_over(heard(), idle_timeout());
+    const bool must_end = is_finishing_                      ? is_over(base::wrote(), goodbye)
+                          : !base::is_open() || is_unknown() ? is_over(base::began(), limits.request_timeout)
+                          : is_writing()                     ? is_over(base::wrote(), limits.write_timeout)
+                          : session_.is_in_request()         ? is_over(request_began_, limits.request_timeout)
+                                                             : is_over(heard(), idle_timeout());
     if (must_end) base::close();
   }
 
@@ -69,6 +71,11 @@ class resp_connection final : public client_connection<Stream> {
     if (!is_draining_ || is_finishing_ || is_writing()) return false;
     const bool is_quiet = current_time - std::max({heard(), base::wrote(), drain_began_}) > quiet;
     return (is_quiet && !base::has_unread()) || current_time - drain_began_ > longest_drain;
+  }
+
+  /// Whether the client has yet to log in.
+  [[nodiscard]] bool is_unknown() const {
+    return all().asks_for_password() && session_.rights() == right::nothing;
   }
 
   [[nodiscard]] std::chrono::seconds idle_timeout() const {
@@ -101,7 +108,9 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   [[nodiscard]] bool has_too_much_to_send() {
-    return base::unsent_bytes() + session_.output().size() > all().settings().output_bytes;
+    const std::size_t most = all().settings().output_bytes;
+    return base::unsent_bytes() + session_.output().size() >
+           (is_unknown() ? std::min(most, stranger_output_bytes) : most);
   }
 
   /// Finished work is answered in any case; only new requests wait for room.

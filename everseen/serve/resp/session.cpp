@@ -33,6 +33,8 @@ namespace {
 
 /// Replies that are gathered before they are sent, and keys before they are judged: sized for the caches.
 constexpr std::size_t output_pause_bytes = 256 << 10;
+/// The same for a client that has not logged in: there may be many, and their input is short.
+constexpr std::size_t stranger_pause_bytes = 16 << 10;
 constexpr std::size_t gathered_keys = 16'384;
 
 /// Memory for the words of a request that is not counted.
@@ -68,7 +70,8 @@ session::progress session::run(std::string_view unread) {
 
 session::progress session::answer(std::string_view unread) {
   progress p;
-  const std::size_t enough_output = output_.size() + output_pause_bytes;
+  const std::size_t enough_output =
+      output_.size() + (rights_ == right::nothing ? stranger_pause_bytes : output_pause_bytes);
   p.used = std::exchange(used_by_worker_, 0);
   while (!is_ending_) {
     if (gathered_.keys() > gathered_keys && !flush()) return p.outcome = state::suspended, p;
