@@ -177,7 +177,7 @@ CORE_LIBRARIES = {"xxhash.h", "sodium.h", "tl/expected.hpp", "immintrin.h", "arm
 IMPURE = {"iostream", "fstream", "ostream", "istream", "sstream", "filesystem", "thread", "future", "random"}
 # Libraries that only the .cpp files of some layers may include, and headers named asio_* and rdkafka_* that only these
 # files include: they are slow to compile.
-HIDDEN_LIBRARIES = {"boost/": {"redis", "serve"}, "hiredis/": {"redis"}, "openssl/": {"redis"},
+HIDDEN_LIBRARIES = {"boost/": {"redis", "serve"}, "hiredis/": {"redis"}, "openssl/": {"redis", "serve"},
                     "librdkafka/": {"jobs"}}
 HIDDEN_HEADER = re.compile(r"everseen/\w+/(?:\w+/)?(?:asio|rdkafka)_\w+\.hpp$")
 # Time is passed in, never read, in these layers.

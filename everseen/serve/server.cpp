@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <boost/asio/ssl/context.hpp>
+#include <openssl/ssl.h>
 #include <sys/resource.h>
 
 #include "everseen/core/base/error.hpp"
@@ -72,6 +73,9 @@ std::unique_ptr<asio::ssl::context> make_tls(const options& o) {
   tls->load_verify_file(o.tls.ca_file, fault);
   require(fault, "the certificates of the CA", o.tls.ca_file);
   tls->set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert);
+  // Without a context OpenSSL refuses a session whose client was verified when that client resumes it.
+  constexpr unsigned char sessions[] = {'e', 'v', 'e', 'r', 's', 'e', 'e', 'n'};
+  SSL_CTX_set_session_id_context(tls->native_handle(), sessions, sizeof sessions);
   return tls;
 }
 

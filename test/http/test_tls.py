@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from serving import Server
+from serving import Server, receive_all
 
 
 class Tls(unittest.TestCase):
@@ -50,6 +50,21 @@ class Tls(unittest.TestCase):
         with self.serve("--listen", "tls:127.0.0.1:0") as s:
             port = next(int(line.rpartition(":")[2]) for line in s.lines if line.startswith("listening on tls:"))
             self.assertEqual(self.exchange(s, port, b"PING\r\nQUIT\r\n"), b"+PONG\r\n+OK\r\n")
+
+    def test_a_client_with_a_certificate_may_resume_its_session(self):
+        request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with self.serve("--tls-ca", self.cert) as s:
+                context = ssl.create_default_context(cafile=self.cert)
+                context.load_cert_chain(self.cert, self.key)
+                context.minimum_version = context.maximum_version = version
+                session = None
+                for _ in range(2):
+                    with context.wrap_socket(s.raw(), server_hostname="localhost", session=session) as connection:
+                        connection.sendall(request)
+                        self.assertIn(b"200 OK", receive_all(connection))
+                        self.assertEqual(connection.session_reused, session is not None)
+                        session = connection.session
 
     def test_clients_without_a_certificate_are_not_served(self):
         with self.serve("--tls-ca", self.cert) as s:
