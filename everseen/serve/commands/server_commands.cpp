@@ -83,6 +83,8 @@ void save(call& c) {
 
 void save_in_background(call& c) {
   if (c.words.size() > 2 || (c.words.size() == 2 && !is_word(c.words[1], "SCHEDULE"))) throw syntax_error();
+  // Those that wait would hold workers up, and the end of the server.
+  if (c.all.is_saving.exchange(true)) throw refusal{"ERR Background save already in progress"};
   c.all.workers().submit([&all = c.all] {
     try {
       all.filters().sync();
@@ -90,6 +92,7 @@ void save_in_background(call& c) {
     } catch (const std::exception&) {
       // LASTSAVE then stays unchanged, which clients can check.
     }
+    all.is_saving = false;
   });
   c.reply.status("Background saving started");
 }

@@ -86,6 +86,9 @@ class service {
   [[nodiscard]] bool is_stopping() const noexcept { return is_stopping_; }
   [[nodiscard]] bool must_stop() const noexcept { return must_stop_; }
 
+  /// Whether a BGSAVE waits or runs.
+  std::atomic<bool> is_saving = false;
+
   /// Counted since the start, for INFO.
   struct {
     std::atomic<std::uint64_t> connections = 0;
