@@ -302,6 +302,24 @@ TEST(Serve, RefusesGrowthOfItsOwnLayoutsInEachPartitionAndSlice) {
   EXPECT_LE(used_memory(server), limit);
 }
 
+// Promise: an idle connection takes little memory, whatever it asked before (operations, Limits).
+TEST(Serve, KeepsNoMemoryOfLargeRepliesForIdleConnections) {
+  if (is_sanitized) GTEST_SKIP() << "a sanitizer takes memory of its own";
+  const serving server;
+  raw_client owner(server.path());
+  for (int i = 0; i < 500; ++i) ask(owner, "BF.ADD " + std::string(900, 'f') + std::to_string(i) + " x");
+  std::vector<std::unique_ptr<raw_client>> idle;
+  std::uint64_t before = 0;
+  constexpr std::size_t most = 250, to_warm_up = 50;
+  for (std::size_t i = 0; i < most; ++i) {
+    if (i == to_warm_up) before = resident_bytes(server);
+    idle.push_back(std::make_unique<raw_client>(server.path()));
+    ASSERT_EQ(ask(*idle.back(), "KEYS *").parts.size(), 500U);
+  }
+  EXPECT_LT(resident_bytes(server), before + (most - to_warm_up) * (64U << 10)) << "a reply has 450 KB";
+  for (const auto& each : idle) EXPECT_EQ(ask(*each, "PING").text, "PONG");
+}
+
 TEST(Serve, ReadsMemoryLimitsAsRedisDoes) {
   const serving server("mem:", {"--maxmemory", "10Mi"});
   const auto limit = [&] { return server.cli({"CONFIG", "GET", "maxmemory"}); };

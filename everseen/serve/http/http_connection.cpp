@@ -308,7 +308,7 @@ class http_connection final : public client_connection<Stream> {
   void write(std::string bytes) { base::send(bytes); }
 
   void sent() override {
-    base::release_sent();
+    base::release_sent(0);
     if (is_last_ || is_draining_) return end();
     serve();
   }

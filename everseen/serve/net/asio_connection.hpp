@@ -131,7 +131,13 @@ class client_connection : public connection, public std::enable_shared_from_this
     write_some();
   }
   [[nodiscard]] std::size_t unsent_bytes() const noexcept { return sending_.size() - sent_; }
-  void release_sent() { sending_ = {}; }
+  /// Frees the memory of what was sent, unless it is little.
+  /// @param kept  bytes that may stay for the next answer
+  void release_sent(std::size_t kept) {
+    if (sending_.capacity() <= kept) return;
+    std::string().swap(sending_);  // an assignment would keep it
+    sent_ = 0;
+  }
 
   /// From now on other threads work for this connection. It lives until resume().
   void suspend() {

@@ -19,6 +19,9 @@ constexpr std::chrono::seconds goodbye{2};
 /// Replies that a client which has not logged in may leave unread: as many bytes as it may have in a request.
 constexpr std::size_t stranger_output_bytes = wire::stranger_limits.request_bytes;
 
+/// Memory for replies that a connection keeps; each has two such strings, which change places.
+constexpr std::size_t kept_output_bytes = 64 << 10;
+
 /// When the server is stopped: a client that sends nothing for so long has the answers to all its requests.
 /// Shorter than its pauses between attempts soon are, as it repeats what is refused.
 constexpr std::chrono::milliseconds quiet{200};
@@ -150,6 +153,7 @@ class resp_connection final : public client_connection<Stream> {
   }
 
   void sent() override {
+    base::release_sent(kept_output_bytes);
     if (is_suspended()) return;  // the session's output belongs to the worker
     write();
     serve();

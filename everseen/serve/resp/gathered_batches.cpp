@@ -132,8 +132,8 @@ void gathered_batches::write_replies(service& all, wire::reply_writer& reply) {
   open_groups_ = 0;
   keys_ = 0;
   if (memory() <= most_bytes_kept) return;
-  groups_ = {};
-  slots_ = {};
+  groups_ = decltype(groups_)();  // {} would keep the memory
+  slots_ = decltype(slots_)();
 }
 
 std::size_t gathered_batches::memory() const noexcept {

@@ -197,7 +197,7 @@ std::optional<refusal> session::why_not(const command& entry, word_list request)
 void session::refuse(const refusal& why) {
   if (transaction_) {  // none of it will run
     transaction_->is_broken = true;
-    transaction_->requests = {};
+    transaction_->requests = decltype(transaction_->requests)();  // frees the memory, too
     transaction_->held.give_back();
   }
   reply_.error(why.text);
