@@ -173,12 +173,17 @@ bool is_normal(std::string_view type) {
   return true;
 }
 
+/// Each is compared with each client.
+constexpr std::size_t most_ids = 512;
+
 /// CLIENT LIST [TYPE type | ID id ...]
 void list_clients(call& c) {
   const word_list which = c.words.subspan(2);
   const bool by_type = which.size() == 2 && is_word(which[0], "TYPE");
   const bool by_id = which.size() >= 2 && is_word(which[0], "ID");
   if (!which.empty() && !by_type && !by_id) throw syntax_error();
+  if (by_id && which.size() - 1 > most_ids)
+    throw refusal{fmt::format("ERR one request lists at most {} clients by their ID", most_ids)};
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 1; by_id && i < which.size(); ++i) {
     const auto number = read_integer(which[i]);

@@ -86,10 +86,20 @@ void dbsize(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.all.filters().keys().size()));
 }
 
+/// As long as the longest name with each of its bytes escaped: matching costs the product of both lengths.
+constexpr std::size_t most_pattern_bytes = 2 * max_name_bytes;
+
+/// @throws refusal  it is longer than any name needs
+std::string_view pattern_of(std::string_view word) {
+  if (word.size() <= most_pattern_bytes) return word;
+  throw refusal{"ERR a pattern has at most " + std::to_string(most_pattern_bytes) + " bytes"};
+}
+
 void keys(call& c) {
+  const std::string_view pattern = pattern_of(c.words[1]);
   std::vector<std::string> found;
   for (std::string& key : c.all.filters().keys())
-    if (matches(c.words[1], key)) found.push_back(std::move(key));
+    if (matches(pattern, key)) found.push_back(std::move(key));
   c.reply.array(found.size());
   for (const std::string& key : found) c.reply.bulk(key);
 }
@@ -105,7 +115,7 @@ scan_request parse_scan(word_list w) {
   scan_request r;
   for (std::size_t i = 2; i + 1 < w.size(); i += 2) {
     if (is_word(w[i], "MATCH")) {
-      r.pattern = w[i + 1];
+      r.pattern = pattern_of(w[i + 1]);
     } else if (is_word(w[i], "COUNT")) {
       const auto count = read_integer(w[i + 1]);
       if (!count) throw refusal{"ERR value is not an integer or out of range"};

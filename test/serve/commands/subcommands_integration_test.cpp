@@ -11,6 +11,7 @@
 namespace everseen::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 class Subcommands : public testing::Test {
@@ -38,6 +39,27 @@ TEST_F(Subcommands, AreDescribedForAtMost512Names) {
   for (int i = 0; i < 512; ++i) request += " ping";
   EXPECT_FALSE(ask(client_, request).is_error());
   EXPECT_EQ(ask(client_, request + " ping").text, "ERR one request describes at most 512 commands");
+}
+
+// Promise: CLIENT LIST takes at most 512 IDs (operations, Bloom commands).
+TEST_F(Subcommands, ListAtMost512ClientsById) {
+  std::string request = "CLIENT LIST ID";
+  for (int i = 1; i <= 512; ++i) request += " " + std::to_string(i);
+  EXPECT_THAT(ask(client_, request).text, HasSubstr("cmd=client|list"));
+  EXPECT_EQ(ask(client_, request + " 513").text, "ERR one request lists at most 512 clients by their ID");
+}
+
+// Promise: a pattern of KEYS or SCAN has at most 2 KiB (operations, Bloom commands).
+TEST_F(Subcommands, AndCommandsThatTakeAPatternRefuseOneThatNoNameNeeds) {
+  const std::string name(1024, '*');
+  std::string pattern;
+  for (const char c : name) pattern += {'\\', c};
+  EXPECT_EQ(ask(client_, "BF.ADD " + name + " x").text, "1");
+  for (const std::string command : {"KEYS ", "SCAN 0 MATCH "}) {
+    const reply found = ask(client_, command + pattern);
+    EXPECT_EQ((command == "KEYS " ? found : found.parts.at(1)).parts.size(), 1U) << command;
+    EXPECT_EQ(ask(client_, command + pattern + "*").text, "ERR a pattern has at most 2048 bytes") << command;
+  }
 }
 
 TEST_F(Subcommands, DescribeTheCostOfAFilter) {
