@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view magic = "evschunk";
 constexpr std::array<std::uint8_t, 16> no_successor{};
+constexpr std::uint64_t max_bits_bytes = std::uint64_t{1} << 59;  // also the most that one segment has
 constexpr std::size_t partition_bytes = 8 + no_successor.size();  // the partition and the successor
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -93,8 +94,11 @@ announced_filter decode_chunk_header(std::span<const std::byte> header) {
   std::array<std::uint8_t, 16> successor;
   std::memcpy(successor.data(), end + 8, successor.size());
   if (successor != no_successor) f.successor = successor;
+  std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < m.segments.size(); ++i) {
     const manifest::entry& e = m.segments[i];
+    bytes += e.shape.bytes;
+    if (bytes > max_bits_bytes) refuse("its segments are larger than any memory");
     f.segments.push_back({e.id, {e.shape, e.capacity, load_le64(rest.data() + 8 * i)}});
   }
   return f;

@@ -39,5 +39,19 @@ TEST(AnnouncedFilter, HasNoStateWithALayerMissingOrASegmentOfAnotherPartition) {
   EXPECT_THROW((void)state_of(f), format_error);
 }
 
+TEST(ChunkHeader, IsRefusedIfTheLengthsOfItsSegmentsAddUpToMoreThanAnyMemory) {
+  announced_filter f{make_spec({.capacity = 1'000'000, .partitions = 32})};
+  const growth::layer_plan plan = growth::plan_layer(f.spec, 0);
+  for (std::uint32_t partition = 0; partition < 32; ++partition) {
+    layer_state layer{plan.shape, plan.capacity, 0};
+    layer.shape.bytes = std::uint64_t{1} << 59;
+    f.segments.push_back({{partition, window::timeless, 0}, layer});
+  }
+  EXPECT_EQ(f.bit_bytes(), 0) << "the sum overflows";
+  EXPECT_THROW((void)image::decode_chunk_header(image::encode_chunk_header(f)), format_error);
+  f.segments.resize(1);
+  EXPECT_EQ(image::decode_chunk_header(image::encode_chunk_header(f)).bit_bytes(), std::uint64_t{1} << 59);
+}
+
 }  // namespace
 }  // namespace everseen
