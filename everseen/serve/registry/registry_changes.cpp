@@ -36,14 +36,15 @@ constexpr std::chrono::seconds longest_use{10};
 
 filter_registry::load filter_registry::begin_load(std::string_view key, std::span<const std::byte> header) {
   validate_filter_name(key);
-  const single_flight::hold alone = changing_.take(key);
-  if (find(key)) throw name_taken("item exists");
-  close(key);  // if it has expired
-  auto loader = std::make_unique<chunk_loader>(*place_, std::string(key), header);
-  const std::uint64_t bytes =
-      loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions);
-  auto room = room_.reserve({bytes, bytes});
-  return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
+  return changing_.change(key, [&]() -> load {
+    if (find(key)) throw name_taken("item exists");
+    close(key);  // if it has expired
+    auto loader = std::make_unique<chunk_loader>(*place_, std::string(key), header);
+    const std::uint64_t bytes =
+        loader->announced().bit_bytes() + bytes_beside_bits(loader->announced().spec.partitions);
+    auto room = room_.reserve({bytes, bytes});
+    return {std::move(room), filter_budget::share(made_by_loads_), std::move(loader)};
+  });
 }
 
 void filter_registry::load_chunk(load& source, std::int64_t iterator, std::span<const std::byte> bytes) {
@@ -52,17 +53,18 @@ void filter_registry::load_chunk(load& source, std::int64_t iterator, std::span<
 }
 
 void filter_registry::finish_load(std::string_view key, load whole) {
-  const single_flight::hold alone = changing_.take(key);
-  if (find(key)) throw name_taken("item exists");
-  close(key);  // if it has expired
-  whole.loader->commit();
-  whole.loader.reset();
-  forget_listing();
-  try {
-    put(key, open_stored(key, access::write), {}, std::move(whole.room));
-  } catch (const error&) {
-    // It exists; the next request for it reports why it cannot be opened.
-  }
+  changing_.change(key, [&] {
+    if (find(key)) throw name_taken("item exists");
+    close(key);  // if it has expired
+    whole.loader->commit();
+    whole.loader.reset();
+    forget_listing();
+    try {
+      put(key, open_stored(key, access::write), {}, std::move(whole.room));
+    } catch (const error&) {
+      // It exists; the next request for it reports why it cannot be opened.
+    }
+  });
 }
 
 open_filter filter_registry::create(std::string_view key, const request& r) {
@@ -79,14 +81,15 @@ open_filter filter_registry::create(std::string_view key, const spec& s,
 open_filter filter_registry::create(std::string_view key, const spec& s, const requested_options& requested,
                                     std::optional<std::chrono::milliseconds> life) {
   validate_filter_name(key);
-  const single_flight::hold alone = changing_.take(key);
-  if (find(key)) throw name_taken("item exists");
-  close(key);  // if it has expired
-  const std::uint64_t beside_bits = bytes_beside_bits(s.partitions);
-  auto taken = room_.reserve({beside_bits, planned_bytes(s) + beside_bits});
-  auto made = put(key, make(key, s, life), requested, std::move(taken));
-  forget_listing();
-  return open_filter(std::move(made));
+  return changing_.change(key, [&] {
+    if (find(key)) throw name_taken("item exists");
+    close(key);  // if it has expired
+    const std::uint64_t beside_bits = bytes_beside_bits(s.partitions);
+    auto taken = room_.reserve({beside_bits, planned_bytes(s) + beside_bits});
+    auto made = put(key, make(key, s, life), requested, std::move(taken));
+    forget_listing();
+    return open_filter(std::move(made));
+  });
 }
 
 filter_registry::opened_filter filter_registry::make(std::string_view name, const spec& s,
@@ -130,22 +133,24 @@ spec filter_registry::plan(const request& asked) const {
 
 bool filter_registry::drop(std::string_view key) {
   if (!is_name(key)) return false;
-  const single_flight::hold alone = changing_.take(key);
-  if (close_if_over(key)) return false;
-  try {
-    place_->drop(key);
-  } catch (const no_filter&) {  // it has just expired
-    return false;
-  }
-  forget_listing();
-  return true;
+  return changing_.change(key, [&] {
+    if (close_if_over(key)) return false;
+    try {
+      place_->drop(key);
+    } catch (const no_filter&) {  // it has just expired
+      return false;
+    }
+    forget_listing();
+    return true;
+  });
 }
 
 /// A store does not change a filter that is open for writing.
 void filter_registry::reset(std::string_view key) {
-  const single_flight::hold alone = changing_.take(key);
-  if (!is_name(key) || close_if_over(key)) throw no_filter("no such key");
-  place_->reset(key);
+  changing_.change(key, [&] {
+    if (!is_name(key) || close_if_over(key)) throw no_filter("no such key");
+    place_->reset(key);
+  });
 }
 
 bool filter_registry::close(std::string_view key) {
@@ -176,37 +181,39 @@ void filter_registry::rename(std::string_view from, std::string_view new_name,
                              everseen::store::namesake there) {
   validate_filter_name(from);
   validate_filter_name(new_name);
-  const single_flight::both alone = changing_.take(from, new_name);
-  if (!place_->exists(from)) throw no_filter("no such key");
-  if (there == everseen::store::namesake::refuse && place_->exists(new_name)) throw name_taken("item exists");
-  if (from == new_name) return;
-  auto before = find(from);
-  const requested_options requested = before ? before->requested : requested_options{};
-  const auto record = before ? before->record : nullptr;
-  filter_budget::share taken = before ? std::move(before->room) : filter_budget::share(room_);
-  before.reset();
-  close(from);
-  const auto keep_open = [&](std::string_view key) {
-    if (!record) return;
-    {
-      const std::scoped_lock alone_again(lock_);
-      records_[std::string(key)] = record;
-    }
+  changing_.change(from, new_name, [&] {
+    if (!place_->exists(from)) throw no_filter("no such key");
+    if (there == everseen::store::namesake::refuse && place_->exists(new_name))
+      throw name_taken("item exists");
+    if (from == new_name) return;
+    auto before = find(from);
+    const requested_options requested = before ? before->requested : requested_options{};
+    const auto record = before ? before->record : nullptr;
+    filter_budget::share taken = before ? std::move(before->room) : filter_budget::share(room_);
+    before.reset();
+    close(from);
+    const auto keep_open = [&](std::string_view key) {
+      if (!record) return;
+      {
+        const std::scoped_lock alone_again(lock_);
+        records_[std::string(key)] = record;
+      }
+      try {
+        put(key, open_stored(key, access::write), requested, std::move(taken));
+      } catch (const error&) {
+        // It exists; the next request for it reports why it cannot be opened.
+      }
+    };
     try {
-      put(key, open_stored(key, access::write), requested, std::move(taken));
-    } catch (const error&) {
-      // It exists; the next request for it reports why it cannot be opened.
+      close(new_name);
+      place_->rename(from, new_name, there);
+    } catch (...) {
+      keep_open(from);
+      throw;
     }
-  };
-  try {
-    close(new_name);
-    place_->rename(from, new_name, there);
-  } catch (...) {
-    keep_open(from);
-    throw;
-  }
-  forget_listing();
-  keep_open(new_name);
+    forget_listing();
+    keep_open(new_name);
+  });
 }
 
 }  // namespace everseen::serve

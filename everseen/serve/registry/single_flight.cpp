@@ -22,41 +22,33 @@ single_flight::hold single_flight::take(std::string_view name) {
   return hold(slot_of(name).busy);
 }
 
-/// In the order of the slots, so that two callers that want the same two names do not deadlock.
-single_flight::both single_flight::take(std::string_view one, std::string_view other) {
-  slot* first = &slot_of(one);
-  slot* second = &slot_of(other);
-  if (first > second) std::swap(first, second);
-  both taken{hold(first->busy), {}};
-  if (second != first) taken.second = hold(second->busy);
-  return taken;
-}
-
-single_flight::hold single_flight::take_or_fail(std::string_view name) {
+single_flight::hold single_flight::take_or_fail(std::string_view name, failures shared) {
   slot& s = slot_of(name);
   const auto came = clock::now();
   hold mine(s.busy, std::try_to_lock);
   if (mine) return mine;
-  rethrow_since(s, name, came - remembered);
+  rethrow_since(s, name, shared, came - remembered);
   // Not lock(): a later caller may get it first, and wait through the next outage before this one.
   while (!mine.try_lock()) {
-    rethrow_since(s, name, came);
+    rethrow_since(s, name, shared, came);
     std::this_thread::sleep_for(retry_poll_interval);
   }
-  rethrow_since(s, name, came);
+  rethrow_since(s, name, shared, came);
   return mine;
 }
 
-void single_flight::rethrow_since(slot& s, std::string_view name, clock::time_point since) {
+void single_flight::rethrow_since(slot& s, std::string_view name, failures shared, clock::time_point since) {
   const std::scoped_lock alone(s.lock);
-  if (s.fault && s.name == name && s.ended >= since) std::rethrow_exception(s.fault);
+  if (!s.fault || s.name != name || s.ended < since) return;
+  if (s.is_outage || shared == failures::all) std::rethrow_exception(s.fault);
 }
 
-void single_flight::note(std::string_view name, std::exception_ptr fault) {
-  slot& s = slot_of(name);
+void single_flight::note(const outcome& ended) {
+  slot& s = slot_of(ended.name);
   const std::scoped_lock alone(s.lock);
-  s.name = name;
-  s.fault = std::move(fault);
+  s.name = ended.name;
+  s.fault = ended.fault;
+  s.is_outage = ended.is_outage;
   s.ended = clock::now();
 }
 

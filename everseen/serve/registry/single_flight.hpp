@@ -8,8 +8,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "everseen/core/base/error.hpp"
 #include "everseen/store/port/store.hpp"
 
 namespace everseen::serve {
@@ -25,42 +27,75 @@ class single_flight {
 
   /// Waits until no other caller holds the name.
   [[nodiscard]] hold take(std::string_view name);
-
-  /// The same for two names together.
-  struct both {
-    hold first;
-    hold second;  // empty if they share a lock
-  };
-  [[nodiscard]] both take(std::string_view one, std::string_view other);
+  /// Empty if another caller holds the name.
+  [[nodiscard]] hold try_take(std::string_view name) { return hold(slot_of(name).busy, std::try_to_lock); }
 
   /// The result of `work`, run while no other caller holds the name.
   /// @throws what `work` threw, also for callers that waited for the name meanwhile
   template <typename Work>
   auto join(std::string_view name, Work work) {
-    const hold mine = take_or_fail(name);
+    const hold mine = take_or_fail(name, failures::all);
+    outcome noted{*this, name};
     try {
-      auto result = work();
-      note(name, nullptr);
-      return result;
+      return work();
+    } catch (const backend_error&) {
+      noted.fail(by_outage::yes);
+      throw;
     } catch (...) {
-      note(name, std::current_exception());
+      noted.fail(by_outage::no);
       throw;
     }
   }
 
+  /// The same for callers that ask different things of one name. They share the outage of a server alone: any
+  /// other failure is about what its own caller asked.
+  template <typename Work>
+  auto change(std::string_view name, Work work) {
+    const hold mine = take_or_fail(name, failures::outages);
+    outcome noted{*this, name};
+    try {
+      return work();
+    } catch (const backend_error&) {
+      noted.fail(by_outage::yes);
+      throw;
+    }
+  }
+  /// The same for two names together.
+  template <typename Work>
+  auto change(std::string_view one, std::string_view other, Work work) {
+    // In the order of the slots, so that two callers that want the same two names do not deadlock.
+    if (&slot_of(other) < &slot_of(one)) std::swap(one, other);
+    return change(one, [&] { return &slot_of(one) == &slot_of(other) ? work() : change(other, work); });
+  }
+
  private:
   using clock = std::chrono::steady_clock;
+  enum class failures : bool { outages, all };
+  enum class by_outage : bool { no, yes };
   struct slot {
     std::mutex busy{};
     std::mutex lock{};  // guards the members below
     std::string name{};
     std::exception_ptr fault{};
+    bool is_outage = false;
     clock::time_point ended{};
   };
+  /// How work on a held name ended. Its destructor notes it for those that wait.
+  struct outcome {
+    single_flight& all;
+    std::string_view name;
+    std::exception_ptr fault{};
+    bool is_outage = false;
+    void fail(by_outage is_so) noexcept {
+      fault = std::current_exception();
+      is_outage = is_so == by_outage::yes;
+    }
+    ~outcome() { all.note(*this); }
+  };
   [[nodiscard]] slot& slot_of(std::string_view name) noexcept;
-  [[nodiscard]] hold take_or_fail(std::string_view name);
-  void note(std::string_view name, std::exception_ptr fault);
-  static void rethrow_since(slot& s, std::string_view name, clock::time_point since);
+  [[nodiscard]] hold take_or_fail(std::string_view name, failures shared);
+  void note(const outcome& ended);
+  static void rethrow_since(slot& s, std::string_view name, failures shared, clock::time_point since);
 
   std::array<slot, 256> slots_{};
 };

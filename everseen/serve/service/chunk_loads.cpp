@@ -23,9 +23,10 @@ refusal key_exists() {
 void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t iterator,
                        std::string_view bytes) {
   const std::span<const std::byte> data = std::as_bytes(std::span(bytes));
-  const std::scoped_lock alone(lock_);
   try {
-    iterator == 1 ? begin(into, key, data) : append_chunk(into, key, {iterator, checksum(data)}, data);
+    all_.change("", [&] {
+      iterator == 1 ? begin(into, key, data) : append_chunk(into, key, {iterator, checksum(data)}, data);
+    });
   } catch (const format_error& why) {
     throw refusal{std::string("ERR received bad data: ") + why.what()};
   } catch (const name_taken&) {
@@ -94,8 +95,7 @@ bool chunk_loads::has_completed(const filter_registry& in, std::string_view key,
 }
 
 void chunk_loads::forget(std::string_view key) {
-  const std::scoped_lock alone(lock_);
-  forget_one(key);
+  all_.change("", [&] { forget_one(key); });
 }
 
 void chunk_loads::forget_one(std::string_view key) {
@@ -104,13 +104,14 @@ void chunk_loads::forget_one(std::string_view key) {
 }
 
 void chunk_loads::forget_all() {
-  const std::scoped_lock alone(lock_);
-  loads_.clear();
-  completed_.clear();
+  all_.change("", [&] {
+    loads_.clear();
+    completed_.clear();
+  });
 }
 
 void chunk_loads::forget_before(clock::time_point when) {
-  const std::unique_lock alone(lock_, std::try_to_lock);
+  const single_flight::hold alone = all_.try_take("");
   if (alone) std::erase_if(loads_, [when](const auto& each) { return each.second.last_chunk < when; });
 }
 

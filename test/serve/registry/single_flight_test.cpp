@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "everseen/core/base/error.hpp"
+
 namespace everseen::serve {
 namespace {
 
@@ -78,6 +80,73 @@ TEST(SingleFlight, ForgetsAFaultAfterTheNextSuccess) {
   });
   while (!is_trying) std::this_thread::yield();
   EXPECT_EQ(all.join("a", [] { return 2; }), 2);
+}
+
+/// Ten callers that change the same name; the first one fails when the others wait for the name.
+/// @return how many of them tried
+template <typename Failure>
+int tries_of_ten(Failure fail) {
+  single_flight all;
+  std::atomic<int> asking = 0, tries = 0, failed = 0;
+  {
+    std::vector<std::jthread> askers;
+    for (int i = 0; i < 10; ++i)
+      askers.emplace_back([&] {
+        ++asking;
+        try {
+          all.change("a", [&] {
+            ++tries;
+            while (asking < 10) std::this_thread::yield();
+            std::this_thread::sleep_for(50ms);
+            fail();
+          });
+        } catch (const std::exception&) {
+          ++failed;
+        }
+      });
+  }
+  EXPECT_EQ(failed, 10);
+  return tries;
+}
+
+TEST(SingleFlight, ChangesThatWaitShareAnOutage) {
+  EXPECT_LT(tries_of_ten([] { throw backend_error("no answer"); }), 10);
+}
+
+TEST(SingleFlight, ChangesThatWaitDoNotShareARefusal) {
+  EXPECT_EQ(tries_of_ten([] { throw name_taken("item exists"); }), 10);
+}
+
+TEST(SingleFlight, ChangeIsNotRefusedForTheDamageThatAnotherCallerHasFound) {
+  single_flight all;
+  std::atomic<bool> is_opening = false, is_waiting = false;
+  const std::jthread opens([&] {
+    EXPECT_THROW(all.join("a",
+                          [&]() -> int {
+                            is_opening = true;
+                            while (!is_waiting) std::this_thread::yield();
+                            std::this_thread::sleep_for(50ms);
+                            throw format_error("damaged");
+                          }),
+                 format_error);
+  });
+  while (!is_opening) std::this_thread::yield();
+  is_waiting = true;
+  EXPECT_EQ(all.change("a", [] { return 1; }), 1);
+}
+
+TEST(SingleFlight, ChangesOfTwoNamesAreMadeInEitherOrder) {
+  single_flight all;
+  int made = 0;
+  const auto change = [&](const char* one, const char* other) {
+    for (int i = 0; i < 1000; ++i) all.change(one, other, [&] { ++made; });
+  };
+  {
+    const std::jthread forth([&] { change("a", "b"); });
+    const std::jthread back([&] { change("b", "a"); });
+    change("a", "a");
+  }
+  EXPECT_EQ(made, 3000);
 }
 
 }  // namespace
