@@ -96,8 +96,8 @@ class persistence {
  public:
   explicit persistence(const kafka_url& where) : end_(clock::now() + where.retry_for) {}
 
-  /// Whether to ask again after this answer: until the URL's retry_for is over, unless that cannot help. That
-  /// a topic or partition is unknown may pass: brokers learn of new ones one after the other.
+  /// Whether to ask again after this answer: until the URL's retry_for has passed, unless that cannot help.
+  /// That a topic or partition is unknown may pass: brokers learn of new ones one after the other.
   bool goes_on_after(rd_kafka_resp_err_t error) {
     const auto current = clock::now();
     if (current >= end_) return false;

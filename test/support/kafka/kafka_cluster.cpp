@@ -81,8 +81,8 @@ void kafka_cluster::produce(const std::string& topic, std::int32_t partition,
 namespace {
 
 /// Big-endian, as all of Kafka's protocol.
-void append(std::string& to, std::int64_t number, std::size_t bytes) {
-  while (bytes-- > 0) to += static_cast<char>(number >> (8 * bytes));
+void append(std::string& message, std::int64_t number, std::size_t bytes) {
+  while (bytes-- > 0) message += static_cast<char>(number >> (8 * bytes));
 }
 
 /// A batch of one record, whose bytes should be compressed by gzip.
