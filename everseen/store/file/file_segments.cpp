@@ -157,10 +157,14 @@ void file_segments::forget_job(std::string_view name) {
   if (std::erase(next.jobs, name) > 0) publish(std::move(next));
 }
 
+// A writer that crashed may have left its manifest visible, and not yet permanent. From now on keys are
+// acknowledged that only segments of this manifest hold, and files are removed that the previous one names.
 void file_segments::begin_writing() {
-  remove_orphans();
-  if (!manifest_.clean && !manifest_.segments.empty()) recover_key_counts();
-  if (!manifest_.clean) return;
+  const std::vector<std::filesystem::path> left = orphans();
+  if (!manifest_.clean || !left.empty()) check_disk(disk_.sync_directory(directory_), "sync", directory_);
+  for (const std::filesystem::path& orphan : left) (void)disk_.unlink(orphan);
+  (void)disk_.unlink(directory_ / new_manifest_name);
+  if (!manifest_.clean) return recover_segments();
   const std::scoped_lock alone(manifest_lock_);
   image::manifest next = manifest_;
   next.clean = false;
@@ -204,26 +208,28 @@ void file_segments::publish(image::manifest next) {
   manifest_ = std::move(next);
 }
 
-void file_segments::remove_orphans() const {
-  (void)disk_.unlink(directory_ / new_manifest_name);
+std::vector<std::filesystem::path> file_segments::orphans() const {
+  std::vector<std::filesystem::path> found;
   std::unordered_set<std::string> named;
   for (const image::manifest::entry& entry : manifest_.segments) named.insert(image::to_string(entry.id));
   std::error_code code;
   for (const auto& file : std::filesystem::directory_iterator(segments_directory(), code)) {
     const std::string name = file.path().filename();
-    if (!named.contains(name) && is_segment_name(name)) (void)disk_.unlink(file.path());
+    if (!named.contains(name) && is_segment_name(name)) found.push_back(file.path());
   }
   check_disk(code.value(), "list", segments_directory());
+  return found;
 }
 
 // A crash may have left bits on the disk whose keys were not counted yet. A count is raised to what the bits
 // show, and never lowered: a layer must not take more keys than its error rate allows.
-void file_segments::recover_key_counts() {
+//
+// Nor is it known which bits were synced. A key is seen because of any of them, so the next sync includes
+// all.
+void file_segments::recover_segments() {
   for (const partition_files& files : partitions_)
     for (const auto& file : files) {
-      const std::uint64_t stored = file->keys();
       file->raise_keys_to_bits();
-      if (file->keys() == stored) continue;
       if (file->mark_dirty()) dirty_.push_back(file);
     }
 }

@@ -144,8 +144,9 @@ class file_segments : public segments {
   /// Whether the previous writer closed the filter properly.
   [[nodiscard]] bool was_closed_in_order() const noexcept { return was_clean_; }
 
-  /// A writer calls this before anything else. Removes incomplete work of an earlier writer, recovers counts
-  /// that may lag, and marks the filter as being written.
+  /// A writer calls this before anything else. Removes incomplete work of an earlier writer, and marks the
+  /// filter as being written. After a crash, recovers counts that may lag; the next sync() then includes
+  /// every segment.
   void begin_writing();
   /// Syncs everything and marks the filter as closed properly.
   void end_writing();
@@ -166,8 +167,9 @@ class file_segments : public segments {
   [[nodiscard]] segment_file& get(const segment_id& id) const noexcept;
   [[nodiscard]] std::filesystem::path segments_directory() const { return directory_ / segments_name; }
   void publish(image::manifest next);
-  void remove_orphans() const;
-  void recover_key_counts();
+  /// Files of segments that the manifest does not name.
+  [[nodiscard]] std::vector<std::filesystem::path> orphans() const;
+  void recover_segments();
   void fail(const std::string& why);
 
   disk& disk_;

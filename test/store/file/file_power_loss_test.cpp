@@ -153,6 +153,79 @@ TEST(FilePowerLoss, ClosingInOrderSyncsUnderEveryPolicy) {
   expect_remembered(found.path(), done, "after closing");
 }
 
+/// The life of a filter whose process is killed at this operation: nothing that follows reaches the disk.
+/// @return nothing if it ended before
+std::optional<acknowledged_keys> life_killed_at(std::uint64_t operation, const std::filesystem::path& where,
+                                                forgetful_disk& on, sync_policy policy) {
+  on.fail(operation);
+  acknowledged_keys done = filter_life(where, on, policy);
+  if (!on.has_failed()) return std::nullopt;
+  on.work_again();
+  return done;
+}
+
+void expect_remembered_after_power_loss(const scratch_directory& scratch, forgetful_disk& on,
+                                        const acknowledged_keys& done, const std::string& moment,
+                                        const char* below = "") {
+  for (unsigned luck = 0; luck < 4; ++luck) {
+    const scratch_directory found;
+    on.after_power_loss(scratch.path(), found.path(), luck);
+    expect_remembered(found.path() / below, done, moment + ", luck " + std::to_string(luck));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Promise: under sync=always a power loss at any disk operation loses nothing acknowledged (files,
+// Durability).
+TEST(FilePowerLoss, KeysThatAKilledWriterLeftUnsyncedAreSyncedBeforeTheNextWriterCallsThemSeen) {
+  for (std::uint64_t kill = 0;; ++kill) {
+    const scratch_directory scratch;
+    const std::filesystem::path where = scratch.path() / "x/y";
+    forgetful_disk on;
+    const auto first = life_killed_at(kill, where, on, sync_policy::always);
+    if (!first) return;
+    file_store filters(where, sync_policy::always, on);
+    const auto filter =
+        filters.exists("f") ? filters.open("f", access::write) : filters.create("f", busy_spec());
+    acknowledged_keys again = *first;
+    again.last_batch = std::max(first->last_batch, 0);
+    again.batches.push_back(again.last_batch);
+    ASSERT_TRUE(add_keys(*filter, keys_of(again.last_batch), time_of(again.last_batch)).result);
+    expect_remembered_after_power_loss(scratch, on, again, "killed at " + std::to_string(kill), "x/y");
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Promise: closing in order syncs under every policy (files, Durability).
+TEST(FilePowerLoss, ClosingInOrderSyncsWhatAKilledWriterLeftUnsynced) {
+  for (std::uint64_t kill = 0;; ++kill) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    auto done = life_killed_at(kill, scratch.path(), on, sync_policy::never);
+    if (!done) return;
+    if (!done->created) continue;
+    (void)file_store(scratch.path(), sync_policy::never, on).open("f", access::write);
+    expect_remembered_after_power_loss(scratch, on, *done, "killed at " + std::to_string(kill));
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Promise: what was acknowledged before a successful sync() survives under every policy (files, Durability).
+TEST(FilePowerLoss, ASyncAfterAFailedOneSyncsTheSegmentsThatTheFailedOneDidNotReach) {
+  const scratch_directory scratch;
+  forgetful_disk on;
+  file_store filters(scratch.path(), sync_policy::never, on);
+  auto filter = filters.create("f", busy_spec());
+  const acknowledged_keys done{true, 2, {0, 1, 2}};
+  for (const int batch : done.batches) ASSERT_TRUE(add_keys(*filter, keys_of(batch), time_of(batch)).result);
+  on.fail(on.operations(), 1, EIO);
+  EXPECT_THROW(filter->sync(), storage_error);
+  filter.reset();
+  filter = filters.open("f", access::write);
+  filter->sync();
+  expect_remembered_after_power_loss(scratch, on, done, "after the second sync");
+}
+
 TEST(FilePowerLoss, KeepsAStoreWhoseDirectoriesWereJustCreated) {
   for (const char* below : {"x", "x/y/z", "x/", "x/y/z/", "x/./y"}) {
     const scratch_directory scratch, found;

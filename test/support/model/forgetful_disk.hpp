@@ -39,6 +39,9 @@ class forgetful_disk : public disk {
   /// The power fails at operation number `number`.
   void cut_power(std::uint64_t number) { fail(number); }
 
+  /// Ends the failures, for the next process after one that was killed: what was not synced is still there.
+  void work_again() { fail_from_ = never; }
+
   [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
   [[nodiscard]] bool has_failed() const noexcept { return operations_ > fail_from_; }
 
