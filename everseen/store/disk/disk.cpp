@@ -132,11 +132,24 @@ void check_disk(int code, const char* tried, const std::filesystem::path& path) 
   if (code != 0) throw disk_error(tried, path, code);
 }
 
+namespace {
+
+/// The process that created it may have crashed before it synced the name.
+void keep_name(disk& on, const std::filesystem::path& directory) {
+  const std::filesystem::path parent =
+      directory.has_filename() ? directory.parent_path() : directory.parent_path().parent_path();
+  const int code = on.sync_directory(parent);
+  if (code == EACCES) return;  // this user may not list the parent, and so did not create the directory
+  check_disk(code, "sync", parent);
+}
+
+}  // namespace
+
 /// A power loss may take a directory that is being made, but never the path to a filter whose keys were
 /// acknowledged.
 void make_directories(disk& on, const std::filesystem::path& path) {
   std::error_code code;
-  if (std::filesystem::is_directory(path, code)) return;
+  if (std::filesystem::is_directory(path, code)) return keep_name(on, path);
   const std::filesystem::path parent = path.parent_path();
   if (parent == path) throw disk_error("look at", path, code ? code.value() : ENOENT);
   make_directories(on, parent);

@@ -88,7 +88,7 @@ std::shared_ptr<stored_filter> file_store::open(std::string_view name, access mo
   else
     require(name);  // before its link: the older filter of an expired one may be gone
   // Once, as it looks at every name of the store.
-  if (lock && !has_tidied_.exchange(true)) remove_left_behind(directory_);
+  if (lock && !has_tidied_.exchange(true)) remove_left_behind(disk_, directory_);
   auto older = links_.of(name);
   const auto open_alone = [&]() -> std::shared_ptr<stored_filter> {
     if (lock) return write(name, *std::move(lock));
@@ -197,7 +197,7 @@ void file_store::rename(std::string_view from, std::string_view new_name, namesa
 }
 
 void file_store::remove_expired() {
-  remove_left_behind(directory_);
+  remove_left_behind(disk_, directory_);
   const auto is_over = [&](const std::filesystem::path& directory) {
     const occupant found = found_in(directory);
     return found == occupant::expired || found == occupant::replaced;
@@ -329,10 +329,12 @@ file_store::held file_store::hold(std::string_view name, const std::function<voi
 
 lock_file file_store::lock_filter(std::string_view name) const {
   const std::filesystem::path directory = directory_of(name);
-  return *hold(name, [&](occupant found) {
-            require_live(name, found);
-            require_name(directory, name);
-          }).lock;
+  held is = hold(name, [&](occupant found) {
+    require_live(name, found);
+    require_name(directory, name);
+  });
+  keep_names(disk_, directory_);
+  return *std::move(is.lock);
 }
 
 std::optional<lock_file> file_store::make_way_for(std::string_view name, namesake there) const {

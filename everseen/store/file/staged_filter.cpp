@@ -91,9 +91,10 @@ struct left_behind {
 };
 
 /// Directories abandoned by processes that crashed while they created or removed a filter: their lock is
-/// free.
+/// free. That they are abandoned survives a power loss, which else might give one back the name of its
+/// filter.
 /// @pre the store's lock is held, so a directory without a locked lock file is abandoned
-std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
+std::vector<left_behind> take_left_behind(disk& on, const std::filesystem::path& store) {
   std::vector<left_behind> found;
   std::error_code code;  // leftovers cost space, not correctness
   for (std::filesystem::directory_iterator at(store, code), end; !code && at != end; at.increment(code)) {
@@ -109,6 +110,7 @@ std::vector<left_behind> take_left_behind(const std::filesystem::path& store) {
       // it belongs to another user
     }
   }
+  if (!found.empty()) check_disk(on.sync_directory(store), "sync", store);
   return found;
 }
 
@@ -125,12 +127,18 @@ lock_file lock_store(const std::filesystem::path& store_directory) {
   return lock_file::take(store_directory / store_lock_name);
 }
 
-void remove_left_behind(const std::filesystem::path& store_directory) noexcept try {
+void keep_names(disk& on, const std::filesystem::path& store_directory) {
+  const int code = on.sync_directory(store_directory);
+  if (code == EACCES) return;  // the owner of the store lets this user change its own filter only
+  check_disk(code, "sync", store_directory);
+}
+
+void remove_left_behind(disk& on, const std::filesystem::path& store_directory) noexcept try {
   std::vector<left_behind> old;
   {
     const auto alone = lock_file::try_take(store_directory / store_lock_name);
     if (!alone) return;
-    old = take_left_behind(store_directory);
+    old = take_left_behind(on, store_directory);
   }
   for (const left_behind& each : old) (void)remove_own_files(each.directory);
 } catch (const std::exception&) {
@@ -142,7 +150,7 @@ staged_filter::staged_filter(disk& on, std::filesystem::path store_directory, st
   std::vector<left_behind> old;
   {
     const lock_file alone = lock_store(store_);
-    old = take_left_behind(store_);
+    old = take_left_behind(disk_, store_);
     make_directory(directory_, filter_mode);
     try {
       lock_ = lock_file::try_take(directory_ / lock_name);

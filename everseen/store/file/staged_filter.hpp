@@ -21,9 +21,14 @@ namespace everseen {
 /// @throws storage_error
 [[nodiscard]] lock_file lock_store(const std::filesystem::path& store_directory);
 
+/// Makes the names of a store's filters permanent. Call it before a filter is changed that was found by its
+/// name: the process that gave it the name may have crashed before it synced the directory.
+/// @throws storage_error
+void keep_names(disk& on, const std::filesystem::path& store_directory);
+
 /// Removes what processes that crashed while they created, replaced or removed a filter left in a store. Does
 /// nothing if the store is locked, or if it fails: the next call will do.
-void remove_left_behind(const std::filesystem::path& store_directory) noexcept;
+void remove_left_behind(disk& on, const std::filesystem::path& store_directory) noexcept;
 
 /// A filter's directory while it is being filled, under a name that no filter can have.
 ///

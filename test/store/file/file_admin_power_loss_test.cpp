@@ -125,5 +125,32 @@ TEST(FileAdminPowerLoss, AtAnyMomentLeavesTheDirectoryAsAfterTheLastStepOrTheNex
   }
 }
 
+// Promise: under sync=always a power loss at any disk operation loses nothing acknowledged (files,
+// Durability).
+TEST(FileAdminPowerLoss, WhatANextProcessAddsIsKeptWhereverTheFirstWasKilled) {
+  constexpr unsigned added = 7;
+  for (std::uint64_t kill = 0;; ++kill) {
+    const scratch_directory scratch;
+    forgetful_disk on;
+    on.fail(kill);
+    const std::size_t done = acknowledged_steps(scratch.path(), on);
+    if (!on.has_failed()) return;
+    on.work_again();
+    file_store filters(scratch.path(), sync_policy::always, on);
+    if (filters.list().empty()) (void)filters.create("z", small_spec(100));
+    directory_content content;
+    for (const std::string& name : filters.list()) {
+      add(filters, name.c_str(), added);
+      content[name] = {added};
+    }
+    for (unsigned luck = 0; luck < 8; ++luck) {
+      const scratch_directory found;
+      on.after_power_loss(scratch.path(), found.path(), luck);
+      ASSERT_EQ(difference(found.path(), content), "") << "killed at operation " << kill << ", luck " << luck
+                                                       << ", in step " << administration()[done].name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace everseen
