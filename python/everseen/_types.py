@@ -104,4 +104,4 @@ def duration(time: Optional[Duration]) -> Optional[int]:
     seconds = time.total_seconds() if isinstance(time, datetime.timedelta) else time
     if not 0.001 <= seconds < math.inf:
         raise InvalidError(f"a duration of {time}; it must be at least a millisecond")
-    return int(seconds * 1000)
+    return round(seconds * 1000)

@@ -221,6 +221,12 @@ assert "numpy" not in sys.modules
         self.assertIs(f.add("a", time=moment.timestamp()), False)
         self.assertIs(f.add("a", time=-0.0015), None)
 
+    def test_a_duration_is_rounded_to_milliseconds(self):
+        for seconds in (1.001, 4.35, 0.0019999999, 1_000.001):
+            self.assertEqual(everseen._types.duration(seconds), round(seconds * 1000))
+        self.assertEqual(everseen._types.duration(1.001), 1001)
+        self.assertEqual(everseen._types.duration(datetime.timedelta(seconds=4.35)), 4350)
+
     @unittest.skipUnless(numpy, "numpy is missing")
     def test_times_of_numpy_have_their_units(self):
         f = self.made(window=60)
