@@ -15,7 +15,8 @@
  * A key is any sequence of bytes, of any length, including zero. A pointer may be null if its count is 0.
  *
  * Errors: a function that can fail returns a status; everseen_last_error() has the message of the calling
- * thread's last failure. No C++ exception leaves the library. Running out of memory is EVERSEEN_NO_MEMORY.
+ * thread's last failure. No C++ exception leaves the library. Running out of memory is EVERSEEN_NO_MEMORY,
+ * or EVERSEEN_STORAGE if a filter in memory gets none for its bits.
  *
  * Threads: any number may use one filter concurrently; everseen_close() must come after all of them.
  *
@@ -287,9 +288,10 @@ EVERSEEN_API everseen_status everseen_claim(everseen_job* job, const char* sourc
                                             const uint64_t* positions, size_t count, const int64_t* times,
                                             size_t times_count, uint8_t* verdicts, uint8_t* claimed_before);
 
-/* Declares that the effects of all events of the source before this position are durable.
- * Errors: EVERSEEN_INVALID if the position is more than 2^64 - 2; EVERSEEN_STORAGE if another process has
- * settled more of the source. */
+/* Declares that the effects of all events of the source before this position are durable. A source that is
+ * settled further stays there.
+ * Errors: EVERSEEN_INVALID if the position is more than 2^64 - 2; after EVERSEEN_STORAGE or EVERSEEN_BACKEND,
+ * settling again is safe. */
 EVERSEEN_API everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t position);
 
 /* The position up to which a source is settled, where the program continues; 0 if nothing is settled yet. */

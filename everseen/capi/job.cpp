@@ -127,8 +127,7 @@ everseen_status everseen_settle(everseen_job* job, const char* source, uint64_t 
       throw everseen::parameter_error(
           "a position of 2^64 - 1 cannot be settled: settle the one after the last event");
     const everseen::checkpoint reached{source, position};
-    if (!job->ledger->settle({&reached, 1}))
-      throw everseen::storage_error("another process has settled more of " + std::string(source), 0, source);
+    job->ledger->settle({&reached, 1});  // requires no current position, so it cannot be refused
     const std::scoped_lock alone(job->lock);
     job->settled.insert_or_assign(source, position);
   });
