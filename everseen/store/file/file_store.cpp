@@ -126,9 +126,9 @@ std::vector<std::string> file_store::list() const {
   std::vector<std::string> names;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, code)) {
-    if (!may_be_filter(entry.path()) || found_in(entry.path()) != occupant::live) continue;
+    if (!may_be_filter(entry.path()) || visible_in(entry.path()) != occupant::live) continue;
     std::string name = presumed_name(entry.path());
-    if (found_in(entry.path()) == occupant::live)  // it was not renamed or removed just now
+    if (visible_in(entry.path()) == occupant::live)  // it was not renamed or removed just now
       names.push_back(std::move(name));
   }
   if (code != std::errc::no_such_file_or_directory) check_disk(code.value(), "list", directory_);
@@ -199,7 +199,7 @@ void file_store::rename(std::string_view from, std::string_view new_name, namesa
 void file_store::remove_expired() {
   remove_left_behind(disk_, directory_);
   const auto is_over = [&](const std::filesystem::path& directory) {
-    const occupant found = found_in(directory);
+    const occupant found = visible_in(directory);
     return found == occupant::expired || found == occupant::replaced;
   };
   std::error_code code;
@@ -284,6 +284,13 @@ file_store::occupant file_store::found_in(const std::filesystem::path& directory
   if (is_replaced(directory)) return occupant::replaced;
   if (!is_filter(directory)) return occupant::none;
   return has_expired(directory, clock_()) ? occupant::expired : occupant::live;
+}
+
+file_store::occupant file_store::visible_in(const std::filesystem::path& directory) const try {
+  return found_in(directory);
+} catch (const storage_error& e) {
+  if (e.code() != EACCES) throw;
+  return occupant::none;
 }
 
 void file_store::require_live(std::string_view name, occupant found) {

@@ -107,6 +107,8 @@ class file_store : public store {
   /// @throws no_filter; filter_expired
   static void require_live(std::string_view name, occupant found);
   [[nodiscard]] occupant found_in(const std::filesystem::path& directory) const;
+  /// None also if only another user may look inside.
+  [[nodiscard]] occupant visible_in(const std::filesystem::path& directory) const;
   [[nodiscard]] lock_file wait_for_lock(std::string_view name) const;
   /// Nothing if another writer has it.
   [[nodiscard]] std::optional<lock_file> try_to_lock(std::string_view name) const;

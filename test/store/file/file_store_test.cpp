@@ -467,6 +467,33 @@ TEST_F(FileStore, MissingPermissionIsReportedWithAdvice) {
   EXPECT_THAT(open, HasSubstr("mode"));
 }
 
+// Promise: list leaves out filters of other users (files, Permissions).
+TEST_F(FileStore, ListLeavesOutAFilterThatOnlyAnotherUserMayRead) {
+  make("g");
+  fs::permissions(root() / "f", fs::perms::none);
+  fs::permissions(root() / "g", fs::perms(0755));
+  fs::permissions(root(), fs::perms(0755));
+  const uid_t me = ::geteuid();
+  constexpr uid_t nobody = 65534;  // root has all permissions, so it drops them
+  if (me == 0) {
+    ASSERT_EQ(::seteuid(nobody), 0);
+  }
+  std::vector<std::string> names;
+  std::string why;
+  try {
+    store_.remove_expired();
+    names = store_.list();
+  } catch (const error& e) {
+    why = e.what();
+  }
+  if (me == 0) {
+    ASSERT_EQ(::seteuid(me), 0);
+  }
+  fs::permissions(root() / "f", fs::perms::owner_all);
+  EXPECT_EQ(why, "");
+  EXPECT_THAT(names, testing::ElementsAre("g"));
+}
+
 TEST_F(FileStore, FileSizeLimitIsAnErrorAndLeavesNothingBehind) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};
