@@ -188,6 +188,7 @@ TEST(FilePowerLoss, KeysThatAKilledWriterLeftUnsyncedAreSyncedBeforeTheNextWrite
     const auto filter =
         filters.exists("f") ? filters.open("f", access::write) : filters.create("f", busy_spec());
     acknowledged_keys again = *first;
+    again.created = true;
     again.last_batch = std::max(first->last_batch, 0);
     again.batches.push_back(again.last_batch);
     ASSERT_TRUE(add_keys(*filter, keys_of(again.last_batch), time_of(again.last_batch)).result);
