@@ -210,8 +210,8 @@ file_writer::file_writer(disk& on, std::filesystem::path filter_directory, write
   const job_log::circumstances there{bits->id(), get_spec().partitions, bits->was_closed_in_order(),
                                      disk_.boot()};
   for (std::string& name : bits->jobs()) {
-    auto job =
-        file_job::open(disk_, directory_, name, policy_, there, [this](auto keys) { add_again(keys); });
+    auto job = file_job::open(disk_, directory_, name, policy_, there,
+                              [this](auto keys) { return add_again(keys); });
     adopt_job(std::move(name), std::move(job));
   }
   if (policy_ == sync_policy::interval) syncer_ = std::thread([this] { sync_every_second(); });
@@ -273,20 +273,25 @@ void file_writer::merge(const sibling_source& siblings) {
   if (policy_ == sync_policy::always) bits->sync();
 }
 
-/// Adds keys that a job recorded and a crashed writer did not add.
-void file_writer::add_again(std::span<const job_log::content::key> keys) {
+/// Adds keys that a job recorded and a crashed writer did not add. A full filter can be opened nevertheless:
+/// its key counts may be too high after a crash, and no later attempt would find more room.
+bool file_writer::add_again(std::span<const job_log::content::key> keys) {
   std::vector<std::vector<digest>> digests(get_spec().partitions);
   std::vector<std::vector<event_time>> times(get_spec().partitions);
   for (const auto& key : keys) {
     digests[key.partition].push_back(key.hashed);
     times[key.partition].push_back(key.when);
   }
+  bool has_room = true;
   for (std::uint32_t p = 0; p < get_spec().partitions; ++p) {
     std::vector<verdict> ignored(digests[p].size());
     const partition_batch batch{p, digests[p], times[p], ignored};
     if (ignored.empty()) continue;
-    if (const batch_result added = add(std::span(&batch, 1)); !added) added.error().raise();
+    const batch_result added = add(std::span(&batch, 1));
+    if (!added && added.error().why != batch_failure::cause::full) added.error().raise();
+    has_room = has_room && added;
   }
+  return has_room;
 }
 
 std::shared_ptr<job_memory> file_writer::make_job(std::string_view name, std::string_view description) {

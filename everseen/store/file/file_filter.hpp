@@ -52,7 +52,8 @@ class file_writer final : private writer_files, public embedded_filter {
  private:
   file_writer(disk& on, std::filesystem::path filter_directory, writer_files files, sync_policy policy,
               time_source clock);
-  void add_again(std::span<const job_log::content::key> keys);
+  /// @return whether there was room for all of them
+  bool add_again(std::span<const job_log::content::key> keys);
   [[nodiscard]] batch_result synced(batch_result judged);
   void sync_every_second();
 

@@ -78,7 +78,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
   std::shared_ptr<file_job> job(new file_job(on, path, std::move(known.begun), policy));
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
-  add(known.keys);
+  job->lacked_room_ = !add(known.keys);
   // Removes the unacknowledged tail and outdated records.
   job->write_anew();
   return job;
@@ -125,6 +125,9 @@ void file_job::note_checkpoints(std::span<const checkpoint> marks) {
 }
 
 std::string file_job::doubt() const {
+  if (lacked_room_)
+    return "the filter is full, and had no room for keys of " + path_.string() +
+           " that a crash had taken from it: if they occur again, they are fresh once more";
   if (!head_.may_lack_steps) return {};
   return "the machine went down while " + path_.string() +
          " was open, and not every step was synced: the last events before that may be lost or repeated; "

@@ -35,7 +35,8 @@ class file_job final : public job_memory {
                                           const image::filter_id& filter, std::string_view name,
                                           std::string_view description, sync_policy policy);
 
-  using add_keys = std::function<void(std::span<const job_log::content::key>)>;
+  /// @return whether there was room for all of them
+  using add_keys = std::function<bool(std::span<const job_log::content::key>)>;
   /// Reads an existing journal.
   /// @param add  receives keys that may not have been added, before the journal drops them
   /// @throws format_error  it is damaged or missing    @throws storage_error
@@ -73,6 +74,7 @@ class file_job final : public job_memory {
   std::shared_ptr<const descriptor> file_{};  // shared with a thread that syncs it
   job_log::lengths lengths_{};                // as stored in its head
   std::size_t compact_at_ = 0;                // size at which it is compacted
+  bool lacked_room_ = false;                  // for keys that a crashed writer had judged
   std::string failure_{};                     // why nothing can be written any more
 };
 

@@ -2,6 +2,8 @@
 // and every later event gets the verdict of an undisturbed run.
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -224,6 +226,40 @@ TEST_F(UnsyncedJob, OnlyKilledIsNotDoubtedAndLosesNothing) {
   }
   file_store filters(dead.path() / "killed", sync_policy::never);
   EXPECT_EQ(filters.open("f", access::write)->open_ledger("count", "")->doubt(), "");
+}
+
+/// Makes a segment as a power loss may leave it: without the last keys, and with a key count that is too
+/// high.
+void take_bits_and_fill(const std::filesystem::path& segment, std::uint64_t capacity) {
+  std::fstream file(segment, std::ios::in | std::ios::out | std::ios::binary);
+  const std::uint64_t count = image::encode_key_count(capacity);
+  file.seekp(image::key_count_offset).write(reinterpret_cast<const char*>(&count), sizeof count);
+  constexpr std::size_t page_bytes = 4096;
+  const std::string none(std::filesystem::file_size(segment) - page_bytes, '\0');
+  file.seekp(page_bytes).write(none.data(), static_cast<std::streamsize>(none.size()));
+}
+
+TEST(FileJobDisk, FullFilterWithoutRoomForTheKeysOfAJournalOpensAndReportsThem) {
+  spec full = small_spec();
+  full.growth = growth_kind::refuse;
+  const scratch_directory scratch;
+  {
+    file_store filters(scratch.path() / "living", sync_policy::never);
+    const auto filter = filters.create("f", full);
+    const auto job = filter->open_ledger("count", "");
+    ASSERT_TRUE(claim_events(*job, full, {"log", 0}, events_from(0)).result);
+    std::filesystem::copy(scratch.path() / "living", scratch.path() / "left",
+                          std::filesystem::copy_options::recursive);
+  }
+  take_bits_and_fill(scratch.path() / "left/f/segments/0.0.0", full.capacity);
+  file_store filters(scratch.path() / "left", sync_policy::never);
+  {
+    const auto filter = filters.open("f", access::write);
+    const auto job = filter->open_ledger("count", "");
+    EXPECT_NE(job->doubt().find("no room"), std::string::npos) << job->doubt();
+  }
+  filters.end_job("f", "count");
+  EXPECT_TRUE(filters.jobs("f").empty());
 }
 
 TEST(FileJobDisk, FailedSyncOfAJournalStopsItUntilItIsReopened) {
