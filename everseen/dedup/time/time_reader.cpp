@@ -149,6 +149,11 @@ time_reader::time_reader(std::string format, std::optional<time_zone> zone)
   };
   const auto has = [&](std::string_view letters) { return first(letters) != all.end(); };
   if (has("s")) throw parameter_error("a time format cannot have %s: --time-unit s reads seconds since 1970");
+  if (has("Z") && !has("z"))  // the C library skips the name of a zone
+    throw parameter_error(
+        "a time format cannot have %Z without %z, as names of zones are not unique; use %z for an offset, or "
+        "write the "
+        "name itself in place of %Z, and give --time-zone");
   if (!has("YyCDFcx"))
     throw parameter_error("the time format '" + format_ + "' has no year, as in '%Y-%m-%d %H:%M:%S'");
   format_has_zone_ = has("z");

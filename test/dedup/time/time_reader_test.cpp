@@ -113,6 +113,9 @@ TEST(TimeReader, RefusesFormatsThatSayTooLittle) {
   EXPECT_THROW(time_reader("%H:%M:%S", time_zone::of("UTC")), parameter_error);
   EXPECT_THROW(time_reader("%Y-%m-%d", {}), parameter_error);
   EXPECT_THROW(time_reader("%s", time_zone::of("UTC")), parameter_error);
+  EXPECT_THROW(time_reader("%Y-%m-%d %H:%M:%S %Z", time_zone::of("UTC")), parameter_error);
+  EXPECT_NO_THROW(time_reader("%Y-%m-%d %H:%M:%S %z (%Z)", {}));
+  EXPECT_NO_THROW(time_reader("%Y-%m-%d %%Z", time_zone::of("UTC")));
   EXPECT_THROW(time_reader("%%Y", time_zone::of("UTC")), parameter_error);
   EXPECT_THROW(time_reader("%E", time_zone::of("UTC")), parameter_error);
   EXPECT_NO_THROW(time_reader("%Ey", time_zone::of("UTC")));
