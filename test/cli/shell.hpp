@@ -68,6 +68,12 @@ inline std::string dying_at(const std::string& step, int n = 1) {
   return "export EVERSEEN_DIE_AT=" + step + ":" + std::to_string(n) + " PATH='" + programs + "':\"$PATH\"; ";
 }
 
+/// The beginning of a command line whose everseen cannot sync the bits of a filter in files.
+inline std::string without_sync() {
+  const std::string programs = std::filesystem::path(test::dying_program()).parent_path();
+  return "export EVERSEEN_FAIL_SYNC=1 PATH='" + programs + "':\"$PATH\"; ";
+}
+
 /// The program exited with this code, and its message is one line that contains all the words.
 template <typename... Words>
 auto Complains(int exit_code, Words... words) {

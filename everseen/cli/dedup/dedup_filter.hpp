@@ -5,6 +5,7 @@
 #include <string>
 
 #include "everseen/cli/dedup/dedup_arguments.hpp"
+#include "everseen/cli/verb/stores.hpp"
 #include "everseen/dedup/record/block_reader.hpp"
 #include "everseen/filter/filter.hpp"
 #include "everseen/store/port/store.hpp"
@@ -28,6 +29,8 @@ class dedup_filter {
   [[nodiscard]] bool is_kept() const noexcept { return kept_; }
   /// Whether it is on servers.
   [[nodiscard]] bool is_remote() const { return home_->traits().is_remote; }
+  /// As sync_as_it_ends().
+  void sync() { sync_as_it_ends(*home_, *seen_); }
   /// When the keys of a line are added, relative to its output.
   /// @throws parameter_error  --on-crash repeat where another process may have the same line
   [[nodiscard]] dedup_options::adding_order adding_of(const dedup_arguments& given) const;

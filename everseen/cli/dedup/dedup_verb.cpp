@@ -268,6 +268,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
       target.lines().write(options.header + options.format.separator);
     const auto mark = mark_of(given, options.adding_keys, seen);
     watched_run{given, options, input, seen, target, mark.get()}(result);
+    seen.sync();
     target.publish();
   } catch (...) {
     target.note_left();

@@ -56,7 +56,8 @@ class refused_keys {
 
 exit_code run_add(const addition_arguments& o, printer& out) {
   note_signals();
-  filter target = chosen_filter(o.store, o.keys.name, access::write);
+  const auto place = chosen_store(o.store);
+  filter target = open(*place, o.keys.name);
   warn_of_lost_strings(target);
   key_source source(o.keys.keys, o.keys.records);
   std::vector<std::string_view> keys;
@@ -79,6 +80,7 @@ exit_code run_add(const addition_arguments& o, printer& out) {
       else
         unfit.note(target, keys, done, [&](std::size_t i) { return source.place_of(i); });
     }
+    sync_as_it_ends(*place, target);
   } catch (const error&) {
     fault = std::current_exception();
   }

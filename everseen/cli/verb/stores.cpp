@@ -135,6 +135,10 @@ filter chosen_filter(const store_choice& choice, std::string_view name, access m
   return open(*chosen_store(choice), name, mode);
 }
 
+void sync_as_it_ends(const store& home, filter& written) {
+  if (!home.traits().is_remote) written.sync();
+}
+
 namespace {
 
 /// Shorter waits are not reported: about a second, at which the first of two attempts within two seconds

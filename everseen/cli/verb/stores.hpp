@@ -65,6 +65,11 @@ void warn_of(const store& place, store::concern about = store::concern::keys);
 /// A filter of the chosen store.    @throws as everseen::open
 [[nodiscard]] filter chosen_filter(const store_choice& choice, std::string_view name, access mode);
 
+/// Syncs a filter in files under every policy, as closing it does, which cannot report a failure. A server
+/// has its own policy.
+/// @throws storage_error
+void sync_as_it_ends(const store& home, filter& written);
+
 /// What a verb does while it waits for its store, for a server that does not answer or for a process that has
 /// the filter open: it says so on standard error after a second. A terminal shows it until the wait has
 /// ended; elsewhere it is one line.

@@ -16,6 +16,7 @@ using test::Complains;
 using test::dying_at;
 using test::Notes;
 using test::Prints;
+using test::without_sync;
 using testing::AllOf;
 using testing::Field;
 using testing::HasSubstr;
@@ -103,6 +104,15 @@ TEST_F(DedupAppending, EndsALineThatAKilledRunLeftUnfinished) {
   EXPECT_THAT(sh("everseen dedup --filter g in > out; cat out"), Prints("b\nc\n"));
   EXPECT_THAT(sh("printf 'a\nb' > out; everseen stream -q --filter h --from in --to - >> out; cat out").out,
               "a\nb\nb\nc\n");
+}
+
+// Promise: a filter that is closed in order is on the disk under every policy (files, Durability).
+TEST_F(DedupAppending, ReportsAFilterThatCannotBeSynced) {
+  for (const char* sync : {"interval", "never"}) {
+    const std::string store = std::string("--store 'file:") + sync + "?sync=" + sync + "'";
+    EXPECT_THAT(sh(without_sync() + "seq 3 | everseen dedup " + store + " --filter f"),
+                Complains(3, "cannot sync"));
+  }
 }
 
 class DedupContinued : public test::Shell {

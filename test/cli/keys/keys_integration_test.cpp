@@ -85,6 +85,15 @@ TEST_F(Keys, MayBeMillions) {
   EXPECT_THAT(sh("everseen add f < words"), Prints("0 fresh, 1,000,000 seen\n"));
 }
 
+// Promise: a filter that is closed in order is on the disk under every policy (files, Durability).
+TEST_F(Keys, ThatCannotBeSyncedAreAnError) {
+  for (const char* sync : {"interval", "never"}) {
+    const std::string store = std::string("--store 'file:") + sync + "?sync=" + sync + "'";
+    given("everseen create f -q " + store);
+    EXPECT_THAT(sh(without_sync() + "everseen add f a " + store), Complains(3, "cannot sync"));
+  }
+}
+
 TEST_F(Keys, OfAWindowHaveATime) {
   given("everseen create f --window 10m");
   EXPECT_THAT(sh("everseen add f --time 2025-01-01T00:00:00Z a"), Prints("1 fresh, 0 seen\n"));

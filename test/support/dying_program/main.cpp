@@ -1,16 +1,21 @@
-// everseen, of the same objects as the program that users run, but with crashes on demand.
+// everseen, of the same objects as the program that users run, but with crashes and failures on demand.
 //
 // EVERSEEN_DIE_AT=claimed:3 kills the process when it reaches `claimed` for the third time, as by kill -9.
 // EVERSEEN_STOP_AT=claimed:3 stops it there, as by kill -STOP, until it is continued. The steps:
-// fault_point.hpp.
+// fault_point.hpp. With EVERSEEN_FAIL_SYNC no bits of a filter in files can be synced.
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "everseen/cli/program/program.hpp"
 #include "everseen/dedup/fault_point.hpp"
@@ -47,6 +52,14 @@ void pass(std::string_view step) noexcept {
 }
 
 }  // namespace
+
+/// In place of that of the C library.
+extern "C" int msync(void* memory, std::size_t bytes, int flags) {
+  if (std::getenv("EVERSEEN_FAIL_SYNC") == nullptr)
+    return static_cast<int>(::syscall(SYS_msync, memory, bytes, flags));
+  errno = EIO;
+  return -1;
+}
 
 int main(int argc, char** argv) {
   everseen::on_fault_point = pass;
