@@ -1,6 +1,7 @@
 #include "everseen/dedup/output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -74,7 +75,27 @@ void output::wait_until_read(const std::function<bool()>& goes_on) const {
   }
 }
 
-bool output::end_record(char separator) {
+namespace {
+
+/// Whether a file of CSV ends within a quoted field: a doubled quote within one counts twice.
+bool has_open_quote(int file, off_t end, const std::string& name) {
+  bool is_open = false;
+  std::array<char, 1 << 16> bytes;
+  for (off_t place = 0; place < end;) {
+    const auto wanted = std::min<off_t>(end - place, bytes.size());
+    const ssize_t got = ::pread(file, bytes.data(), static_cast<std::size_t>(wanted), place);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw disk_error("read", name, errno);
+    if (got == 0) return false;
+    is_open ^= std::count(bytes.begin(), bytes.begin() + got, '"') % 2 != 0;
+    place += got;
+  }
+  return is_open;
+}
+
+}  // namespace
+
+bool output::end_record(char separator, bool quoted) {
   struct stat about {};
   if (::fstat(descriptor_, &about) != 0 || !S_ISREG(about.st_mode)) return false;
   const bool appends = (::fcntl(descriptor_, F_GETFL) & O_APPEND) != 0;
@@ -83,8 +104,10 @@ bool output::end_record(char separator) {
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
   const descriptor readable(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char last = separator;
-  if (end <= 0 || !readable || ::pread(readable.get(), &last, 1, end - 1) != 1 || last == separator)
-    return false;
+  if (end <= 0 || !readable || ::pread(readable.get(), &last, 1, end - 1) != 1) return false;
+  const bool is_open = quoted && has_open_quote(readable.get(), end, name_);
+  if (last == separator && !is_open) return false;
+  if (is_open) write("\"");
   write({&separator, 1});
   return true;
 }

@@ -21,7 +21,9 @@ class output {
 
   /// Ends the record in which a file that is appended to may end, since a run was killed: the next record
   /// would be joined to it, and lost.    @return whether there was one    @throws storage_error
-  bool end_record(char separator);
+  /// @param quoted  records are those of CSV: a quoted field is ended, too, which takes a look at the whole
+  /// file
+  bool end_record(char separator, bool quoted);
 
   /// Whether the other end of the pipe is closed, checked without writing.
   [[nodiscard]] bool is_abandoned() const noexcept;

@@ -72,7 +72,8 @@ dedup_output::dedup_output(const dedup_arguments& given, printer& out) : given_(
 
 void dedup_output::open(const dedup_options& options, dedup_filter& seen) {
   if (lines_) {
-    if (seen.is_kept() && lines_->end_record(options.format.separator) && !given_.quiet)
+    if (seen.is_kept() && lines_->end_record(options.format.separator, options.format.quoted) &&
+        !given_.quiet)
       fmt::print(stderr,
                  "everseen: the output ended in the middle of a line, of a run that was killed or failed; "
                  "that line is ended now, and may occur again whole\n");

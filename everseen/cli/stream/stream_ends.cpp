@@ -133,9 +133,11 @@ stream_sink open_sink(const stream_arguments& given, const filter& f, const ledg
                       const stream_source& from, int descriptor) {
   if (given.dry_run) return {};
   if (counts_only(given)) return {{}, std::string(counts_alone), {}};
-  const char separator = given.records.format().separator;
+  const record_format format = given.records.format();
+  const char separator = format.separator;
   if (*given.target == "-")
-    return {std::make_unique<output_sink>(descriptor, "standard output", from.header.value_or(""), separator),
+    return {std::make_unique<output_sink>(descriptor, "standard output", from.header.value_or(""), separator,
+                                          format.quoted),
             "-",
             {}};
   if (is_kafka_url(*given.target)) {

@@ -251,7 +251,7 @@ void file_sink::leave_settled(std::string_view note,
 }
 
 void output_sink::begin(std::string_view /*note*/) {
-  out_.end_record(separator_);
+  out_.end_record(separator_, quoted_);
   if (!text_.empty()) out_.write(text_ + separator_);
 }
 

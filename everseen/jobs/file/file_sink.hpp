@@ -110,9 +110,10 @@ class file_sink final : public sink {
 class output_sink final : public sink {
  public:
   /// @param name  for messages    @param first  written first if it is not empty, with a separator
+  /// @param quoted  records are those of CSV
   /// The caller owns the descriptor.
-  output_sink(int descriptor, std::string name, std::string first = {}, char separator = '\n')
-      : out_(descriptor, std::move(name)), text_(std::move(first)), separator_(separator) {}
+  output_sink(int descriptor, std::string name, std::string first, char separator, bool quoted)
+      : out_(descriptor, std::move(name)), text_(std::move(first)), separator_(separator), quoted_(quoted) {}
 
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
@@ -122,6 +123,7 @@ class output_sink final : public sink {
   output out_;
   std::string text_;
   char separator_;
+  bool quoted_;
 };
 
 }  // namespace everseen

@@ -106,6 +106,22 @@ TEST_F(DedupAppending, EndsALineThatAKilledRunLeftUnfinished) {
               "a\nb\nb\nc\n");
 }
 
+TEST_F(DedupAppending, EndsAQuotedFieldThatAKilledRunLeftOpen) {
+  given("printf 'a,\"x\\ny\"\\nb,2\\n' > in.csv");
+  for (const char* left : {"a,\"x", "a,\"x\\n", "a,\"\"\"x"}) {
+    given("rm -rf filters; printf '" + std::string(left) + "' > out.csv; printf '" + left +
+          "\"\\n' > once.csv; cat in.csv >> once.csv");
+    EXPECT_THAT(sh("everseen dedup --store file:filters --csv --filter f in.csv >> out.csv"),
+                Notes("ended in the middle of a line"));
+    EXPECT_THAT(sh("cmp out.csv once.csv"), Prints("")) << left;
+  }
+  given("printf 'a,\"x' > out.csv; printf 'a,\"x\"\\n' > once.csv; cat in.csv >> once.csv");
+  EXPECT_THAT(
+      sh("everseen stream -q --filter h --csv --key 1 --from in.csv --to - >> out.csv; cmp out.csv once.csv")
+          .out,
+      "");
+}
+
 // Promise: a filter that is closed in order is on the disk under every policy (files, Durability).
 TEST_F(DedupAppending, ReportsAFilterThatCannotBeSynced) {
   for (const char* sync : {"interval", "never"}) {
