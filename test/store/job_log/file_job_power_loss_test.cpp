@@ -257,6 +257,8 @@ TEST(FileJobDisk, FullFilterWithoutRoomForTheKeysOfAJournalOpensAndReportsThem) 
     const auto filter = filters.open("f", access::write);
     const auto job = filter->open_ledger("count", "");
     EXPECT_NE(job->doubt().find("no room"), std::string::npos) << job->doubt();
+    EXPECT_EQ(text_of(claim_events(*job, full, {"log", 0}, events_from(0)).verdicts),
+              expected_of(events_from(0)));
   }
   filters.end_job("f", "count");
   EXPECT_TRUE(filters.jobs("f").empty());
