@@ -139,7 +139,9 @@ void keep_name(disk& on, const std::filesystem::path& directory) {
   const std::filesystem::path parent =
       directory.has_filename() ? directory.parent_path() : directory.parent_path().parent_path();
   const int code = on.sync_directory(parent);
-  if (code == EACCES) return;  // this user may not list the parent, and so did not create the directory
+  // This user may not list the parent, or nothing is written where it is: so nobody has just created the
+  // directory there, such as a mount point.
+  if (code == EACCES || code == EINVAL || code == EROFS) return;
   check_disk(code, "sync", parent);
 }
 
