@@ -85,7 +85,7 @@ void save_in_background(call& c) {
   if (c.words.size() > 2 || (c.words.size() == 2 && !is_word(c.words[1], "SCHEDULE"))) throw syntax_error();
   // Those that wait would hold workers up, and the end of the server.
   if (c.all.is_saving.exchange(true)) throw refusal{"ERR Background save already in progress"};
-  c.all.workers().submit([&all = c.all] {
+  const auto save = [&all = c.all] {
     try {
       all.filters().sync();
       all.count.last_save_s = seconds_now();
@@ -93,7 +93,13 @@ void save_in_background(call& c) {
       // LASTSAVE then stays unchanged, which clients can check.
     }
     all.is_saving = false;
-  });
+  };
+  try {
+    c.all.workers().submit(save);
+  } catch (...) {
+    c.all.is_saving = false;
+    throw;
+  }
   c.reply.status("Background saving started");
 }
 

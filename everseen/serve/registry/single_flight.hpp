@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,8 +28,6 @@ class single_flight {
 
   /// Waits until no other caller holds the name.
   [[nodiscard]] hold take(std::string_view name);
-  /// Empty if another caller holds the name.
-  [[nodiscard]] hold try_take(std::string_view name) { return hold(slot_of(name).busy, std::try_to_lock); }
 
   /// The result of `work`, run while no other caller holds the name.
   /// @throws what `work` threw, also for callers that waited for the name meanwhile
@@ -90,7 +89,12 @@ class single_flight {
       fault = std::current_exception();
       is_outage = is_so == by_outage::yes;
     }
-    ~outcome() { all.note(*this); }
+    ~outcome() {
+      try {
+        all.note(*this);
+      } catch (const std::bad_alloc&) {  // nobody learns of it
+      }
+    }
   };
   [[nodiscard]] slot& slot_of(std::string_view name) noexcept;
   [[nodiscard]] hold take_or_fail(std::string_view name, failures shared);

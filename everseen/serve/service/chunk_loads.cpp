@@ -23,10 +23,9 @@ refusal key_exists() {
 void chunk_loads::take(filter_registry& into, std::string_view key, std::int64_t iterator,
                        std::string_view bytes) {
   const std::span<const std::byte> data = std::as_bytes(std::span(bytes));
+  const std::scoped_lock alone(lock_);
   try {
-    all_.change("", [&] {
-      iterator == 1 ? begin(into, key, data) : append_chunk(into, key, {iterator, checksum(data)}, data);
-    });
+    iterator == 1 ? begin(into, key, data) : append_chunk(into, key, {iterator, checksum(data)}, data);
   } catch (const format_error& why) {
     throw refusal{std::string("ERR received bad data: ") + why.what()};
   } catch (const name_taken&) {
@@ -95,7 +94,8 @@ bool chunk_loads::has_completed(const filter_registry& in, std::string_view key,
 }
 
 void chunk_loads::forget(std::string_view key) {
-  all_.change("", [&] { forget_one(key); });
+  const std::scoped_lock alone(lock_);
+  forget_one(key);
 }
 
 void chunk_loads::forget_one(std::string_view key) {
@@ -104,14 +104,13 @@ void chunk_loads::forget_one(std::string_view key) {
 }
 
 void chunk_loads::forget_all() {
-  all_.change("", [&] {
-    loads_.clear();
-    completed_.clear();
-  });
+  const std::scoped_lock alone(lock_);
+  loads_.clear();
+  completed_.clear();
 }
 
 void chunk_loads::forget_before(clock::time_point when) {
-  const single_flight::hold alone = all_.try_take("");
+  const std::unique_lock alone(lock_, std::try_to_lock);
   if (alone) std::erase_if(loads_, [when](const auto& each) { return each.second.last_chunk < when; });
 }
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "everseen/serve/registry/filter_registry.hpp"
-#include "everseen/serve/registry/single_flight.hpp"
 
 namespace everseen::serve {
 
@@ -32,7 +32,7 @@ class chunk_loads {
   /// @throws error  as chunk_loader, filter_registry::begin_load
   void take(filter_registry& into, std::string_view key, std::int64_t iterator, std::string_view bytes);
 
-  /// Dropping a key also discards its load.    @throws backend_error  another call waited for it, in vain
+  /// Dropping a key also discards its load.
   void forget(std::string_view key);
   void forget_all();
   /// Discards loads whose last chunk is older. Does not wait: a load that is in use is left for the next
@@ -64,7 +64,7 @@ class chunk_loads {
   [[nodiscard]] bool has_completed(const filter_registry& in, std::string_view key,
                                    const last_chunk& last) const;
 
-  single_flight all_{};  // of one name; its holder uses the members below, and may wait for the store
+  std::mutex lock_{};
   std::uint64_t begun_ = 0;
   std::map<std::string, numbered, std::less<>> loads_{};
   std::map<std::string, last_chunk, std::less<>> completed_{};  // the latest ones
