@@ -79,6 +79,7 @@ std::shared_ptr<file_job> file_job::open(disk& on, const std::filesystem::path& 
   job->records = std::move(known.records);
   job->reached = std::move(known.reached);
   job->lacked_room_ = !add(known.keys);
+  if (job->lacked_room_) job->head_.may_lack_steps = true;  // for a process that opens it later
   // Removes the unacknowledged tail and outdated records.
   job->write_anew();
   return job;
