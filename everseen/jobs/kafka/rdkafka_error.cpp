@@ -102,13 +102,6 @@ std::string advice(rd_kafka_resp_err_t error, std::string_view message, const ka
              "group.max.session.timeout.ms are the limits";
     case RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED:
       return "the consumer group has as many members as the broker allows (group.max.size)";
-    case RD_KAFKA_RESP_ERR_INVALID_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
-      return "an event is damaged, or compressed by what this librdkafka was built without; the events "
-             "before "
-             "it are counted";
     case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
     case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
       return "the broker is too old; transactions that carry offsets need Kafka 2.5";
@@ -148,10 +141,6 @@ trouble judge(rd_kafka_resp_err_t error) noexcept {
     case RD_KAFKA_RESP_ERR_INVALID_GROUP_ID:
     case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
     case RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED:
-    case RD_KAFKA_RESP_ERR_INVALID_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
     case RD_KAFKA_RESP_ERR__FATAL:
       return trouble::lasting;
     default:

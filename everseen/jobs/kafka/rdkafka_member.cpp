@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <future>
+#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -201,6 +202,9 @@ void member::probe() {
 /// Uncommitted events are read again and recognized by the ledger, so an error changes no count. The next
 /// commit retries: only acknowledged offsets count as committed.
 void member::commit(commit_mode mode) {
+  // So that of two threads that commit, the later one does not commit less.
+  std::unique_lock in_order(commit_order_, std::defer_lock);
+  if (mode == commit_mode::soon) in_order.lock();
   const auto settled = lanes_.uncommitted();
   if (!commits_ || settled.empty()) return;
   const partition_list offsets = partition_list_of(static_cast<int>(settled.size()));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -134,6 +135,7 @@ class member {
   bool has_gained_ = false;    // any partition so far
   bool was_assigned_ = false;  // its share, which may be empty
   std::atomic<bool> commits_ = true;
+  std::mutex commit_order_{};
   int wakes_ = -1;
   client_handle client_{};
   queue_handle group_queue_{};  // declared after the client, so destroyed first

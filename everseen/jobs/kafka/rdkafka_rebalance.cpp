@@ -17,6 +17,13 @@ namespace everseen::rdkafka {
 
 namespace {
 
+/// Of a message: librdkafka asks for it again and again, or skips it. Of a connection the same codes mean
+/// that what answers there is no broker.
+bool is_unreadable(rd_kafka_resp_err_t error) noexcept {
+  return error == RD_KAFKA_RESP_ERR_INVALID_MSG || error == RD_KAFKA_RESP_ERR__BAD_MSG ||
+         error == RD_KAFKA_RESP_ERR__BAD_COMPRESSION || error == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED;
+}
+
 /// How long a lost partition is held back until its claimed events are settled. The group waits meanwhile.
 constexpr std::chrono::seconds hand_over_limit{10};
 
@@ -94,10 +101,11 @@ void member::lose(rd_kafka_topic_partition_list_t& lost) {
 
 // ---- where to begin
 
-/// A partition that was added since the job began is read from its beginning, though no worker ran at that
+/// A partition that was added since the group began is read from its beginning, though no worker ran at that
 /// time. Partitions are added behind the others, and all that there are begin together: so those are new that
-/// lie behind every one that the job or its group has begun. If a worker is killed while the first ones begin
-/// together, its own may seem new: better read than skipped.
+/// lie behind every one that the group or the job has begun. If a worker is killed while the first ones begin
+/// together, its own may seem new: better read than skipped. A group without offsets begins with all that
+/// there are: how many had no event is not known.
 void member::note_begun() {
   const auto note = [this](const std::string& topic, std::int32_t partition) {
     std::int32_t& count = begun_[topic];
@@ -110,12 +118,12 @@ void member::note_begun() {
   read_committed(client_.get(), where_, *all);
   for (int i = 0; i < all->cnt; ++i)
     if (all->elems[i].offset >= 0) note(all->elems[i].topic, all->elems[i].partition);
+  for (const auto& [topic, count] : partitions_)
+    if (!begun_.contains(topic)) note(topic, count - 1);
   for (const auto& [lane, known] : reached_) {
     const auto [topic, partition] = lane_parts(lane);
     if (partitions_.contains(topic)) note(topic, partition);
   }
-  for (const auto& [topic, count] : partitions_)
-    if (!begun_.contains(topic)) note(topic, count - 1);
 }
 
 std::uint64_t member::start_of(const rd_kafka_topic_partition_t& position) {
@@ -151,7 +159,10 @@ void member::seek_past_gap(assigned& lane) {
   const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
   if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
   if (const auto of_lane = where_to->elems[0].err; of_lane != RD_KAFKA_RESP_ERR_NO_ERROR)
-    raise(of_lane, {}, where_);
+    throw backend_error(
+        to_string(where_) + ": " + lane.lane +
+        " cannot be moved past the events that are gone; nothing else is lost: start it again (" +
+        rd_kafka_err2str(of_lane) + ")");
   lane.next = start;
   lane.at_end = lane.ends_earlier = false;
 }
@@ -163,8 +174,14 @@ void member::take_error(assigned& from, const rd_kafka_message_t& told) {
   } else if (told.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
              told.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
     seek_past_gap(from);
+  } else if (is_unreadable(told.err)) {
+    throw backend_error(
+        to_string(where_) + ": an event of " + from.lane +
+        " is damaged, or compressed by what this librdkafka was built without; the events before "
+        "it are counted (" +
+        rd_kafka_message_errstr(&told) + ")");
   } else {
-    handle_error(told.err, (from.lane + ": " + rd_kafka_message_errstr(&told)).c_str());
+    handle_error(told.err, rd_kafka_message_errstr(&told));
   }
 }
 

@@ -1,15 +1,21 @@
 // Kafka as a source, with a broker of Apache Kafka.
 
+#include <array>
 #include <fstream>
+#include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include "everseen/core/base/error.hpp"
 
 #include "test/jobs/kafka/kafka_topics.hpp"
 #include "test/support/kafka/kafka_cluster.hpp"
+#include "test/support/loopback.hpp"
 #include "test/support/scratch_directory.hpp"
 
 namespace everseen::test {
@@ -269,6 +275,30 @@ TEST(KafkaSourceUrl, MissingBrokersAreReportedAfterTheTimeLimitOfTheUrl) {
     FAIL();
   } catch (const backend_error& e) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr("no broker answers")));
+  }
+}
+
+TEST(KafkaSourceUrl, PortOfAnotherProtocolIsNoBroker) {
+  const listening_socket http;
+  const std::jthread server([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      pollfd waiting = {http.fd.get(), POLLIN, 0};
+      if (::poll(&waiting, 1, 50) <= 0) continue;
+      const descriptor client(::accept(http.fd.get(), nullptr, nullptr));
+      std::array<char, 4'096> request{};
+      if (::recv(client.get(), request.data(), request.size(), 0) <= 0) continue;
+      constexpr std::string_view answer = "HTTP/1.1 400 Bad Request\r\n\r\n";
+      ::send(client.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
+    }
+  });
+  kafka_source from(
+      parse_kafka_url("kafka://127.0.0.1:" + std::to_string(http.port) + "/clicks?group=g&retry_for=3s"),
+      "job");
+  try {
+    from.begin(nothing_reached);
+    FAIL();
+  } catch (const backend_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no broker answers; is Kafka running there, is the port right"));
   }
 }
 
