@@ -151,18 +151,16 @@ void member::must_be_of(const checkpoint& known) const {
                         ": its offsets are different; count it under another --job");
 }
 
+/// Not rd_kafka_seek_partitions(): after such an error librdkafka has stopped to fetch the partition, and
+/// seeks in none that it does not fetch. Assigned anew it keeps its queue.
 void member::seek_past_gap(assigned& lane) {
   const std::uint64_t start = start_after_gap(client_.get(), where_, lane.lane, lane.next);
-  const partition_list where_to = partition_list_of(1);
-  rd_kafka_topic_partition_list_add(where_to.get(), lane.topic.c_str(), lane.partition)->offset =
+  const partition_list moved = partition_list_of(1);
+  rd_kafka_topic_partition_list_add(moved.get(), lane.topic.c_str(), lane.partition)->offset =
       static_cast<std::int64_t>(start);
-  const failure error(rd_kafka_seek_partitions(client_.get(), where_to.get(), query_timeout_ms));
-  if (error) raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
-  if (const auto of_lane = where_to->elems[0].err; of_lane != RD_KAFKA_RESP_ERR_NO_ERROR)
-    throw backend_error(
-        to_string(where_) + ": " + lane.lane +
-        " cannot be moved past the events that are gone; nothing else is lost: start it again (" +
-        rd_kafka_err2str(of_lane) + ")");
+  for (const auto step : {rd_kafka_incremental_unassign, rd_kafka_incremental_assign})
+    if (const failure error(step(client_.get(), moved.get())); error)
+      raise(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()), where_);
   lane.next = start;
   lane.at_end = lane.ends_earlier = false;
 }

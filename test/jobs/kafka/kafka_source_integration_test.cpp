@@ -22,7 +22,9 @@ namespace everseen::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -235,6 +237,20 @@ TEST_F(KafkaSource, EventsThatRetentionRemovedAreAnErrorUnlessGapsMayBeSkipped) 
   const auto taken = take(lenient, 1'000);
   EXPECT_EQ(taken.size(), 70U);
   EXPECT_EQ(first_position(taken), 50U);
+}
+
+// Promise: events that retention removed are an error, unless gap=skip (streams, Kafka).
+TEST_F(KafkaSource, EventsThatRetentionRemovesAheadOfAWorkerAreSkippedIfGapsMayBe) {
+  const std::string kilobyte(1'000, 'x');
+  for (int batch = 0; batch < 50; ++batch) kafka().produce(clicks(), 0, numbered(kilobyte, 10));
+  const auto from = reading(
+      "&gap=skip&until=end&fetch.message.max.bytes=1000&queued.min.messages=1&queued.max.messages.kbytes=1");
+  const auto first = take(*from, 1);
+  kafka().delete_records(clicks(), 0, 450);
+  const auto rest = take(*from, 1'000);
+  EXPECT_LT(first.size() + rest.size(), 400U) << "it had read too far for a gap";
+  EXPECT_EQ(rest.back().position, 499U);
+  EXPECT_THAT(rest, Contains(Field(&record_copy::position, 450U)));
 }
 
 TEST_F(KafkaSource, TopicThatIsMadeWhileTheWorkerStartsIsFound) {
