@@ -33,31 +33,14 @@ class single_flight {
   /// @throws what `work` threw, also for callers that waited for the name meanwhile
   template <typename Work>
   auto join(std::string_view name, Work work) {
-    const hold mine = take_or_fail(name, failures::all);
-    outcome noted{*this, name};
-    try {
-      return work();
-    } catch (const backend_error&) {
-      noted.fail(by_outage::yes);
-      throw;
-    } catch (...) {
-      noted.fail(by_outage::no);
-      throw;
-    }
+    return run(name, failures::all, work);
   }
 
   /// The same for callers that ask different things of one name. They share the outage of a server alone: any
   /// other failure is about what its own caller asked.
   template <typename Work>
   auto change(std::string_view name, Work work) {
-    const hold mine = take_or_fail(name, failures::outages);
-    outcome noted{*this, name};
-    try {
-      return work();
-    } catch (const backend_error&) {
-      noted.fail(by_outage::yes);
-      throw;
-    }
+    return run(name, failures::outages, work);
   }
   /// The same for two names together.
   template <typename Work>
@@ -96,6 +79,20 @@ class single_flight {
       }
     }
   };
+  template <typename Work>
+  auto run(std::string_view name, failures shared, Work& work) {
+    const hold mine = take_or_fail(name, shared);
+    outcome noted{*this, name};
+    try {
+      return work();
+    } catch (const backend_error&) {
+      noted.fail(by_outage::yes);
+      throw;
+    } catch (...) {
+      if (shared == failures::all) noted.fail(by_outage::no);
+      throw;
+    }
+  }
   [[nodiscard]] slot& slot_of(std::string_view name) noexcept;
   [[nodiscard]] hold take_or_fail(std::string_view name, failures shared);
   void note(const outcome& ended);
