@@ -90,7 +90,7 @@ moving("going back to a chapter shows it, though the page was idle before", asyn
   await inView(page, "window");
   await goTo(page, "Plan");
   await page.locator(".plan-table").waitFor();
-  await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle, { timeout: 10000 })));
   await page.goBack();
   await page.locator(".contents").waitFor();
   await inView(page, "window");

@@ -23,7 +23,13 @@ interface Window {
   page: Page;
   faults: string[];
   address: string;
+  limit?: NodeJS.Timeout;
 }
+
+/** In ms, and long, for busy machines: nothing waits that long in a successful run. */
+const longestWait = 300000;
+/** Of a page by one test, since not everything that is asked of a page has a limit of its own. */
+const longestVisit = 2 * longestWait;
 
 let browser: Promise<Browser> | undefined;
 const left = { en: [] as Window[], zh: [] as Window[] };
@@ -34,20 +40,34 @@ after(async () => (await browser)?.close());
 
 /** What a failed test saw when it failed. */
 async function describeWhatWasNotLeft(): Promise<void> {
-  for (const { page, faults } of visited) {
-    const text = await page.evaluate(() => document.body.innerText.replace(/\s+/g, " ").slice(0, 2000)).catch(String);
-    const state = { url: page.url(), hidden: await page.evaluate(() => document.hidden).catch(String), faults, text };
-    console.log(`ERROR: a test did not leave its page: ${JSON.stringify(state)}`);
+  for (const window of visited) {
+    clearTimeout(window.limit);
+    console.log(`ERROR: a test did not leave its page: ${await described(window)}`);
   }
   visited.clear();
+}
+
+/** A page may be there no more, or answer nothing. */
+async function described({ page, faults }: Window): Promise<string> {
+  const silence = new Promise((resolve) => setTimeout(() => resolve("it does not answer"), 5000).unref());
+  const shown = page.evaluate(() => ({
+    hidden: document.hidden,
+    text: document.body.innerText.replace(/\s+/g, " ").slice(0, 2000),
+  }));
+  return JSON.stringify({ url: page.url(), faults, shown: await Promise.race([shown.catch(String), silence]) });
+}
+
+/** Whatever a test waits for on its page fails then. */
+async function end(window: Window): Promise<void> {
+  console.log(`ERROR: a test has not left its page within ${longestVisit / 1000} s: ${await described(window)}`);
+  await window.page.context().close();
 }
 
 async function openWindow(language: "en" | "zh"): Promise<Window> {
   browser ??= launch();
   const context = await (await browser).newContext({ locale: language === "zh" ? "zh-CN" : "en-US" });
   const page = await context.newPage();
-  // Long, for busy machines: nothing waits that long in a successful run.
-  page.setDefaultTimeout(300000);
+  page.setDefaultTimeout(longestWait);
   const window: Window = { page, faults: [], address: "" };
   page.on("pageerror", (error) => window.faults.push(error.message));
   page.on("console", (message) => {
@@ -74,6 +94,7 @@ export class Visitor {
     const window = left[language].pop() ?? (await openWindow(language));
     window.faults.length = 0;
     window.address = address;
+    window.limit = setTimeout(() => void end(window), longestVisit);
     visited.add(window);
     const visitor = new Visitor(window, language);
     await visitor.change(look);
@@ -115,6 +136,7 @@ export class Visitor {
       sessionStorage.clear();
     });
     await this.page.goto("about:blank");
+    clearTimeout(this.window.limit);
     visited.delete(this.window);
     assert.deepEqual(this.window.faults, []);
     left[this.language].push(this.window);
@@ -129,5 +151,5 @@ function launch(): Promise<Browser> {
   const executablePath = process.env.EVERSEEN_CHROMIUM;
   if (!executablePath) throw new Error("EVERSEEN_CHROMIUM must name Chromium; ./dev setup installs it, ctest finds it");
   // Its sandbox needs rights that containers rarely grant; it only ever sees our own page.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 300000 });
+  return chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: longestWait });
 }
