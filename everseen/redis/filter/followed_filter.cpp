@@ -20,9 +20,6 @@ namespace {
 /// A client that missed more rebuilds than this gets an error and must reopen the filter.
 constexpr int most_generations = 1000;
 
-/// Earlier generations are sealed and no longer change, but whether they are still asked may.
-constexpr std::chrono::seconds known_within_when_adding{1};
-
 /// Whether the failure is about missing or wrong keys on the servers.
 bool is_about_keys(const batch_failure& f) noexcept {
   return f.why == batch_failure::cause::storage || f.why == batch_failure::cause::format;
@@ -78,28 +75,17 @@ void followed_filter::tell_damage_from_drop(const generation& in, batch_failure&
 }
 
 /// Lets the generation in place judge keys until there is no newer one.
-/// @param sealed_judges  whether verdicts of a sealed generation are kept; if not, they are dropped even if
-///   its successor cannot be reached
-batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::duration known_within,
-                                    bool sealed_judges, const generation::judging& judge) const {
+/// @param sealed_judges  whether verdicts of a sealed generation are kept; if not, they count only if it is
+///   known to be still in place, whatever else has failed
+batch_result followed_filter::judge(keys batches, bool sealed_judges,
+                                    const generation::judging& judge) const {
   const auto forget = [&] {
     for (const partition_batch& batch : batches) std::ranges::fill(batch.out, verdict::unknown);
-  };
-  const auto goes_on_from = [&](const generations::pointer& sealed) {
-    bool has_next = true;
-    try {
-      has_next = generations_.follow(sealed);
-    } catch (...) {
-      if (!sealed_judges) forget();
-      throw;
-    }
-    if (has_next && !sealed_judges) forget();
-    return has_next;
   };
   forget();
   const spec& s = get_spec();
   for (int i = 0; i < most_generations; ++i) {
-    const auto current = generations_.in_place(known_within);
+    const auto current = generations_.in_place();
     batch_result judged;
     if (i == 0 && current->newest == generations_.opened()) {
       judged = current->judge(batches, judge);
@@ -109,12 +95,19 @@ batch_result followed_filter::judge(keys batches, std::chrono::steady_clock::dur
       judged = current->judge(left.batches(), judge);
       left.give_back();
     }
-    const bool is_sealed = current->newest->successor().has_value();
-    if (is_sealed && goes_on_from(current)) continue;
-    if (is_sealed && judged && !sealed_judges &&
-        !is_there(*generations_.connections(), current->newest->identity())) {
-      forget();  // it is being removed
-      judged = tl::unexpected(batch_failure{batch_failure::cause::storage, {}, {}});
+    if (current->newest->successor()) {
+      bool has_next = false, counts = sealed_judges;
+      try {
+        has_next = generations_.follow(current);
+        counts = counts || (!has_next && is_there(*generations_.connections(), current->newest->identity()));
+      } catch (...) {
+        if (!counts) forget();
+        throw;
+      }
+      if (!counts) forget();
+      if (has_next) continue;
+      if (!counts && judged)  // it is being removed
+        judged = tl::unexpected(batch_failure{batch_failure::cause::storage, {}, {}});
     }
     // It may be missing because it was rebuilt; or one that it asked, because the rebuild is complete.
     if (!judged && is_about_keys(judged.error())) {
@@ -147,16 +140,14 @@ batch_result followed_filter::guarded(keys batches, Judge judge_all) const {
 
 batch_result followed_filter::add(keys batches) {
   return guarded(batches, [&] {
-    return judge(batches, known_within_when_adding, true,
-                 [](sealable_filter& newest, keys some) { return newest.add(some); });
+    return judge(batches, true, [](sealable_filter& newest, keys some) { return newest.add(some); });
   });
 }
 
 /// The sealed generation does not have the keys that were added to its successor.
 batch_result followed_filter::check(keys batches) const {
   return guarded(batches, [&] {
-    return judge(batches, {}, false,
-                 [](const sealable_filter& newest, keys some) { return newest.check(some); });
+    return judge(batches, false, [](const sealable_filter& newest, keys some) { return newest.check(some); });
   });
 }
 
@@ -175,14 +166,14 @@ partition_state followed_filter::state(std::uint32_t partition) const {
       throw filter_is_sealed(from.identity(), *next, from.identity().keys.header());
     return found;
   } catch (const storage_error&) {
-    if (const auto damage = damage_of(*generations_.in_place({}))) throw *damage;
+    if (const auto damage = damage_of(*generations_.in_place())) throw *damage;
     throw;
   }
 }
 
 void followed_filter::visit_segments(std::uint32_t partition, const segment_visitor& visit) const {
   (void)state(partition);
-  if (!generations_.in_place({})->before.empty())
+  if (!generations_.in_place()->before.empty())
     throw storage_error(quoted_name(generations_.name()) +
                             " is being rebuilt, and its keys are not in one place; wait until the rebuild is "
                             "done, or begin it again",
@@ -191,7 +182,7 @@ void followed_filter::visit_segments(std::uint32_t partition, const segment_visi
 }
 
 batch_path followed_filter::path() const {
-  const auto current = generations_.in_place({});
+  const auto current = generations_.in_place();
   batch_path path = current->newest->path();
   if (!current->before.empty()) path.asks_first = predecessor{generations_.name(), {}};
   return path;
@@ -203,7 +194,7 @@ auto followed_filter::in_opened(Call call) const {
   try {
     return call(opened());
   } catch (const storage_error&) {
-    if (generations_.was_rebuilt(generations_.in_place({})))
+    if (generations_.was_rebuilt(generations_.in_place()))
       throw filter_was_rebuilt(generations_.opened()->identity().keys.header());
     throw;
   }

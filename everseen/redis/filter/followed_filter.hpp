@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,8 +55,7 @@ class followed_filter final : public stored_filter {
 
   [[nodiscard]] std::optional<format_error> damage_of(const generation& in) const;
   void tell_damage_from_drop(const generation& in, batch_failure& failure) const;
-  batch_result judge(keys batches, std::chrono::steady_clock::duration known_within, bool sealed_judges,
-                     const generation::judging& judge) const;
+  batch_result judge(keys batches, bool sealed_judges, const generation::judging& judge) const;
   template <typename Judge>
   batch_result guarded(keys batches, Judge judge_all) const;
   [[nodiscard]] sealable_filter& opened() const;

@@ -50,16 +50,13 @@ generations::pointer generations::generation_of(redis::server_connections& conne
   return made;
 }
 
-generations::pointer generations::in_place(std::chrono::steady_clock::duration known_within) const {
+generations::pointer generations::in_place() const {
   pointer current;
   {
     const std::scoped_lock alone(lock_);
-    if (in_place_->before.empty()) return in_place_;
-    const auto asked = std::chrono::steady_clock::now();
-    if (asked - looked_at_ < known_within) return in_place_;
-    looked_at_ = asked;
     current = in_place_;
   }
+  if (current->before.empty()) return current;
   const connection_pool::lease connections = pool_->take();
   if (asks_before(*connections, current->newest->identity().keys) != current->before.front()->identity().id)
     replace(current, generation_of(*connections, current->newest, current.get()));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -47,9 +46,8 @@ class generations {
   /// Whether the generation that was opened is still in place, as far as is known.
   [[nodiscard]] bool opened_is_in_place() const;
 
-  /// The generation in place, known to be so at most some time ago. Older knowledge is refreshed: whether it
-  /// asks others is looked up again.
-  [[nodiscard]] pointer in_place(std::chrono::steady_clock::duration known_within) const;
+  /// The generation in place. If it asks others, whether it still does is looked up.
+  [[nodiscard]] pointer in_place() const;
   /// Continues with the successor, which was in place before the first seal.    @return false  there is none
   [[nodiscard]] bool follow(const pointer& sealed) const;
   /// After a failure of the store: whether the filter, or one that it asks, was rebuilt meanwhile. If so,
@@ -69,7 +67,6 @@ class generations {
   image::filter_id origin_{};  // all generations have this one
   mutable std::mutex lock_;    // guards what follows
   mutable pointer in_place_{};
-  mutable std::chrono::steady_clock::time_point looked_at_{};
 };
 
 }  // namespace everseen::redis

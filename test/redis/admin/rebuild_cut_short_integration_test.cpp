@@ -70,6 +70,11 @@ class RebuildCutShort : public Rebuilding {
       (void)run_script(connections,
                        {&journal_scripts::seal(), {key, partition}, {key}, {bytes_of(successor)}});
   }
+  /// The one that it asks first.
+  image::filter_id asked_by(const filter_identity& f) const {
+    server_connections connections(parse_redis_url(server_.url()));
+    return asks_before(connections, f.keys).value();
+  }
   static image::filter_id origin_of(server_connections& connections, const filter_identity& f) {
     return read_filter_header(connections, f)->origin;
   }
@@ -303,6 +308,46 @@ TEST_P(RebuildCutShort, ResetBesideTheEndForgetsWhatWritersStillAsk) {
   store_->reset("clicks");
   if (next.spec.judge == judge_kind::client) std::this_thread::sleep_for(1s);  // a `seen` may be as old
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 fresh");
+}
+
+// Wherever the end is interrupted: once one client finds a key absent, none has it.
+TEST_P(RebuildCutShort, AtItsEndNoWriterAsksTheOldFilterAnyMore) {
+  server_connections connections(parse_redis_url(server_.url()));
+  const image::filter_id old = filter_directory("everseen", 1).open(connections, "clicks", false).id;
+  const filter_identity next = rebuild_crashed_at(step::sealed);
+  EXPECT_EQ(outcome(add_keys(*writer_, source_.take(100))), "100 fresh");
+  ASSERT_TRUE(forget_before(connections, next, old, "word"));
+  EXPECT_EQ(outcome(check_keys(*reader_, old_)), "500 fresh");
+  EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 fresh");
+}
+
+// The drop has removed the new filter, and perhaps a part of the old one. A client may have missed the
+// rebuild.
+TEST_P(RebuildCutShort, ThenDroppedInPartReportsNoAddedKeyAsFresh) {
+  const auto keys = source_.take(100);
+  test::cutting_proxy proxy(server_.port());
+  unsigned cut = 0;
+  for (std::size_t bytes = 0;; bytes += 23) {
+    proxy.refuse(false);
+    const auto cut_off = store_at(proxy.url("/?retry_for=0s"))->open("clicks", access::read);
+    const auto reader = client("clicks", access::read);
+    const filter_identity next = rebuild_crashed_at(step::sealed);
+    EXPECT_EQ(outcome(add_keys(*client(), keys)), "100 fresh");
+    const image::filter_id old = asked_by(next);
+    begin_drop(server_, "clicks");
+    for (const std::string& key : keys_like(server_, "everseen:{" + next.keys.id() + "*}*"))
+      server_.run({"DEL", key});
+    proxy.cut_for_long_after(test::cutting_proxy::direction::to_client, bytes);
+    EXPECT_THAT(check_keys(*cut_off, keys).verdicts, Each(verdict::unknown)) << bytes;
+    if (!proxy.has_cut()) {
+      server_.run({"DEL", filter_keys("everseen", old).state(1)});
+      EXPECT_THAT(check_keys(*reader, keys).verdicts, Each(verdict::unknown));
+      break;
+    }
+    ++cut;
+    (void)store_->create("clicks", sized(300, 2));
+  }
+  EXPECT_GT(cut, 10u);
 }
 
 // Wherever a drop is when a rebuild takes the name: what it has acknowledged is gone.
