@@ -678,6 +678,14 @@ TEST_F(History, ContradictionShowsAHandleThatNobodyUsed) {
   EXPECT_THAT(found().contradiction, HasSubstr("open a")) << found().contradiction;
 }
 
+TEST_F(History, ContradictionMayBeInABatchOfWhichAPartFailed) {
+  const auto h = create({0, 1});
+  add({2, 3}, h, fresh);
+  batch({4, 5}, action::check, h, {{8, unknown}, {7, fresh}}, outcome::refused);
+  drop({6, 7});
+  EXPECT_THAT(found().contradiction, HasSubstr("check by")) << found().contradiction;
+}
+
 TEST_F(History, ManyOperationsAtOnceAreDecided) {
   const auto h = create({0, 1});
   for (moment i = 0; i < 120; ++i) {

@@ -75,8 +75,9 @@ class shrinking {
   }
 
   [[nodiscard]] bool concerns_key(const operation& o) const {
-    if (o.ended == outcome::refused || (o.kind == action::open && o.ended == outcome::lost)) return false;
-    return o.keys.empty() || std::ranges::any_of(o.keys, [&](const asked_key& k) { return k.key == key_; });
+    if (o.kind == action::open && o.ended == outcome::lost) return false;
+    const bool has_key = std::ranges::any_of(o.keys, [&](const asked_key& k) { return k.key == key_; });
+    return has_key || (o.keys.empty() && o.ended != outcome::refused);
   }
 
   /// Only what makes a handle that others use must stay.
