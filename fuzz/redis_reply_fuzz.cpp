@@ -39,9 +39,11 @@ void understand(const reply& r) {
   auto map = slot_map::from_reply(r, asked);
   if (!map) return;
   if (map->masters().empty()) std::abort();
-  const slot_number slot = slot_of(r[0][2][0].text());
+  const std::string_view key = r[0][2][0].text();
+  const slot_number slot = slot_of(key);
   map->assign(slot, asked);
   if (*map->owner(slot) != asked) std::abort();
+  if (!key.empty() && slot_of("{" + tag_of_slot(key) + "}x") != slot) std::abort();
 }
 
 /// All replies as text, and whether there was an error.
