@@ -8,6 +8,7 @@
 
 #include "test/redis/journal/judged_by_clients.hpp"
 #include "test/support/claimed_events.hpp"
+#include "test/support/interrupted_operation.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -100,6 +101,32 @@ TEST_F(DamagedJournal, LostChunkIsDamageForOldAndNewClients) {
   const auto told = failure_of_add(*filter, random_.take(10));
   ASSERT_TRUE(told);
   EXPECT_THAT(told->message, AllOf(HasSubstr(state_key()), Not(HasSubstr("but a key"))));
+}
+
+// It restarts, or a replica takes over, and the state that was read first names an end that is gone.
+TEST_F(DamagedJournal, EndThatAServerLosesDuringALoadIsNoDamage) {
+  const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  std::vector<std::string> ends;
+  for (const std::string saved : {"shorter", "longer"}) {
+    answered(add_keys(*filter, random_.take(100)));
+    (void)server_.run({"COPY", last_chunk(), saved});
+    ends.push_back(field("end"));
+  }
+  const auto go_to = [&](const std::string& saved, const std::string& end) {
+    (void)server_.run({"COPY", saved, last_chunk(), "REPLACE"});
+    (void)server_.run({"HSET", state_key(), "end", end});
+  };
+  test::hold_everywhere(server_.port(), {.open = [&](const auto& proxy) { return store_at(proxy.url()); },
+                                         .prepare = [&] { go_to("longer", ends[1]); },
+                                         .run =
+                                             [](everseen::store& in) {
+                                               const auto opened = in.open(in.list().front(), access::read);
+                                               const auto asked =
+                                                   check_keys(*opened, random_digests(1).take(9));
+                                               if (!asked.result) asked.result.error().raise();
+                                             },
+                                         .meanwhile = [&] { go_to("shorter", ends[0]); },
+                                         .check = [](bool is_answered) { EXPECT_TRUE(is_answered); }});
 }
 
 TEST_F(DamagedJournal, ForeignBytesInAChunkAreDamage) {
