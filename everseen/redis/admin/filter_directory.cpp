@@ -219,21 +219,20 @@ found_filter filter_directory::look_up(server_connections& connections, std::str
   throw changes_too_fast(name);
 }
 
+/// A drop that was interrupted has removed the name, and is finished by the next.
 void filter_directory::drop(server_connections& connections, std::string_view name) const {
-  finish_removals(connections);
   for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(connections, name);
-    if (!id) throw no_such_filter(name);
+    if (!id) {
+      finish_removals(connections);
+      throw no_such_filter(name);
+    }
     require_here(name, servers_of(connections, keys_of(*id)));
     make_way_of_asker(connections, name);
     require_unasked(links().all(connections), name);
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(connections, name, *id, name_index::while_asked::no)) continue;
-    return half_done_as(
-        quoted_name(name) +
-            " is dropped, but not all of its keys are removed; the next drop removes the rest, "
-            "once all servers answer",
-        [&] { finish_removals(connections); });
+    return finish_removals(connections, quoted_name(name) + " is dropped");
   }
   throw changes_too_fast(name);
 }
@@ -264,7 +263,7 @@ void filter_directory::rename(server_connections& connections, std::string_view 
     if (there) require_here(new_name, servers_of(connections, keys_of(*there)));
     if (names_.move(connections, from, new_name, *id, there) != name_index::moved::done)
       continue;  // look again
-    if (there) finish_removals(connections);
+    if (there) finish_removals(connections, quoted_name(new_name) + " is replaced");
     return;
   }
   throw changes_too_fast(from);
@@ -313,29 +312,44 @@ void filter_directory::remove(server_connections& connections, std::string_view 
 }
 
 /// A filter that asks a kept one may itself be removed; then the kept one must go too.
-void filter_directory::finish_removals(server_connections& connections) const {
-  for (int i = 0; i < most_rounds; ++i) {
+void filter_directory::finish_removals(server_connections& connections, const std::string& done) const {
+  const auto remove_more = [&] {
     const name_index::leftovers left = names_.left(connections);
-    bool is_done = true;
+    bool found = false;
     for (const auto& [id, asker] : left.kept) {
-      if (asks_before(connections, {prefix_, asker}) == id) continue;
+      if (still_asks(connections, asker, id)) continue;
       names_.release(connections, id);
-      is_done = false;
+      found = true;
     }
     for (const image::filter_id& id : left.being_removed) {
       if (!remove_keys(connections, id)) continue;
       names_.note_removed(connections, id);
-      is_done = false;
+      found = true;
     }
-    if (is_done) return;
-  }
+    return found;
+  };
+  const auto remove_all = [&] {
+    for (int i = 0; i < most_rounds && remove_more(); ++i) {
+    }
+  };
+  if (done.empty()) return remove_all();
+  half_done_as(done +
+                   ", but not all of its former keys are removed; the next drop removes the rest, once all "
+                   "servers answer",
+               remove_all);
 }
 
 /// Whether neither a name leads to the filter nor another filter asks it.
 bool filter_directory::is_unknown(server_connections& connections, const image::filter_id& id) const {
-  return !names_.leads_to(connections, id) &&
-         std::ranges::none_of(names_.left(connections).kept,
-                              [&](const auto& entry) { return entry.first == id; });
+  return !names_.leads_to(connections, id) && !names_.left(connections).keeps(id);
+}
+
+/// If the header of a filter in use is lost, what it asks must be kept, too.
+bool filter_directory::still_asks(server_connections& connections, const image::filter_id& asker,
+                                  const image::filter_id& kept) const {
+  std::optional<filter_header> h;
+  (void)unless_damaged([&] { h = read_filter_header(connections, {{prefix_, asker}, {}, asker}); });
+  return h ? h->after == kept : !is_unknown(connections, asker);
 }
 
 /// The header is removed last, on its own: without it, the filter's keys could not be found.

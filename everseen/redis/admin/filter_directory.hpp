@@ -105,8 +105,10 @@ class filter_directory {
   /// Removes the filter of this name if it has expired.    @throws backend_error
   void make_way(server_connections& connections, std::string_view name) const;
   /// Removes what is left of filters that were dropped, replaced or rebuilt, except those that are spread
-  /// over other servers.    @throws backend_error
-  void finish_removals(server_connections& connections) const;
+  /// over other servers.
+  /// @param done  what has been done before, for the error
+  /// @throws backend_error
+  void finish_removals(server_connections& connections, const std::string& done = {}) const;
 
  private:
   [[nodiscard]] name_index::entries take_expired(server_connections& connections,
@@ -122,6 +124,8 @@ class filter_directory {
   void require_here(std::string_view name, std::size_t servers) const;
   [[nodiscard]] bool remove_keys(server_connections& connections, const image::filter_id& id) const;
   [[nodiscard]] bool is_unknown(server_connections& connections, const image::filter_id& id) const;
+  [[nodiscard]] bool still_asks(server_connections& connections, const image::filter_id& asker,
+                                const image::filter_id& kept) const;
 
   std::string prefix_;
   std::size_t servers_;

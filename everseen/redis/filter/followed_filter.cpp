@@ -222,13 +222,17 @@ constexpr int most_succession_attempts = 20;
 bool follow_back(server_connections& connections, filter_identity from, sealing seals, bool is_first_attempt,
                  std::vector<filter_identity>& chain) {
   chain.clear();
-  while (const auto after = asks_before(connections, from.keys)) {
-    filter_identity old{{from.keys.prefix(), *after}, {}, *after};
-    const auto h = read_filter_header(connections, old);
+  auto h = read_filter_header(connections, from);
+  if (!h) throw filter_is_gone(from.keys.header());
+  while (h->after) {
+    filter_identity old{{from.keys.prefix(), *h->after}, {}, *h->after};
+    h = read_filter_header(connections, old);
     if (!h && is_first_attempt) return false;
+    if (!h && name_index(from.keys.prefix()).left(connections).keeps(old.id))
+      throw damaged_key(old.keys.header(), "is missing");
     if (!h) {
       // Its server came back without the end of a rebuild, and the other filter no longer exists.
-      if (seals == sealing::yes) (void)forget_before(connections, from, *after, random_name());
+      if (seals == sealing::yes) (void)forget_before(connections, from, old.id, random_name());
       return true;
     }
     old.spec = h->spec;

@@ -58,7 +58,8 @@ generations::pointer generations::in_place() const {
   }
   if (current->before.empty()) return current;
   const connection_pool::lease connections = pool_->take();
-  if (asks_before(*connections, current->newest->identity().keys) != current->before.front()->identity().id)
+  const auto h = read_filter_header(*connections, current->newest->identity());
+  if (h && h->after != current->before.front()->identity().id)
     replace(current, generation_of(*connections, current->newest, current.get()));
   const std::scoped_lock alone(lock_);
   return in_place_;
@@ -109,7 +110,7 @@ bool generations::find_again(redis::server_connections& connections, const point
 bool generations::was_rebuilt(const pointer& failed) const {
   const connection_pool::lease connections = pool_->take();
   if (find_again(*connections, failed)) return true;
-  if (failed->before.empty()) return false;
+  if (failed->before.empty() || !read_filter_header(*connections, failed->newest->identity())) return false;
   auto current = generation_of(*connections, failed->newest, failed.get());
   if (current->ids() == failed->ids()) return false;
   replace(failed, std::move(current));

@@ -124,10 +124,6 @@ std::size_t servers_of(server_connections& connections, const filter_keys& f) {
   }
 }
 
-std::optional<image::filter_id> asks_before(server_connections& connections, const filter_keys& f) {
-  return id_in_field(ask_about(connections, {f.header(), 0}, {"HGET", f.header(), "after"}), f.header());
-}
-
 std::optional<filter_header> read_filter_header(server_connections& connections, const filter_identity& f) {
   const std::string key = f.keys.header();
   const request asked{{key, 0},

@@ -58,11 +58,6 @@ struct filter_header {
 /// @throws backend_error
 [[nodiscard]] std::size_t servers_of(server_connections& connections, const filter_keys& f);
 
-/// The filter that a filter asks first; nothing if the header names none or is missing.
-/// @throws backend_error
-[[nodiscard]] std::optional<image::filter_id> asks_before(server_connections& connections,
-                                                          const filter_keys& f);
-
 /// The lifetime of keys of a filter that no name leads to yet.
 inline constexpr std::string_view unseen_life_ms = "172800000";
 /// The header expires first, so that a filter with a header is complete.

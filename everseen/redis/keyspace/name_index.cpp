@@ -179,6 +179,10 @@ bool name_index::forget(server_connections& connections, std::string_view name, 
   return run_script(connections, remembered(connections, std::move(call))).text() == "1";
 }
 
+bool name_index::leftovers::keeps(const image::filter_id& id) const noexcept {
+  return std::ranges::any_of(kept, [&](const auto& entry) { return entry.first == id; });
+}
+
 name_index::leftovers name_index::left(server_connections& connections) const {
   return leftovers_in(ask_about(connections, {gone_, 0}, {"HGETALL", gone_}));
 }

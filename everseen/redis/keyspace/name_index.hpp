@@ -57,6 +57,7 @@ class name_index {
         kept{};  ///< kept as long as the second asks the first
 
     [[nodiscard]] bool empty() const noexcept { return being_removed.empty() && kept.empty(); }
+    [[nodiscard]] bool keeps(const image::filter_id& id) const noexcept;
   };
   [[nodiscard]] leftovers left(server_connections& connections) const;
   /// Both in one round trip.

@@ -33,6 +33,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Ne;
+using ::testing::ThrowsMessage;
 
 class RebuildCutShort : public Rebuilding {
  protected:
@@ -73,7 +74,7 @@ class RebuildCutShort : public Rebuilding {
   /// The one that it asks first.
   image::filter_id asked_by(const filter_identity& f) const {
     server_connections connections(parse_redis_url(server_.url()));
-    return asks_before(connections, f.keys).value();
+    return read_filter_header(connections, f)->after.value();
   }
   static image::filter_id origin_of(server_connections& connections, const filter_identity& f) {
     return read_filter_header(connections, f)->origin;
@@ -176,10 +177,9 @@ TEST_P(RebuildCutShort, CrashedDuringTheRemovalOfTheOldFilterIsNotDamageForItsCl
   const auto asks_both = client();
   EXPECT_EQ(outcome(add_keys(*asks_both, old_)), "500 seen");
   server_connections connections(parse_redis_url(server_.url()));
-  const auto before = asks_before(connections, next.keys);
-  ASSERT_TRUE(before);
-  ASSERT_TRUE(forget_before(connections, next, *before, "word"));
-  for (const std::string& key : keys_like(server_, "everseen:{" + filter_keys::to_text(*before) + "/*}:*"))
+  const image::filter_id before = asked_by(next);
+  ASSERT_TRUE(forget_before(connections, next, before, "word"));
+  for (const std::string& key : keys_like(server_, "everseen:{" + filter_keys::to_text(before) + "/*}:*"))
     server_.run({"DEL", key});
   const auto keys = source_.take(100);
   EXPECT_EQ(outcome(add_keys(*asks_both, keys)), "100 fresh");
@@ -308,6 +308,38 @@ TEST_P(RebuildCutShort, ResetBesideTheEndForgetsWhatWritersStillAsk) {
   store_->reset("clicks");
   if (next.spec.judge == judge_kind::client) std::this_thread::sleep_for(1s);  // a `seen` may be as old
   EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 fresh");
+}
+
+// A server may come back without one of the headers. What remains of the filters is not judged alone.
+TEST_P(RebuildCutShort, ThatLosesTheOldHeaderIsDamage) {
+  const filter_identity next = rebuild_crashed_at(step::sealed);
+  EXPECT_EQ(outcome(add_keys(*writer_, old_)), "500 seen");
+  const std::string header = filter_keys("everseen", asked_by(next)).header();
+  server_.run({"DEL", header});
+  EXPECT_THAT([&] { (void)client(); }, ThrowsMessage<format_error>(HasSubstr(header + " is missing")));
+  EXPECT_THAT(check_keys(*reader_, old_).verdicts, Each(Ne(verdict::fresh)));
+  EXPECT_THAT(add_keys(*writer_, old_).verdicts, Each(Ne(verdict::fresh)));
+  store_->drop("clicks");
+  EXPECT_FALSE(store_->exists("clicks"));
+}
+
+TEST_P(RebuildCutShort, ThatLosesTheNewHeaderKeepsTheOldFilter) {
+  const filter_identity next = rebuild_crashed_at(step::sealed);
+  const std::string old = filter_keys::to_text(asked_by(next));
+  EXPECT_EQ(outcome(add_keys(*writer_, source_.take(100))), "100 fresh");
+  const auto kept = lasting_keys_like(server_, "everseen:{" + old + "*}*");
+  const std::string header = next.keys.header();
+  for (const bool is_overwritten : {false, true}) {
+    is_overwritten ? server_.run({"SET", header, "x"}) : server_.run({"DEL", header});
+    EXPECT_THAT(add_keys(*writer_, old_).verdicts, Each(Ne(verdict::fresh)));
+    EXPECT_THAT(check_keys(*reader_, old_).verdicts, Each(Ne(verdict::fresh)));
+    (void)store_->create("another", sized(300, 2));
+    store_->drop("another");
+    EXPECT_EQ(lasting_keys_like(server_, "everseen:{" + old + "*}*"), kept);
+  }
+  store_->drop("clicks");
+  EXPECT_FALSE(store_->exists("clicks"));
+  EXPECT_THAT(lasting_keys_like(server_, "everseen:{" + old + "*}*"), IsEmpty());
 }
 
 // Wherever the end is interrupted: once one client finds a key absent, none has it.
