@@ -1,5 +1,10 @@
 #include "everseen/redis/journal/journal_scripts.hpp"
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "everseen/redis/journal/lease_times.hpp"
 #include "everseen/redis/script/script.hpp"
 
 namespace everseen::redis::journal_scripts {
@@ -16,13 +21,19 @@ end
 local function is_mine(holder, word)
   return holder and string.sub(holder, 1, #word + 1) == word .. ' '
 end
-local function until_ms(holder)
-  return tonumber(string.match(holder, ' (%d+)$'))
+local function is_held(holder)
+  local left = tonumber(string.match(holder, ' (%d+)$')) - now_ms()
+  return left > 0 and left <= longest_ms
 end
 local function taken(word, life)
   return word .. ' ' .. string.format('%.0f', now_ms() + tonumber(life))
 end
 )";
+
+/// Precedes them in a script that looks at a lease: how long such leases last.
+std::string longest(std::uint64_t ms) {
+  return "local longest_ms = " + std::to_string(ms);
+}
 
 }  // namespace
 
@@ -31,7 +42,7 @@ end
 /// no record from the holder of a lease, either. Whatever else can refuse the record comes before its first
 /// byte is written.
 const script& append() {
-  static const script s = make_script(joined({leases, R"(
+  static const script s = make_script(joined({longest(append_lease_ms), leases, R"(
 local call, state, position, writer, number = redis.call, KEYS[1], ARGV[1], ARGV[3], ARGV[4]
 local staged = ARGV[9] ~= '' and KEYS[#KEYS-1]
 local function unchanged(...)
@@ -45,7 +56,7 @@ if at[4] and string.match(at[4], '^%d+') == number then
   return unchanged('K')
 end
 if at[6] then return unchanged('N', at[6]) end
-local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and until_ms(at[3]) > now_ms()
+local held = at[3] and at[3] ~= '' and not is_mine(at[3], writer) and is_held(at[3])
 if held or at[1] ~= position then
   if ARGV[8] ~= '' and not held then call('HSET', state, 'lease', taken(writer, ARGV[8])) end
   return unchanged(held and 'W' or 'S', at[1], at[2] or '')
@@ -93,7 +104,7 @@ return {'K'}
 /// the lease, and the manifest `next` names them until the checkpoint has moved: the client that takes over
 /// can remove them.
 const script& begin_checkpoint() {
-  static const script s = make_script(joined({leases, R"(
+  static const script s = make_script(joined({longest(longest_checkpoint_lease_ms), leases, R"(
 local begin, ended, word, life, to_be, abandoned = unpack(ARGV)
 local at = redis.call('HMGET', KEYS[1], 'begin', 'checkpoint', 'manifest', 'counts', 'end', 'next', 'successor')
 if not at[1] then return {'M'} end
@@ -101,7 +112,7 @@ if at[7] then return {'L'} end
 if at[1] ~= begin then return {'S', at[1]} end
 if at[5] ~= ended then return {'E'} end
 if not is_mine(at[2], word) then
-  if at[2] and until_ms(at[2]) > now_ms() then return {'L'} end
+  if at[2] and is_held(at[2]) then return {'L'} end
   if (at[6] or '') ~= abandoned then return {'A', at[6] or ''} end
   redis.call('HSET', KEYS[1], 'checkpoint', taken(word, life), 'next', to_be)
 end

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "everseen/redis/journal/journal_scripts.hpp"
+#include "everseen/redis/journal/lease_times.hpp"
 #include "everseen/redis/journal/partition_mirror.hpp"
 #include "everseen/redis/journal/staged_segment.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
@@ -23,9 +24,6 @@ namespace everseen::redis {
 
 namespace {
 
-/// The time for one segment, so that a client that hangs is soon replaced; and more for each MiB.
-constexpr std::uint64_t least_life_ms = 30'000;
-constexpr std::uint64_t life_ms_a_mib = 1'000;
 /// Attempts while other clients keep adding. The next client that adds tries as well.
 constexpr int most_beginnings = 3;
 
@@ -38,7 +36,7 @@ std::string life_ms(const partition_state& s) {
   std::uint64_t longest = 0;
   for (const announced_filter::segment& each : segments_of(0, s.slices))
     longest = std::max<std::uint64_t>(longest, each.layer.shape.bytes);
-  return std::to_string(least_life_ms + life_ms_a_mib * (longest >> 20));
+  return std::to_string(checkpoint_lease_ms(longest));
 }
 
 /// The list of all segments that a checkpoint may create, including those left by abandoned ones, so that any

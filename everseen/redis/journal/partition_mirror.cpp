@@ -14,6 +14,7 @@
 #include "everseen/core/spec/growth.hpp"
 #include "everseen/redis/journal/journal_scripts.hpp"
 #include "everseen/redis/journal/journal_walk.hpp"
+#include "everseen/redis/journal/lease_times.hpp"
 #include "everseen/redis/journal/stored_checkpoint.hpp"
 #include "everseen/redis/keyspace/asking.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
@@ -239,10 +240,8 @@ namespace {
 /// Up to this much of other clients' records is read with a call, from each of two chunks. A longer reply
 /// might never arrive whole.
 constexpr std::uint64_t read_with_call = piece_bytes;
-/// After this many refusals, a client asks for the append lease, which is long enough for a round trip to
-/// another continent.
+/// After this many refusals, a client asks for the append lease.
 constexpr int refusals_before_a_lease = 4;
-constexpr std::string_view lease_ms = "1000";
 /// Much longer than a server takes from one command of a request to the next.
 constexpr std::string_view record_life_ms = "60000";
 
@@ -343,7 +342,7 @@ script_call partition_mirror::append_call() {
       {filter_.keys.state(number_), filter_.keys.chunk(number_, position().offset / journal_chunk_bytes)},
       {to_text(position()), to_text(behind_record_), "w:" + writer_, std::to_string(calls_),
        std::to_string(position().offset % journal_chunk_bytes), "", "",
-       std::string(++attempts_ <= refusals_before_a_lease ? "" : lease_ms), ""}};
+       ++attempts_ <= refusals_before_a_lease ? "" : std::to_string(append_lease_ms), ""}};
   call.on_replicas = true;
   call.repeatable = repetition(calls_kept);
   if (is_long())

@@ -176,6 +176,15 @@ TEST_F(CheckpointUnderWay, LateCopyOfAStepChangesNothing) {
   EXPECT_THAT(staged(), IsEmpty());
 }
 
+TEST_F(CheckpointUnderWay, LeaseOfAServerWhoseClockWasSetBackIsNotWaitedFor) {
+  const auto beside = make(several_pages);
+  keys_ = fill_to_the_brink(*beside, random_);
+  (void)server_.run({"HSET", state_key(), "checkpoint", "word.0 99999999999999"});
+  EXPECT_EQ(fresh_in(add_keys(*beside, random_.take(100))), 100u);
+  EXPECT_EQ(journal_bytes(), 0u) << "the checkpoint was written";
+  EXPECT_EQ(fresh_in(check_keys(*client(), keys_)), 0u);
+}
+
 // Promise: a failover loses what the replica had not received, and nothing older (guarantees, Crashes).
 TEST_F(CheckpointUnderWay, PagesThatAPromotedReplicaLacksAreWrittenAgain) {
   const auto beside = make(several_pages);

@@ -103,6 +103,25 @@ TEST_F(JudgedByClients, OfManyThreadsOfManyClientsExactlyOneGetsFresh) {
   EXPECT_EQ(keys_in(*last), keys.size());
 }
 
+TEST_F(JudgedByClients, LeaseOfAnotherClientIsWaitedFor) {
+  const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  const auto time_ms = [&] {
+    const auto parts = lines_of(server_.run({"TIME"}));
+    return std::stoll(parts.at(0)) * 1000 + std::stoll(parts.at(1)) / 1000;
+  };
+  const auto until = time_ms() + 900;
+  (void)server_.run({"HSET", state_key(), "lease", "w:x " + std::to_string(until)});
+  EXPECT_EQ(fresh_in(add_keys(*filter, random_digests(7).take(5))), 5u);
+  EXPECT_GE(time_ms(), until);
+}
+
+TEST_F(JudgedByClients, LeaseOfAServerWhoseClockWasSetBackIsNotWaitedFor) {
+  const auto filter = make({.capacity = 1000, .error_rate = 1e-9, .partitions = 1});
+  (void)server_.run({"HSET", state_key(), "lease", "w:x 99999999999999"});
+  EXPECT_EQ(fresh_in(add_keys(*filter, random_digests(7).take(5))), 5u);
+  EXPECT_EQ(field("lease"), "");
+}
+
 // Promise: growth and windows follow from the journal alone (redis, Where clients judge).
 TEST_F(JudgedByClients, GrowthAndWindowsFollowFromTheJournalAlone) {
   using namespace std::chrono_literals;
