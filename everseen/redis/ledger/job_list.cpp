@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t job_id_length = 32;
 /// Much longer than a client takes to open a job.
 constexpr std::string_view unkept_records_life_ms = "600000";
+/// How often counters are read, if the server is restarted meanwhile.
+constexpr int most_readings = 10;
 
 std::string entry_of(const listed_job& j) {
   return j.id + ' ' + j.description;
@@ -221,22 +223,38 @@ std::map<std::string, checkpoint, std::less<>> job_list::checkpoints(server_conn
   return all;
 }
 
-/// In steps, since each one blocks the server. A step may repeat a field of an earlier one.
+/// Reads pages, since one step for all would block the server; a page may repeat fields of earlier ones. Each
+/// server process has its own order of fields: where one is restarted, or a replica promoted, the next page
+/// skips some. Fields are only removed with the whole hash, so none is missing if as many were read as exist
+/// after the last page. A job at work may always be ahead of that. Then as many as existed before the first
+/// page are enough, but only in a second reading: in the first, new fields may hide missing ones.
 void job_list::visit_counters(server_connections& connections, std::uint32_t partition, const listed_job& job,
                               const ledger::counter_visitor& visit) const {
   const route lanes{job_keys(filter_.keys, job.id).lanes(partition), partition};
-  std::unordered_map<std::string, std::int64_t> counters;
-  std::string cursor = "0";
-  do {
-    const reply page = ask_about(connections, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
-    cursor = page[0].text();
-    const reply fields = page[1];
-    for (std::size_t i = 0; i + 1 < fields.size(); i += 2)
-      if (const std::string_view field = fields[i].text(); partition_keys::is_counter_field(field))
-        counters[std::string(field.substr(1))] = number_in(lanes.key, fields[i + 1].text());
-  } while (cursor != "0" && !cursor.empty());
-  for (const auto& [name, value] : counters)
-    if (value != 0) visit(name, value);
+  const auto count_fields = [&] {
+    return static_cast<std::uint64_t>(ask_about(connections, lanes, {"HLEN", lanes.key}).integer());
+  };
+  std::unordered_map<std::string, std::int64_t> values;  // of all fields; 0 if it is no counter
+  for (int reading = 1; reading <= most_readings; ++reading) {
+    const std::uint64_t before = count_fields();
+    std::string cursor = "0";
+    do {
+      const reply page = ask_about(connections, lanes, {"HSCAN", lanes.key, cursor, "COUNT", "1000"});
+      cursor = page[0].text();
+      const reply fields = page[1];
+      for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+        const std::string_view field = fields[i].text();
+        values[std::string(field)] =
+            partition_keys::is_counter_field(field) ? number_in(lanes.key, fields[i + 1].text()) : 0;
+      }
+    } while (cursor != "0" && !cursor.empty());
+    if (values.size() < count_fields() && (reading == 1 || values.size() < before)) continue;
+    for (const auto& [field, value] : values)
+      if (value != 0) visit(std::string_view(field).substr(1), value);
+    return;
+  }
+  throw backend_error("the counters of '" + lanes.key + "' were read " + std::to_string(most_readings) +
+                      " times, and some were missing each time: its server restarts again and again");
 }
 
 job_size job_list::size(server_connections& connections, std::string_view job) const {
