@@ -37,19 +37,27 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
   return nullptr;
 }
 
+namespace {
+
+void require_judging_alone(server_connections& connections, std::string_view name, const filter_identity& f) {
+  if (const auto older = link_hash(f.keys.prefix()).asked_first(connections, f.id))
+    throw parameter_error(
+        quoted_name(name) + " asks " + quoted_name(older->name) +
+        " first, and a job needs a filter that judges alone; unlink it: everseen link --off " +
+        name_argument(name) + ", or give the job a filter of its own");
+}
+
+}  // namespace
+
 /// A client that links the filter at the same time looks for jobs after writing the link; so one of the two
-/// detects the other.
+/// detects the other. If it was killed before, the link stays beside the job. A client that finds the link
+/// leaves the job on the list: others may already count with it.
 std::optional<listed_job> sealable_filter::begin_job(server_connections& connections, std::string_view job,
                                                      std::optional<std::string_view> description) {
+  if (description) require_judging_alone(connections, name_, filter_);
   auto opened = jobs_.open(connections, job, description);
-  if (!opened) return std::nullopt;
-  const auto older = link_hash(filter_.keys.prefix()).asked_first(connections, filter_.id);
-  if (!older) return opened;
-  jobs_.end(connections, job);
-  throw parameter_error(
-      quoted_name(name_) + " asks " + quoted_name(older->name) +
-      " first, and a job needs a filter that judges alone; unlink it: everseen link --off " +
-      name_argument(name_) + ", or give the job a filter of its own");
+  if (opened) require_judging_alone(connections, name_, filter_);
+  return opened;
 }
 
 std::shared_ptr<sealable_filter> open_sealable(std::shared_ptr<connection_pool> pool, std::string name,

@@ -15,6 +15,7 @@
 #include "everseen/store/port/time_source.hpp"
 
 #include "test/foreign/attached/attached.hpp"
+#include "test/support/claimed_events.hpp"
 #include "test/support/cutting_proxy.hpp"
 
 namespace everseen::redis {
@@ -294,6 +295,32 @@ TEST_P(Link, IsNeverMadeBesideAJob) {
     (void)refusal([&] { store()->unlink("new"); });
     (void)refusal([&] { store()->end_job("new", "count"); });
   }
+}
+
+/// As a client leaves it that is killed after it has written the link and before it looks for jobs again.
+TEST_P(Link, BesideAJobEndsTheJobForNoWorker) {
+  const filter old = create_old();
+  filter newer = create_new();
+  filter another = open("new");
+  const auto job = newer.stored().open_ledger("count", "");
+  test::random_digests keys(1);
+  const auto claim = [&](std::uint64_t position) {
+    std::vector<test::event> events = test::new_events(keys, position, 5);
+    for (test::event& e : events) e.counters = {"all"};
+    return test::text_of(test::claim_events(*job, newer.get_spec(), {"lane", 0}, events).verdicts);
+  };
+  ASSERT_EQ(claim(0), "00000");
+  {
+    server_connections connections(parse_redis_url(server_.unix_url()));
+    ASSERT_TRUE(link_hash("everseen")
+                    .put(connections, {"new", {"old"}}, identity_at(server_, "new", newer.get_spec()).id,
+                         identity_at(server_, "old", old.get_spec()).id));
+  }
+  for (const char* name : {"count", "other"})
+    EXPECT_THAT(refusal([&] { (void)another.stored().open_ledger(name, ""); }), HasSubstr("'old' first"));
+  EXPECT_THAT(store()->jobs("new"), ElementsAre("count"));
+  EXPECT_EQ(claim(5), "00000");
+  EXPECT_EQ(test::counters_of(*job)["all"], 10);
 }
 
 std::string name_of(const testing::TestParamInfo<std::pair<judge_kind, judge_kind>>& one) {
