@@ -352,7 +352,9 @@ bool filter_directory::still_asks(server_connections& connections, const image::
   return h ? h->after == kept : !is_unknown(connections, asker);
 }
 
-/// The header is removed last, on its own: without it, the filter's keys could not be found.
+/// The jobs end when the states are gone: then no client can begin another one or claim, and none that
+/// settles finds its job on the list. The header is removed last, with the list: without it, the filter's
+/// keys could not be found, and as long as it exists, a client may put a job on the list.
 /// @return false  only a client whose URL names its servers can remove it
 bool filter_directory::remove_keys(server_connections& connections, const image::filter_id& id) const {
   const filter_keys keys(prefix_, id);
@@ -369,7 +371,6 @@ bool filter_directory::remove_keys(server_connections& connections, const image:
     (void)ask_about(connections, {header, 0}, {"UNLINK", header});
     return true;
   }
-  (void)unless_damaged([&] { job_list({}, f).end_all(connections); });
   // The client that began to rebuild it crashed before the successor could be found.
   (void)unless_damaged([&] {
     if (const auto asker = id_in_field((*fields)[1], header); asker && is_unknown(connections, *asker))
@@ -387,12 +388,10 @@ bool filter_directory::remove_keys(server_connections& connections, const image:
     });
     unlink(keys.state(p), p);
   }
-  unlink(job_keys::list(f.keys), 0);
-  unlink(job_keys::gone(f.keys), 0);
   (void)exchange_all(connections, requests);
-  requests.clear();
-  unlink(header, 0);
-  (void)exchange_all(connections, requests);
+  (void)unless_damaged([&] { job_list({}, f).end_all(connections); });
+  (void)ask_about(connections, {header, 0},
+                  {"UNLINK", job_keys::list(f.keys), job_keys::gone(f.keys), header});
   return true;
 }
 

@@ -27,16 +27,30 @@ std::string entry_of(const listed_job& j) {
   return j.id + ' ' + j.description;
 }
 
+std::string job_id_in(std::string_view entry) {
+  return std::string(entry.substr(0, job_id_length));
+}
+
 listed_job job_in(std::string_view entry, const std::string& key) {
   if (entry.size() <= job_id_length || entry[job_id_length] != ' ')
     throw damaged_key(key, "lists a job without an id");
-  return {std::string(entry.substr(0, job_id_length)), std::string(entry.substr(job_id_length + 1))};
+  return {job_id_in(entry), std::string(entry.substr(job_id_length + 1))};
 }
 
 std::int64_t number_in(const std::string& key, std::string_view text) {
   const auto number = read_number<std::int64_t>(text);
   if (!number) throw damaged_key(key, "has a counter that is no number");
   return *number;
+}
+
+/// Takes a job off the list: from then on it neither settles nor is opened. Its id stays in `gone` until its
+/// keys are removed.
+void unlist(server_connections& connections, const route& list, const route& gone, std::string_view job,
+            std::string_view entry) {
+  (void)run_script(connections, {&job_scripts::unlist(),
+                                 list,
+                                 {list.key, gone.key},
+                                 {std::string(job), std::string(entry), job_id_in(entry)}});
 }
 
 }  // namespace
@@ -156,9 +170,12 @@ void job_list::remove_listed(server_connections& connections, bool all) const {
   const reply ids = ask_about(connections, gone_, {"HKEYS", gone_.key});
   for (std::size_t i = 0; i < ids.size(); ++i) remove(connections, std::string(ids[i].text()));
   if (!all) return;
-  const reply entries = ask_about(connections, list_, {"HVALS", list_.key});
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    remove(connections, std::string(entries[i].text().substr(0, job_id_length)));
+  const reply fields = ask_about(connections, list_, {"HGETALL", list_.key});
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    const std::string_view entry = fields[i + 1].text();
+    unlist(connections, list_, gone_, fields[i].text(), entry);
+    remove(connections, job_id_in(entry));
+  }
 }
 
 void job_list::remove_leftovers(server_connections& connections) const {
@@ -182,10 +199,7 @@ void job_list::end(server_connections& connections, std::string_view job) const 
   remove_listed(connections, false);
   const auto there = find(connections, job);
   if (!there) throw no_such_job(name_, job);
-  (void)run_script(connections, {&job_scripts::unlist(),
-                                 list_,
-                                 {list_.key, gone_.key},
-                                 {std::string(job), entry_of(*there), there->id}});
+  unlist(connections, list_, gone_, job, entry_of(*there));
   remove(connections, there->id);
 }
 

@@ -1,6 +1,10 @@
 // A filter that meets leftovers of others: an interrupted removal, late copies of calls, marks of jobs that
 // no longer exist.
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +14,8 @@
 
 #include "test/redis/judges.hpp"
 #include "test/redis/stored.hpp"
+#include "test/support/claimed_events.hpp"
+#include "test/support/interrupted_operation.hpp"
 
 namespace everseen::redis {
 namespace {
@@ -17,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::add_keys;
 using test::check_keys;
+using test::hold_everywhere;
 using test::random_digests;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -32,6 +39,15 @@ class Leftovers : public testing::TestWithParam<judge_kind> {
     request.judge = GetParam();
     return store_->create(name, store_->plan(request));
   }
+
+  /// Of two keys, one of each partition or two of one.
+  static test::claimed claim(const stored_filter& in, ledger& job) {
+    random_digests random(3);
+    std::vector<test::event> events = test::new_events(random, 1, 2);
+    for (test::event& e : events) e.counters = {"all"};
+    return test::claim_events(job, in.get_spec(), {"lane", 0}, events);
+  }
+  void expect_none_of_a_job_during_a_drop(const std::function<void(stored_filter&, ledger&)>& use);
 
   test::redis_server server_{test::with_module()};
   std::shared_ptr<redis_store> store_ = store_at(server_.url());
@@ -124,6 +140,52 @@ TEST_P(Leftovers, OnAServerThatIsDownPreventNoOtherDrop) {
   EXPECT_THAT(message_of<parameter_error>([&] { many->drop("x"); }), HasSubstr("no filter named 'x'"));
   EXPECT_THAT(lasting_keys_like(server_, "everseen:{????????????????????????????????*}*"), IsEmpty());
   EXPECT_THAT(lasting_keys_like(second, "everseen:{????????????????????????????????*}*"), IsEmpty());
+}
+
+/// Does something with a job while another client drops the filter, at each of its steps.
+void Leftovers::expect_none_of_a_job_during_a_drop(const std::function<void(stored_filter&, ledger&)>& use) {
+  std::shared_ptr<stored_filter> filter;
+  std::unique_ptr<ledger> job;
+  hold_everywhere(server_.port(), {.open = through_proxy,
+                                   .prepare =
+                                       [&] {
+                                         filter = create();
+                                         job = filter->open_ledger("count", "");
+                                         ASSERT_TRUE(claim(*filter, *job).result);
+                                         job->settle(std::vector<checkpoint>{{"lane", 1}});
+                                       },
+                                   .run = [](everseen::store& in) { in.drop("a"); },
+                                   .meanwhile =
+                                       [&] {
+                                         try {
+                                           use(*filter, *job);
+                                         } catch (const storage_error&) {
+                                           // it is gone
+                                         }
+                                       },
+                                   .check =
+                                       [&](bool is_dropped) {
+                                         EXPECT_TRUE(is_dropped);
+                                         EXPECT_THAT(lasting_keys_like(server_, "*"), IsEmpty());
+                                       }});
+}
+
+TEST_P(Leftovers, OfAJobThatSettlesDuringADropGoWithTheFilter) {
+  expect_none_of_a_job_during_a_drop([](stored_filter& /*filter*/, ledger& job) {
+    job.settle(std::vector<checkpoint>{{"lane", 2}});
+  });
+}
+
+TEST_P(Leftovers, OfAJobThatClaimsDuringADropGoWithTheFilter) {
+  expect_none_of_a_job_during_a_drop([](stored_filter& filter, ledger& job) { (void)claim(filter, job); });
+}
+
+TEST_P(Leftovers, OfAJobThatBeginsDuringADropGoWithTheFilter) {
+  expect_none_of_a_job_during_a_drop([](stored_filter& filter, ledger& /*job*/) {
+    const auto next = filter.open_ledger("next", "");
+    (void)claim(filter, *next);
+    next->settle(std::vector<checkpoint>{{"lane", 1}});
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Judges, Leftovers, testing::Values(judge_kind::client, judge_kind::server),
