@@ -15,7 +15,6 @@
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/staged_key.hpp"
 #include "everseen/redis/ledger/job_list.hpp"
-#include "everseen/redis/wire/command.hpp"
 #include "everseen/store/link/linked_filter.hpp"
 #include "everseen/store/port/filter_admin.hpp"
 #include "everseen/store/port/time_source.hpp"
@@ -31,16 +30,6 @@ constexpr std::size_t partitions_at_once = 256;
 /// An attached filter has no other keys here.
 void make_header_permanent(server_connections& connections, const filter_keys& f) {
   (void)ask_about(connections, {f.header(), 0}, {"PERSIST", f.header()});
-}
-
-/// If a step fails because servers are down, the error says what it leaves behind.
-template <typename Step>
-void half_done_as(const std::string& what_is_left, Step step) {
-  try {
-    step();
-  } catch (const backend_error& e) {
-    throw backend_error(what_is_left + " (" + e.what() + ")");
-  }
 }
 
 storage_error changes_too_fast(std::string_view name) {
@@ -178,21 +167,22 @@ void filter_directory::reset(server_connections& connections, std::string_view n
     require_own(name, h, "let that program empty it, or delete its key by hand");
     const job_list jobs(std::string(name), f);
     require_no_jobs(name, jobs.names(connections), "be reset");
-    bool is_reset = false;
-    half_done_as(quoted_name(name) + " may be reset in part; reset it again once all servers answer", [&] {
+    try {
       jobs.remove_leftovers(connections);
-      if (h.after && !forget_before(connections, f, *h.after, random_name())) return;
-      finish_removals(connections);
+      if (h.after && !forget_before(connections, f, *h.after, random_name())) continue;
+      removal_.finish(connections);
       for (std::uint32_t p = 0; p < f.spec.partitions; ++p) empty_partition(connections, f, p);
-      is_reset = true;
-    });
-    if (is_reset) return;
+      return;
+    } catch (const backend_error& e) {
+      throw backend_error(quoted_name(name) +
+                          " may be reset in part; reset it again once all servers answer (" + e.what() + ")");
+    }
   }
   throw changes_too_fast(name);
 }
 
 void filter_directory::require_here(std::string_view name, std::size_t servers) const {
-  if (!lies_elsewhere(servers)) return;
+  if (!removal_.lies_elsewhere(servers)) return;
   throw parameter_error("the filter " + quoted_name(name) + " is spread over " + std::to_string(servers) +
                         (servers == 1 ? " server" : " servers") + ", and the URL names " +
                         std::to_string(servers_) + "; name all of them, in any order");
@@ -224,7 +214,7 @@ void filter_directory::drop(server_connections& connections, std::string_view na
   for (int i = 0; i < most_change_attempts; ++i) {
     const auto id = find(connections, name);
     if (!id) {
-      finish_removals(connections);
+      removal_.finish(connections);
       throw no_such_filter(name);
     }
     require_here(name, servers_of(connections, keys_of(*id)));
@@ -232,7 +222,7 @@ void filter_directory::drop(server_connections& connections, std::string_view na
     require_unasked(links().all(connections), name);
     // It may have been rebuilt, renamed or linked just now.
     if (!names_.forget(connections, name, *id, name_index::while_asked::no)) continue;
-    return finish_removals(connections, quoted_name(name) + " is dropped");
+    return removal_.finish_after(connections, quoted_name(name) + " is dropped");
   }
   throw changes_too_fast(name);
 }
@@ -263,39 +253,18 @@ void filter_directory::rename(server_connections& connections, std::string_view 
     if (there) require_here(new_name, servers_of(connections, keys_of(*there)));
     if (names_.move(connections, from, new_name, *id, there) != name_index::moved::done)
       continue;  // look again
-    if (there) finish_removals(connections, quoted_name(new_name) + " is replaced");
+    if (there) removal_.finish_after(connections, quoted_name(new_name) + " is replaced");
     return;
   }
   throw changes_too_fast(from);
 }
-
-namespace {
-
-/// The number of rounds of removals, each of which may lead to others.
-constexpr int most_rounds = 100;
-
-/// Removes as much of a filter as can be found: damage must not prevent the removal of the rest.    @return
-/// false  something is damaged, or gone
-template <typename Step>
-bool unless_damaged(Step step) {
-  try {
-    step();
-    return true;
-  } catch (const backend_error&) {
-    throw;
-  } catch (const error&) {
-    return false;
-  }
-}
-
-}  // namespace
 
 void filter_directory::remove_expired(server_connections& connections) const {
   auto [all, left] = names_.all_and_left(connections);
   const name_index::entries expired = take_expired(connections, all);
   for (const auto& [name, id] : expired)
     (void)names_.forget(connections, name, id, name_index::while_asked::yes);
-  if (!expired.empty() || !left.empty()) finish_removals(connections);
+  if (!expired.empty() || !left.empty()) removal_.finish(connections);
 }
 
 void filter_directory::make_way(server_connections& connections, std::string_view name) const {
@@ -308,91 +277,7 @@ void filter_directory::make_way(server_connections& connections, std::string_vie
 void filter_directory::remove(server_connections& connections, std::string_view name,
                               const image::filter_id& id) const {
   (void)names_.forget(connections, name, id, name_index::while_asked::yes);
-  finish_removals(connections);
-}
-
-/// A filter that asks a kept one may itself be removed; then the kept one must go too.
-void filter_directory::finish_removals(server_connections& connections, const std::string& done) const {
-  const auto remove_more = [&] {
-    const name_index::leftovers left = names_.left(connections);
-    bool found = false;
-    for (const auto& [id, asker] : left.kept) {
-      if (still_asks(connections, asker, id)) continue;
-      names_.release(connections, id);
-      found = true;
-    }
-    for (const image::filter_id& id : left.being_removed) {
-      if (!remove_keys(connections, id)) continue;
-      names_.note_removed(connections, id);
-      found = true;
-    }
-    return found;
-  };
-  const auto remove_all = [&] {
-    for (int i = 0; i < most_rounds && remove_more(); ++i) {
-    }
-  };
-  if (done.empty()) return remove_all();
-  half_done_as(done +
-                   ", but not all of its former keys are removed; the next drop removes the rest, once all "
-                   "servers answer",
-               remove_all);
-}
-
-/// Whether neither a name leads to the filter nor another filter asks it.
-bool filter_directory::is_unknown(server_connections& connections, const image::filter_id& id) const {
-  return !names_.leads_to(connections, id) && !names_.left(connections).keeps(id);
-}
-
-/// If the header of a filter in use is lost, what it asks must be kept, too.
-bool filter_directory::still_asks(server_connections& connections, const image::filter_id& asker,
-                                  const image::filter_id& kept) const {
-  std::optional<filter_header> h;
-  (void)unless_damaged([&] { h = read_filter_header(connections, {{prefix_, asker}, {}, asker}); });
-  return h ? h->after == kept : !is_unknown(connections, asker);
-}
-
-/// The jobs end when the states are gone: then no client can begin another one or claim, and none that
-/// settles finds its job on the list. The header is removed last, with the list: without it, the filter's
-/// keys could not be found, and as long as it exists, a client may put a job on the list.
-/// @return false  only a client whose URL names its servers can remove it
-bool filter_directory::remove_keys(server_connections& connections, const image::filter_id& id) const {
-  const filter_keys keys(prefix_, id);
-  const std::string header = keys.header();
-  filter_identity f{keys, {}, id};
-  std::optional<reply> fields;
-  const bool is_known = unless_damaged([&] {
-    fields = ask_about(connections, {header, 0}, {"HMGET", header, "spec", "next", "attached"});
-    if ((*fields)[2].is_nil()) f.spec = image::decode_spec(std::as_bytes(std::span((*fields)[0].text())));
-  });
-  if (!is_known) return true;  // its keys cannot be determined
-  if (lies_elsewhere(servers_of(connections, keys))) return false;
-  if (!(*fields)[2].is_nil()) {  // it has no other keys
-    (void)ask_about(connections, {header, 0}, {"UNLINK", header});
-    return true;
-  }
-  // The client that began to rebuild it crashed before the successor could be found.
-  (void)unless_damaged([&] {
-    if (const auto asker = id_in_field((*fields)[1], header); asker && is_unknown(connections, *asker))
-      (void)remove_keys(connections, *asker);
-  });
-  // Sealed first, so that no client creates another string.
-  (void)unless_damaged([&] { (void)seal(connections, f, id); });
-  std::vector<request> requests;
-  const auto unlink = [&](const std::string& key, std::uint32_t partition) {
-    requests.push_back({{key, partition}, encode({"UNLINK", key}), 1, true});
-  };
-  for (std::uint32_t p = 0; p < f.spec.partitions; ++p) {
-    (void)unless_damaged([&] {
-      for (const std::string& key : keys_beside(connections, f, p)) unlink(key, p);
-    });
-    unlink(keys.state(p), p);
-  }
-  (void)exchange_all(connections, requests);
-  (void)unless_damaged([&] { job_list({}, f).end_all(connections); });
-  (void)ask_about(connections, {header, 0},
-                  {"UNLINK", job_keys::list(f.keys), job_keys::gone(f.keys), header});
-  return true;
+  removal_.finish(connections);
 }
 
 namespace {

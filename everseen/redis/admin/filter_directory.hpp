@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "everseen/core/partition/partition.hpp"
+#include "everseen/redis/admin/filter_removal.hpp"
 #include "everseen/redis/keyspace/filter_header.hpp"
 #include "everseen/redis/keyspace/filter_keys.hpp"
 #include "everseen/redis/keyspace/name_index.hpp"
@@ -35,7 +36,7 @@ class filter_directory {
   /// @param servers  the number of independent servers in the URL, 1 for a cluster; 0: unknown, and no filter
   ///   is created
   explicit filter_directory(const std::string& prefix, std::size_t servers = 0)
-      : prefix_(prefix), servers_(servers), names_(prefix) {}
+      : prefix_(prefix), servers_(servers), names_(prefix), removal_(prefix, servers) {}
 
   [[nodiscard]] filter_keys keys_of(const image::filter_id& id) const { return {prefix_, id}; }
 
@@ -104,11 +105,8 @@ class filter_directory {
   void remove_expired(server_connections& connections) const;
   /// Removes the filter of this name if it has expired.    @throws backend_error
   void make_way(server_connections& connections, std::string_view name) const;
-  /// Removes what is left of filters that were dropped, replaced or rebuilt, except those that are spread
-  /// over other servers.
-  /// @param done  what has been done before, for the error
-  /// @throws backend_error
-  void finish_removals(server_connections& connections, const std::string& done = {}) const;
+  /// Removes what is left of others.
+  [[nodiscard]] const filter_removal& removal() const noexcept { return removal_; }
 
  private:
   [[nodiscard]] name_index::entries take_expired(server_connections& connections,
@@ -118,18 +116,12 @@ class filter_directory {
   void make_way_of_asker(server_connections& connections, std::string_view name) const;
   void require_unlinked(server_connections& connections, std::string_view name) const;
   void remove(server_connections& connections, std::string_view name, const image::filter_id& id) const;
-  [[nodiscard]] bool lies_elsewhere(std::size_t servers) const noexcept {
-    return servers_ > 0 && servers > 0 && servers != servers_;
-  }
   void require_here(std::string_view name, std::size_t servers) const;
-  [[nodiscard]] bool remove_keys(server_connections& connections, const image::filter_id& id) const;
-  [[nodiscard]] bool is_unknown(server_connections& connections, const image::filter_id& id) const;
-  [[nodiscard]] bool still_asks(server_connections& connections, const image::filter_id& asker,
-                                const image::filter_id& kept) const;
 
   std::string prefix_;
   std::size_t servers_;
   name_index names_;
+  filter_removal removal_;
 };
 
 }  // namespace everseen::redis

@@ -145,7 +145,7 @@ void filter_rebuild::commit() {
   const connection_pool::lease connections = pool_->take();
   const filter_identity& made = draft_.identity();
   if (!forget_before(*connections, made, old_->id, word_)) throw replaced(name_, made);
-  in_.finish_removals(*connections, quoted_name(name_) + " is rebuilt");
+  in_.removal().finish_after(*connections, quoted_name(name_) + " is rebuilt");
 }
 
 filter_restore::filter_restore(std::shared_ptr<connection_pool> pool, const filter_directory& into,

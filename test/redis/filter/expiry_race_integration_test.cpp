@@ -114,7 +114,7 @@ TEST_P(LifeRace, LateEndFromThePredecessorIsNotAppliedToAnIndependentSuccessor) 
     if (late.was_stopped) {
       (void)client();
       ASSERT_TRUE(forget_before(connections, next, old.id, "word"));
-      all.finish_removals(connections);
+      all.removal().finish(connections);
       store_->expire_at("clicks", std::nullopt);
     }
     let_go(proxy, late, then::dies);

@@ -128,7 +128,7 @@ class JournalModelOfRebuilds : public JournalModelling {
       throw;
     }
     if (is_alone) exact_.forget_before(r.began, r.in_use, exact_set::outcome::done);
-    all.finish_removals(connections);
+    all.removal().finish(connections);
     return is_alone;
   }
 
