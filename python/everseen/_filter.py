@@ -95,7 +95,8 @@ class Filter:
         seed, and all bits, with checksums. It has every key that was added before the call.
 
         file: a path, whose file is then readable by its owner only, and appears or is replaced once it is complete; or
-        a file that is open for writing bytes.
+        a file that is open for writing bytes. A raw file is given the rest of what it did not take; if it takes
+        nothing, as a pipe that does not block, this raises BlockingIOError.
         """
         if not isinstance(file, (str, os.PathLike)):
             self._own().export(file.write)

@@ -9,15 +9,34 @@ typedef struct {
   PyThreadState* state; /* while the GIL is released */
 } callback;
 
+/* How many of the bytes write() has taken: a raw file may take a part. 0: it has raised, or taken none. */
+static Py_ssize_t write_some(PyObject* write, const char* bytes, Py_ssize_t length) {
+  PyObject* const piece = PyBytes_FromStringAndSize(bytes, length);
+  PyObject* const done = piece ? PyObject_CallFunctionObjArgs(write, piece, NULL) : NULL;
+  Py_XDECREF(piece);
+  if (!done) return 0;
+  const Py_ssize_t taken = done == Py_None ? 0 : PyNumber_AsSsize_t(done, PyExc_ValueError);
+  Py_DECREF(done);
+  if (PyErr_Occurred()) return 0;
+  if (taken == 0) PyErr_SetString(PyExc_BlockingIOError, "write() took no bytes; give a file that waits until it can");
+  if (taken >= 0 && taken <= length) return taken;
+  PyErr_SetString(PyExc_ValueError, "write() must return how many bytes it took");
+  return 0;
+}
+
 static int write_bytes(void* context, const void* bytes, size_t length) {
   callback* const c = context;
+  const char* next = bytes;
+  Py_ssize_t left = (Py_ssize_t)length;
   PyEval_RestoreThread(c->state);
-  PyObject* const piece = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
-  PyObject* const done = piece ? PyObject_CallFunctionObjArgs(c->function, piece, NULL) : NULL;
-  Py_XDECREF(piece);
-  Py_XDECREF(done);
+  while (left > 0) {
+    const Py_ssize_t taken = write_some(c->function, next, left);
+    if (taken == 0) break;
+    next += taken;
+    left -= taken;
+  }
   c->state = PyEval_SaveThread();
-  return done ? 0 : 1;
+  return left > 0;
 }
 
 static int64_t copy_piece(PyObject* piece, void* into, size_t length) {
@@ -49,7 +68,7 @@ static PyObject* result_of(everseen_status status) {
   Py_RETURN_NONE;
 }
 
-/* export(write): calls write(bytes) */
+/* export(write): calls write(bytes), which returns how many it took */
 PyObject* export_filter(filter_object* self, PyObject* write) {
   if (!is_open(self)) return NULL;
   callback c = {write, NULL};

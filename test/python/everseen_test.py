@@ -389,6 +389,19 @@ assert "numpy" not in sys.modules
         with self.assertRaisesRegex(ZeroDivisionError, "division"):
             f.export(type("Broken", (), {"write": lambda self, piece: 1 / 0})())
         whole = file.getvalue()
+        taken = bytearray()
+
+        class Slow(io.RawIOBase):  # takes a part of what it is given, as a raw file may
+            def write(self, piece):
+                taken.extend(piece[:100])
+                return min(len(piece), 100)
+
+        f.export(Slow())
+        self.assertEqual(len(taken), len(whole))
+        for refused, error in ((None, BlockingIOError), (0, BlockingIOError), (-1, ValueError), (2**40, ValueError),
+                               ("5", TypeError)):
+            with self.assertRaises(error):
+                f.export(type("Refusing", (), {"write": lambda self, piece, count=refused: count})())
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/clicks.everseen"
             f.export(path)
@@ -402,7 +415,7 @@ assert "numpy" not in sys.modules
                     everseen.import_(store, "copy", io.BytesIO(damaged))
             with self.assertRaises(TypeError):
                 everseen.import_(store, "copy", io.StringIO("text"))
-            for source in (path, io.BytesIO(whole)):
+            for source in (path, io.BytesIO(whole), io.BytesIO(taken)):
                 with everseen.import_(store, "copy", source) as copy:
                     self.assertTrue(all(v == SEEN for v in copy.check_many(range(100))))
                     self.assertTrue(copy.add("another"))
