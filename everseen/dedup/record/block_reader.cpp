@@ -68,7 +68,11 @@ void block_reader::examine(input& in) {
 }
 
 block_reader::block_reader(std::vector<std::string> paths, record_format format, std::size_t block_bytes)
-    : format_(format), block_bytes_(block_bytes), next_bytes_(block_bytes), at_header_(format.header) {
+    : format_(format),
+      block_bytes_(block_bytes),
+      next_bytes_(block_bytes),
+      records_(format),
+      at_header_(format.header) {
   if (paths.empty()) paths.emplace_back("-");
   std::uint64_t total = 0;
   bool known = true;
@@ -128,18 +132,20 @@ std::optional<std::string> block_reader::take_header() {
   at_header_ = false;
   constexpr std::size_t at_a_time = std::size_t{64} << 10;
   constexpr std::size_t longest = std::size_t{1} << 20;
+  growing_records so_far(format_);
   std::string all;
   for (;;) {
     const std::size_t had = all.size();
     all.resize(had + at_a_time);
     const std::size_t got = read_some(all.data() + had, at_a_time);
     all.resize(had + got);
-    const std::size_t end = end_of_first_record(all, format_);
-    if (end != std::string::npos) {
+    so_far.look_at(all);
+    if (so_far.last_end() > 0) {
+      const std::size_t end = end_of_first_record(all, format_);
       carry_ = all.substr(end + 1);
       return all.substr(0, end);
     }
-    if (got == 0 && ends_in_quotes(all, format_)) refuse_open_quotes(all);
+    if (got == 0 && so_far.is_in_quotes()) refuse_open_quotes(all);
     if (got == 0 && all.empty()) return std::nullopt;
     if (got == 0) return all;
     if (all.size() > longest)
@@ -189,6 +195,7 @@ void block_reader::rewind() {
   }
   current_ = 0;
   carry_.clear();
+  records_ = growing_records(format_);
   next_number_ = 0;
   failure_ = nullptr;
   at_header_ = format_.header;
@@ -254,14 +261,16 @@ void block_reader::end_of_input(block& into) {
 
 void block_reader::begin_next_input() {
   inputs_[current_++].decompressed.reset();
+  records_ = growing_records(format_);
   at_header_ = format_.header;
 }
 
 /// The whole records before the unclosed quotation mark are handed out first.
 void block_reader::must_not_end_in_quotes(block& into) {
-  if (!ends_in_quotes(into.text(), format_)) return;
+  records_.look_at(into.text());
+  if (!records_.is_in_quotes()) return;
   try {
-    refuse_open_quotes(into.text().substr(end_of_last_record(into.text(), format_)));
+    refuse_open_quotes(into.text().substr(records_.last_end()));
   } catch (...) {
     failure_ = std::current_exception();
     if (!cut(into)) throw;
@@ -293,8 +302,10 @@ std::size_t block_reader::read_some(char* target, std::size_t room) {
 }
 
 bool block_reader::cut(block& into) {
-  const std::size_t end = end_of_last_record(into.text(), format_);
+  records_.look_at(into.text());
+  const std::size_t end = records_.last_end();
   if (end == 0) return false;
+  records_.drop_records();
   carry_.assign(into.data() + end, into.size_ - end);
   into.size_ = end;
   return true;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "everseen/dedup/record/decompression.hpp"
+#include "everseen/dedup/record/record_ends.hpp"
 #include "everseen/dedup/record/record_format.hpp"
 #include "everseen/store/disk/disk.hpp"
 
@@ -142,7 +143,8 @@ class block_reader {
   record_format format_;
   std::size_t block_bytes_;
   std::size_t next_bytes_;
-  std::string carry_;  // the beginning of a record that was not read to its end
+  std::string carry_;        // the beginning of a record that was not read to its end
+  growing_records records_;  // of the block that is read, from its beginning
   std::uint64_t next_number_ = 0;
   std::exception_ptr failure_;  // why nothing more can be read
   std::optional<std::uint64_t> total_bytes_;

@@ -45,8 +45,10 @@ std::uint64_t prefix_parity(std::uint64_t bits) noexcept {
 
 /// What ends records. Quotes cost a comparison more, so they do not count where the text has none.
 struct record_marks {
+  record_marks(std::string_view text, char ends_record, bool knows_quotes) noexcept
+      : separator(ends_record), quoted(knows_quotes && text.find(quote) != std::string_view::npos) {}
   record_marks(std::string_view text, const record_format& format) noexcept
-      : separator(format.separator), quoted(format.quoted && text.find(quote) != std::string_view::npos) {}
+      : record_marks(text, format.separator, format.quoted) {}
   char separator;
   bool quoted;
 };
@@ -55,7 +57,8 @@ struct record_marks {
 /// doubled within quotes ends them and begins them again, which has the same effect.
 class separators {
  public:
-  explicit separators(record_marks marks) noexcept : marks_(marks) {}
+  separators(record_marks marks, bool in_quotes) noexcept
+      : marks_(marks), inside_(in_quotes ? ~std::uint64_t{0} : 0) {}
 
   std::uint64_t in_next(const char* cursor) noexcept {
     const std::uint64_t found = equal_bytes(cursor, marks_.separator);
@@ -75,13 +78,13 @@ class separators {
 
  private:
   record_marks marks_;
-  std::uint64_t inside_ = 0;  // all bits if the next byte lies between quotes
+  std::uint64_t inside_;  // all bits if the next byte lies between quotes
 };
 
 /// Calls `take(offset, mask)` for each stride of the text, until it returns false.
 template <typename Take>
-void for_each_stride(std::string_view text, record_marks marks, Take take) {
-  separators all(marks);
+void for_each_stride(std::string_view text, record_marks marks, Take take, bool in_quotes = false) {
+  separators all(marks, in_quotes);
   std::size_t position = 0;
   for (; position + stride <= text.size(); position += stride)
     if (!take(position, all.in_next(text.data() + position))) return;
@@ -105,21 +108,6 @@ void find_record_ends(std::string_view text, const record_format& format, std::v
   append();
 }
 
-std::size_t end_of_last_record(std::string_view text, const record_format& format) noexcept {
-  if (text.empty()) return 0;  // memrchr takes no null pointer
-  const record_marks marks(text, format);
-  if (!marks.quoted) {
-    const void* const last = memrchr(text.data(), marks.separator, text.size());
-    return last == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(last) - text.data()) + 1;
-  }
-  std::size_t end = 0;
-  for_each_stride(text, marks, [&](std::size_t position, std::uint64_t mask) {
-    if (mask != 0) end = position + static_cast<std::size_t>(std::bit_width(mask));
-    return true;
-  });
-  return end;
-}
-
 std::size_t end_of_first_record(std::string_view text, const record_format& format) noexcept {
   std::size_t found = std::string_view::npos;
   for_each_stride(text, record_marks(text, format), [&](std::size_t position, std::uint64_t mask) {
@@ -131,6 +119,27 @@ std::size_t end_of_first_record(std::string_view text, const record_format& form
 
 bool ends_in_quotes(std::string_view text, const record_format& format) noexcept {
   return format.quoted && std::count(text.begin(), text.end(), quote) % 2 != 0;
+}
+
+void growing_records::look_at(std::string_view text) noexcept {
+  const std::size_t before = std::exchange(looked_at_, text.size());
+  const std::string_view part = text.substr(before);
+  if (part.empty()) return;  // memrchr takes no null pointer
+  const record_marks marks(part, separator_, knows_quotes_);
+  if (marks.quoted) {
+    for_each_stride(
+        part, marks,
+        [&](std::size_t position, std::uint64_t mask) {
+          if (mask != 0) end_ = before + position + static_cast<std::size_t>(std::bit_width(mask));
+          return true;
+        },
+        in_quotes_);
+    in_quotes_ = in_quotes_ != (std::count(part.begin(), part.end(), quote) % 2 != 0);
+  } else if (!in_quotes_) {
+    const void* const last = memrchr(part.data(), separator_, part.size());
+    if (last != nullptr)
+      end_ = before + static_cast<std::size_t>(static_cast<const char*>(last) - part.data()) + 1;
+  }
 }
 
 }  // namespace everseen

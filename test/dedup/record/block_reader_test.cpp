@@ -326,6 +326,32 @@ TEST(BlockReader, CallsBackWhileAPipeIsIdle) {
   EXPECT_EQ(calls, 2);
 }
 
+/// The first block of a pipe that delivers a record in three parts. Bytes that the reader has looked at
+/// change meanwhile: a reader that looked at them again would take a part for the record.
+std::string block_of_three_parts(const record_format& format, char change) {
+  test::pipe pipe;
+  pipe.write("first");
+  block_reader reader({pipe.path()}, format, 1 << 20);
+  block b;
+  int calls = 0;
+  reader.while_waiting([&] {
+    if (calls == 0) {
+      EXPECT_EQ(std::string_view(b.data(), 5), "first");
+      b.data()[1] = change;
+    }
+    pipe.write(calls++ == 0 ? "second" : "third\n");
+  });
+  EXPECT_TRUE(reader.next(b));
+  EXPECT_EQ(calls, 2);
+  return std::string(b.text());
+}
+
+TEST(BlockReader, LooksAtEachByteOfALongRecordOnce) {
+  EXPECT_EQ(block_of_three_parts({}, '\n'), "f\nrstsecondthird\n");
+  EXPECT_EQ(block_of_three_parts({'\n', true}, '\n'), "f\nrstsecondthird\n");
+  EXPECT_EQ(block_of_three_parts({'\n', true}, '"'), "f\"rstsecondthird\n");
+}
+
 const record_format quoted_records{'\n', true};
 const record_format with_header{'\n', false, true};
 

@@ -85,6 +85,12 @@ TEST(RecordEnds, SkipsSeparatorsBetweenQuotes) {
   EXPECT_THAT(found, ElementsAre(7, 18, 19));
 }
 
+std::size_t last_end(std::string_view text, const record_format& format) {
+  growing_records all(format);
+  all.look_at(text);
+  return all.last_end();
+}
+
 TEST(RecordEnds, AgreesWithANaiveSearchAmongQuotes) {
   test::random_digests random(4);
   for (std::size_t length = 0; length <= 400; ++length)
@@ -100,14 +106,41 @@ TEST(RecordEnds, AgreesWithANaiveSearchAmongQuotes) {
       ends found;
       find_record_ends(view, csv_records, found);
       ASSERT_THAT(found, ElementsAreArray(expected)) << text;
-      ASSERT_EQ(end_of_last_record(view, csv_records), expected.empty() ? 0 : expected.back() + 1U) << text;
+      ASSERT_EQ(last_end(view, csv_records), expected.empty() ? 0 : expected.back() + 1U) << text;
       ASSERT_EQ(end_of_first_record(view, csv_records),
                 expected.empty() ? std::string_view::npos : expected.front());
       ASSERT_EQ(ends_in_quotes(view, csv_records), std::ranges::count(text, '"') % 2 == 1);
-      ASSERT_EQ(end_of_last_record(view, {}), text.rfind('\n') + 1);
+      ASSERT_EQ(last_end(view, {}), text.rfind('\n') + 1);
       ASSERT_EQ(end_of_first_record(view, {}), text.find('\n'));
       ASSERT_FALSE(ends_in_quotes(view, {}));
     }
+}
+
+TEST(RecordEnds, KnowsTheLastOfATextThatGrows) {
+  test::random_digests random(5);
+  for (int round = 0; round < 500; ++round) {
+    std::string text(400, 'x');
+    for (char& c : text) {
+      const auto which = random.word() % 20;
+      c = which == 0 ? '"' : which == 1 ? '\n' : 'x';
+    }
+    growing_records csv(csv_records), lines(record_format{});
+    std::size_t dropped = 0;
+    for (std::size_t length = 0; length < text.size(); length += random.word() % 90) {
+      const std::string_view all = std::string_view(text).substr(0, length);
+      csv.look_at(all.substr(dropped));
+      lines.look_at(all);
+      const ends expected = naive_csv(all);
+      const std::size_t end = expected.empty() ? 0 : expected.back() + 1U;
+      ASSERT_EQ(csv.last_end(), end > dropped ? end - dropped : 0) << all;
+      ASSERT_EQ(csv.is_in_quotes(), std::ranges::count(all, '"') % 2 == 1);
+      ASSERT_EQ(lines.last_end(), all.rfind('\n') + 1);
+      ASSERT_FALSE(lines.is_in_quotes());
+      if (random.word() % 3 != 0) continue;
+      csv.drop_records();
+      dropped = std::max(dropped, end);
+    }
+  }
 }
 
 TEST(RecordEnds, FindsNothingInAnEmptyText) {
