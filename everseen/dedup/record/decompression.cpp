@@ -34,8 +34,9 @@ struct format {
 
 constexpr std::array formats = {
     format{{"\x1f\x8b\x08", 3}, "gzip"},    format{{"\x28\xb5\x2f\xfd", 4}, "zstd"},
-    format{"BZh?1AY&SY", "bzip2"},          format{{"\xfd\x37zXZ\0", 6}, "xz"},
-    format{{"\x04\x22\x4d\x18", 4}, "lz4"},
+    format{"BZh?1AY&SY", "bzip2"},          format{"BZh?\x17\x72\x45\x38\x50\x90", "bzip2"},  // of no text
+    format{{"\xfd\x37zXZ\0", 6}, "xz"},     format{{"\x04\x22\x4d\x18", 4}, "lz4"},
+    format{{"\x02\x21\x4c\x18", 4}, "lz4"},  // as lz4 -l writes it
 };
 constexpr std::size_t longest_beginning = 10;
 
@@ -49,26 +50,104 @@ guess matches(const format& f, std::string_view first) {
   return both < f.beginning.size() ? guess::perhaps : guess::yes;
 }
 
-/// The bytes that a pipe has now, without taking them out of it. Empty at the end of what was written.
-std::string waiting_in(int pipe) {
+/// The first bytes that a pipe has now, without taking them out of it. Empty at the end of what was written.
+std::string waiting_in(int pipe, std::size_t most) {
   int copy[2];
   if (::pipe2(copy, O_CLOEXEC) != 0) return {};
   const descriptor reader(copy[0]), writer(copy[1]);
-  const ssize_t copied = ::tee(pipe, writer.get(), longest_beginning, 0);
+  const ssize_t copied = ::tee(pipe, writer.get(), most, 0);
   if (copied <= 0) return {};
   std::string bytes(static_cast<std::size_t>(copied), '\0');
   if (::read(reader.get(), bytes.data(), bytes.size()) != copied) return {};
   return bytes;
 }
 
-/// The first bytes of a file or a pipe; empty for everything else, such as a terminal.
-std::string beginning_of(int from, const struct stat& about) {
-  if (S_ISFIFO(about.st_mode)) return waiting_in(from);
-  if (!S_ISREG(about.st_mode)) return {};
-  std::string bytes(longest_beginning, '\0');
-  const ssize_t got = ::pread(from, bytes.data(), bytes.size(), ::lseek(from, 0, SEEK_CUR));
-  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+/// A file or a pipe, whose bytes can be looked at without reading them.
+class examined_input {
+ public:
+  /// @pre fstat() has described it
+  examined_input(int from, const struct stat& about)
+      : from_(from), is_pipe_(S_ISFIFO(about.st_mode)), is_file_(S_ISREG(about.st_mode)) {}
+
+  [[nodiscard]] bool is_pipe() const noexcept { return is_pipe_; }
+  /// Whether it can have bytes there that may be looked at. A pipe has little room for what nobody reads.
+  [[nodiscard]] bool reaches(std::uint64_t offset) const noexcept {
+    constexpr std::size_t of_any_pipe = 4096;
+    return !is_pipe_ || offset + longest_beginning <= of_any_pipe;
+  }
+  /// Those at an offset that are there by now; none for everything else, such as a terminal.
+  /// @pre reaches(offset)
+  [[nodiscard]] std::string beginning(std::uint64_t offset) const {
+    if (is_pipe_) {
+      const std::string all = waiting_in(from_, static_cast<std::size_t>(offset) + longest_beginning);
+      return all.substr(std::min(all.size(), static_cast<std::size_t>(offset)));
+    }
+    if (!is_file_) return {};
+    std::string bytes(longest_beginning, '\0');
+    const ssize_t got =
+        ::pread(from_, bytes.data(), bytes.size(), ::lseek(from_, 0, SEEK_CUR) + static_cast<off_t>(offset));
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return bytes;
+  }
+
+ private:
+  int from_;
+  bool is_pipe_, is_file_;
+};
+
+/// What an input begins with, as far as it is there.
+struct look {
+  guess is_it = guess::no;
+  const format* known = nullptr;  // if it is one, or if nothing more comes
+};
+
+look look_for_format(std::string_view first) {
+  look best;
+  for (const format& f : formats) {
+    const guess is_it = matches(f, first);
+    if (is_it == guess::yes) return {is_it, &f};
+    if (is_it == guess::perhaps) best.is_it = is_it;
+  }
+  return best;
+}
+
+/// A frame that zstd and lz4 pass over, as pzstd begins its output with: its length follows.
+guess is_skippable(std::string_view first) {
+  constexpr format behind_first_byte = {"?\x2a\x4d\x18????", ""};
+  if (!first.empty() && (static_cast<unsigned char>(first.front()) & 0xf0U) != 0x50U) return guess::no;
+  return matches(behind_first_byte, first);
+}
+
+std::uint64_t skippable_bytes(std::string_view frame) {
+  constexpr std::size_t before_length = 4, header_bytes = 8;
+  std::uint64_t bytes = header_bytes;
+  for (unsigned i = 0; i < 4; ++i)
+    bytes += std::uint64_t{static_cast<unsigned char>(frame[before_length + i])} << (8 * i);
   return bytes;
+}
+
+/// Behind skippable frames, a frame of lz4 is for lz4. All else is for zstd, which says what is wrong with
+/// it.
+look look_at(const examined_input& in) {
+  constexpr unsigned most_frames = 100;
+  const look zstd = look_for_format("\x28\xb5\x2f\xfd");
+  std::uint64_t offset = 0;
+  for (unsigned frames = 0; frames < most_frames && in.reaches(offset); ++frames) {
+    const std::string first = in.beginning(offset);
+    if (first.empty() && offset == 0) return {};
+    const guess goes_on = is_skippable(first);
+    if (goes_on == guess::yes) {
+      offset += skippable_bytes(first);
+      continue;
+    }
+    look found = look_for_format(first);
+    const bool is_too_short = goes_on == guess::perhaps || found.is_it == guess::perhaps;
+    if (offset > 0 && (found.known == nullptr || found.known->program != std::string_view("lz4")))
+      found = zstd;
+    if (is_too_short) found.is_it = guess::perhaps;
+    return found;
+  }
+  return zstd;
 }
 
 bool has_ended(int pipe) {
@@ -86,19 +165,13 @@ bool is_readable(int from) {
 const format* format_of(int from, const std::function<void()>& waiting) {
   struct stat about {};
   if (::fstat(from, &about) != 0) return nullptr;
+  const examined_input in(from, about);
   for (;;) {
-    while (S_ISFIFO(about.st_mode) && !is_readable(from))
+    while (in.is_pipe() && !is_readable(from))
       if (waiting) waiting();
-    const bool is_all = !S_ISFIFO(about.st_mode) || has_ended(from);
-    const std::string first = beginning_of(from, about);
-    if (first.empty()) return nullptr;
-    bool perhaps = false;
-    for (const format& f : formats) {
-      const guess is_it = matches(f, first);
-      if (is_it == guess::yes) return &f;
-      perhaps = perhaps || is_it == guess::perhaps;
-    }
-    if (!perhaps || is_all) return nullptr;
+    const bool is_all = !in.is_pipe() || has_ended(from);
+    const look found = look_at(in);
+    if (found.is_it != guess::perhaps || is_all) return found.known;
     if (waiting) waiting();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

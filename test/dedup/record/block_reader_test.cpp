@@ -675,6 +675,75 @@ TEST_P(Compressed, LeavesNoProcessBehindWhenItIsNotReadToItsEnd) {
 INSTANTIATE_TEST_SUITE_P(BlockReader, Compressed, testing::Values("gzip", "zstd", "bzip2", "xz", "lz4"),
                          [](const auto& program) { return program.param; });
 
+/// What a file has, and what comes through a pipe that is written byte by byte at first.
+void expect_text(const std::string& packed, const std::string& text) {
+  test::text_files files;
+  files.make(packed);
+  EXPECT_EQ(read(files.paths(), 4096), text);
+  EXPECT_EQ(block_reader(files.paths(), {}, 4096).total_bytes(), std::nullopt);
+  test::pipe pipe;
+  block_reader reader({pipe.path()}, {}, 4096);
+  std::jthread writer([&] {
+    for (const char c : packed.substr(0, 30)) {
+      pipe.write({&c, 1});
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    pipe.write(packed.substr(std::min<std::size_t>(30, packed.size())));
+    pipe.close_writer();
+  });
+  EXPECT_EQ(joined(blocks(reader)), text);
+}
+
+class CompressedInAnyForm : public testing::TestWithParam<std::string> {};
+
+// Promise: compressed input is decompressed, also if it is empty, or several members or frames (dedup, Keys
+// and records).
+TEST_P(CompressedInAnyForm, IsReadEmptySingleAndJoined) {
+  const test::text_files files;
+  const std::string none = compressed_by(GetParam(), "", files);
+  const std::string one = compressed_by(GetParam(), "a\nb\n", files);
+  expect_text(none, "");
+  expect_text(one, "a\nb\n");
+  expect_text(none + one, "a\nb\n");
+  expect_text(one + none + one, "a\nb\na\nb\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(BlockReader, CompressedInAnyForm,
+                         testing::Values("gzip", "zstd", "pzstd -q", "bzip2", "xz", "lz4", "lz4 -l"),
+                         [](const auto& command) {
+                           std::string name = command.param;
+                           std::erase_if(name, [](char c) { return c == ' ' || c == '-'; });
+                           return name;
+                         });
+
+/// A frame that zstd and lz4 pass over.
+std::string skippable(const std::string& content) {
+  std::string frame = "\x5f\x2a\x4d\x18";
+  for (unsigned shift = 0; shift < 32; shift += 8) frame += static_cast<char>(content.size() >> shift);
+  return frame + content;
+}
+
+TEST(BlockReader, LooksBehindSkippableFramesForTheProgram) {
+  const test::text_files files;
+  for (const std::string program : {"zstd", "lz4", "lz4 -l"}) {
+    const std::string packed = compressed_by(program, "a\nb\n", files);
+    expect_text(skippable("note") + packed, "a\nb\n");
+    expect_text(skippable("") + skippable(std::string(1000, '\n')) + packed, "a\nb\n");
+  }
+  const std::string far = skippable(std::string(300'000, '\n')) + compressed_by("zstd", "a\n", files);
+  expect_text(far, "a\n");  // a pipe has no room for the frame
+  expect_text(skippable("nothing behind it"), "");
+}
+
+TEST(BlockReader, ReportsASkippableFrameThatIsDamaged) {
+  for (const std::string& damaged : {skippable("cut off").substr(0, 9), skippable("note") + "text\n"}) {
+    test::text_files files;
+    files.make(damaged);
+    block_reader reader(files.paths(), {}, 4096);
+    EXPECT_THAT(text_and_error(reader).second, HasSubstr("is cut off or damaged"));
+  }
+}
+
 TEST(BlockReader, ReadsABeginningSimilarToAMagicNumberAsText) {
   for (const std::string text : {"BZ", "BZh", "BZh9\n", "\x1f", "\x1f\x8b", "\xfd"}) {
     test::text_files files;
