@@ -64,6 +64,13 @@ TEST(Bkdr, IsAPolynomialOfTheBytesModulo31Bits) {
   }
 }
 
+// Promise: the bytes of a key are unsigned (hashing, Other systems).
+TEST(Bkdr, AddsBytesThatAreUnsigned) {
+  numbers found(1);
+  bkdr::hashes("\xc3\xa9", found);
+  EXPECT_EQ(found.front(), 0xc3U * 31 + 0xa9U);
+}
+
 TEST(Bkdr, HasSeedsOfOnesAndThrees) {
   EXPECT_EQ(bkdr::seed(0), 31U);
   for (unsigned i = 1; i < bkdr::max_probes; ++i)

@@ -34,6 +34,7 @@ void positions(std::string_view key, std::uint64_t bits, std::span<std::uint64_t
 ///
 /// Hash: h = 0; for each byte of the key h = h · seed + byte in unsigned 32-bit arithmetic; the result is the
 /// lower 31 bits of h. Probe i has seed i: 31, 131, 1313, 13131, … (mod 2^32). Position: the hash mod m.
+/// Bytes are unsigned; a C program that adds a signed char has other hashes for bytes from 0x80 on.
 ///
 /// Container: one Redis string in which SETBIT numbers the bits. m is stored nowhere.
 ///
