@@ -78,7 +78,11 @@ class counter {
   counter(const dedup_options& options, const counted_records& counted)
       : options_(options),
         counted_(counted),
-        rule_({.key = options.key, .null_is_key = true, .header = options.header, .form = options.form}),
+        rule_({.key = options.key,
+               .null_is_key = true,
+               .header = options.header,
+               .form = options.form,
+               .csv = options.format.csv()}),
         hash_(hash_kind::xxh3, random_hash_seed()) {}
 
   void take(const block& from, const std::string& input, dedup_result& result) {

@@ -15,7 +15,8 @@ keyed_block::keyed_block(const filter& known_keys, const dedup_options& options)
              .null_is_key = true,
              .times = options.times,
              .header = options.header,
-             .form = options.form}),
+             .form = options.form,
+             .csv = options.format.csv()}),
       every_record_is_key_(rule_.whole_record_is_key() && known_keys.hash().takes_every_key()),
       wants_keys_(known_keys.stored().wants_keys()) {
   wanted_[static_cast<std::size_t>(options.wanted)] = true;

@@ -170,7 +170,8 @@ counted_records counted_of(const dedup_arguments& given) {
 void must_have_effect(const dedup_arguments& given) {
   must_have_effect(given.records, false);
   // A kept filter may be another system's, which does not take every key.
-  if (given.missing_key && given.records.key.empty() && !given.records.time && !given.filter_name)
+  if (given.missing_key && given.records.key.empty() && !given.records.csv && !given.records.time &&
+      !given.filter_name)
     throw parameter_error(
         "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
   if (given.output && given.filter_name) must_be_continuable(given);

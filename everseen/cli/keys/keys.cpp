@@ -48,8 +48,8 @@ void key_source::read_lines(std::vector<std::string> paths) {
   watch_input(*lines_, options_);
   event_shape shape = shape_of(options_, options_.header ? lines_->header() : std::nullopt);
   shape.null_is_key = true;
-  if (!shape.key.empty() || !shape.header.empty() || !shape.form.is_identity())
-    rule_.emplace(std::move(shape));
+  rule_.emplace(std::move(shape));
+  if (rule_->whole_record_is_key()) rule_.reset();
 }
 
 std::optional<std::uint64_t> key_source::total_bytes() const noexcept {

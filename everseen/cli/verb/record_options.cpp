@@ -269,6 +269,7 @@ event_shape shape_of(const record_options& given, const std::optional<std::strin
   for (const typed_field& typed : given.key) shape.key.push_back(parse_field(typed, fields));
   if (given.time) shape.time = parse_field(*given.time, fields);
   shape.form = given.form;
+  shape.csv = given.format().csv();
   shape.header = header.value_or("");
   shape.times = time_reader(given.time_unit.value_or(given.time_format.value_or("")), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together

@@ -88,10 +88,12 @@ event_rule::event_rule(event_shape shape) : shape_(std::move(shape)), reader_({}
     for (const dimension& d : set)
       placed.push_back({place_of(d.field, fields_), d.truncation, {}, {}, {}, {}});
   }
-  reader_ = field_reader(fields_);
-  met_.resize(fields_.size());
   may_be_blank_ = std::ranges::any_of(
       fields_, [](const field_rule& f) { return f.form == field_rule::kind::json || f.quoted; });
+  if (shape_.csv && fields_.empty() && !shape_.beside)  // to find quotation marks in the wrong place
+    fields_.push_back({field_rule::kind::delimited, 1, *shape_.csv, {}, true});
+  reader_ = field_reader(fields_);
+  met_.resize(fields_.size());
 }
 
 std::size_t event_rule::place_of(const field_rule& field, std::vector<field_rule>& fields) {
@@ -124,8 +126,8 @@ tl::expected<event_rule::event, record_fault> event_rule::read(std::string_view 
     const auto key = key_of(*found);
     if (!key) return tl::unexpected(key.error());
     result.key = *key;
-  } else if (!shape_.form.is_identity()) {
-    result.key = shape_.form.of(record, form_text_);
+  } else {
+    result.key = shape_.form.of(shape_.csv ? without_return(record) : record, form_text_);
   }
   if (time_) {
     const std::string_view text = (*found)[*time_];

@@ -49,6 +49,9 @@ struct event_shape {
   std::string header{};
   std::optional<envelope_key> beside{};  ///< instead of `key`
   key_form form{};                       ///< of the record, or of each field of `key`
+  /// What is between the fields if records are CSV: the end of a line is no part of the key, and every
+  /// quotation mark must be where CSV allows one.
+  std::optional<field_delimiter> csv{};
 };
 
 /// Parses records: key, time, and the names of the counters that an event raises.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,11 @@ struct record_format {
   /// Input that begins as gzip, zstd, bzip2, xz or lz4 files do is decompressed first.
   bool decompress = true;
   field_delimiter delimiter = '\t';  ///< between the names of fields in a header
+
+  /// What is between the fields if they may be quoted.
+  [[nodiscard]] std::optional<field_delimiter> csv() const {
+    return quoted ? std::optional(delimiter) : std::nullopt;
+  }
 };
 
 }  // namespace everseen

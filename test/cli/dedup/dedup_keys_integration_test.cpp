@@ -121,6 +121,35 @@ TEST_F(DedupKeys, NamesFileAndRecordOfInvalidCsvQuotes) {
                     Complains(4, "standard input ends between quotation marks")));
 }
 
+// Promise: a line end of CSV is no part of a key, whichever it is (dedup, Keys and records).
+TEST_F(DedupKeys, ComparesLinesOfCsvWithoutTheirEnds) {
+  given("printf 'id,n\\r\\n1,a\\r\\n' > x; printf 'id,n\\n1,a\\n2,b\\n' > y");
+  EXPECT_THAT(sh("everseen dedup --csv --header x y"), Prints("id,n\r\n1,a\r\n2,b\n"));
+  EXPECT_THAT(sh("everseen dedup --csv -c x y"), Prints("      2 id,n\r\n      2 1,a\r\n      1 2,b\n"));
+  EXPECT_THAT(sh("everseen dedup --csv --time 1 --window 1h", "1764059400,a\r\n1764059400,a\n"),
+              Prints("1764059400,a\r\n"));
+  EXPECT_THAT(sh("everseen dedup --csv", "\r\na\n\n"), Prints("\r\na\n")) << "a blank line is a key";
+  given("everseen create f --capacity 100");
+  EXPECT_THAT(sh("cat x y | everseen add f --csv"), Prints("3 fresh, 2 seen\n"));
+  EXPECT_THAT(sh("everseen check f --csv", "2,b\r\n"), Prints("seen\t2,b\n", 0));
+}
+
+// Promise: a quotation mark that CSV does not allow is an error that names the record (dedup, Keys and
+// records).
+TEST_F(DedupKeys, RefusesInvalidQuotesOfCsvWhereTheLineIsTheKey) {
+  const std::string input = "b\nx\"1\nb\nx\"1\nb\n";
+  const auto Refuses = Complains(4, "record 2 of standard input", "quotation mark", "x\"1");
+  EXPECT_THAT(sh("everseen dedup --csv", input), Refuses);
+  EXPECT_EQ(sh("everseen dedup --csv", input).out, "b\n");
+  EXPECT_EQ(sh("everseen dedup --csv --missing-key drop", input).out, "b\n");
+  EXPECT_THAT(sh("everseen dedup --csv -c", input), Refuses);
+  given("everseen create f --capacity 100");
+  EXPECT_THAT(sh("everseen add f --csv", input), Refuses);
+  EXPECT_THAT(sh("everseen stream --from - --filter g --csv --to - --bad-events fail", input),
+              Complains(4, "quotation mark"));
+  EXPECT_THAT(sh("everseen dedup --csv", "\"a\nb\"\n\"a\nb\"\r\n"), Prints("\"a\nb\"\n"));
+}
+
 TEST_F(DedupKeys, WarnsWhereCsvIsReadAsIfItHadNoQuotes) {
   EXPECT_THAT(sh("everseen dedup --delimiter , --key 2 2>&1", "1,\"a, b\"\n"),
               Prints(testing::HasSubstr("give --csv"), 0));

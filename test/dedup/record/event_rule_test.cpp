@@ -233,5 +233,15 @@ TEST(EventRule, ReadsTheTimeFromAFieldAndUsesTheWholeRecordAsKey) {
   EXPECT_THAT(read(shape, "GET"), ElementsAre("has no time"));
 }
 
+TEST(EventRule, UsesAWholeRecordOfCsvAsKeyWithoutTheEndOfItsLine) {
+  event_shape shape{};
+  shape.csv = ',';
+  EXPECT_FALSE(event_rule(shape).whole_record_is_key());
+  EXPECT_THAT(read(shape, "1,\"a\"\r"), ElementsAre("1,\"a\""));
+  EXPECT_THAT(read(shape, "1,\"a\""), ElementsAre("1,\"a\""));
+  EXPECT_THAT(read(shape, "\r"), ElementsAre("")) << "no field is read";
+  EXPECT_THAT(read(shape, "1,5\" pipe"), ElementsAre(testing::HasSubstr("has a quotation mark")));
+}
+
 }  // namespace
 }  // namespace everseen
