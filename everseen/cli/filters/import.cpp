@@ -50,7 +50,7 @@ void read_file(const import_arguments& o, const std::string& name, store& into, 
                                  from.bytes()};
   switch (o.from.value_or(file_format::everseen)) {
     case file_format::everseen:
-      return read_stream(into, name, source.read);
+      return read_stream(into, name, source.read, source.bytes);
     case file_format::guava:
       return import_guava(into, name, source, {o.funnel.value_or(funnel_kind::bytes), o.capacity});
     case file_format::redisbloom:

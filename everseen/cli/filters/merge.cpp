@@ -32,7 +32,8 @@ filter read_export(const std::string& path) {
   const auto memory = open_store("mem:");
   const input_file file(path);
   parse_file(file, [&] {
-    read_stream(*memory, "export", [&file](std::span<std::byte> bytes) { return file.read(bytes); });
+    read_stream(
+        *memory, "export", [&file](std::span<std::byte> bytes) { return file.read(bytes); }, file.bytes());
   });
   return {path, memory->open("export", access::read)};
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "everseen/core/format/byte_stream.hpp"
@@ -15,8 +17,11 @@ namespace everseen {
 void write_stream(const stored_filter& from, std::string_view name, const image::byte_sink& out);
 
 /// Creates a filter from such a stream, to its end. Nothing is visible under the name before the whole stream
-/// has been read and verified.
+/// has been read and verified. No segment is made that is longer than what can follow.
+/// @param bytes  of the source, as of a file; nothing: a pipe
 /// @throws name_taken    @throws format_error  damaged, truncated, or bytes follow its end
-void read_stream(store& into, std::string_view name, const image::byte_source& from);
+/// @throws parameter_error  the store has no room for the bits
+void read_stream(store& into, std::string_view name, const image::byte_source& from,
+                 std::optional<std::uint64_t> bytes = {});
 
 }  // namespace everseen
