@@ -104,7 +104,9 @@ class counter {
                           0, {});
   }
 
-  void write(output& out) const {
+  /// @return the number of records
+  std::uint64_t write(output& out) const {
+    std::uint64_t written = 0;
     std::string text;
     for_each_kept([&](const entry& each, std::string_view record) {
       using keys = counted_records::keys;
@@ -115,9 +117,11 @@ class counter {
         text.append(width - std::min(width, count.size()), ' ').append(count).append(" ");
       }
       text.append(record);
+      ++written;
       if (text.size() >= chunk_bytes) out.write(std::exchange(text, {}));
     });
     if (!text.empty()) out.write(text);
+    return written;
   }
 
   /// Of the current input, for its records' numbers.
@@ -257,7 +261,7 @@ void count_records(block_reader& input, output& out, const dedup_options& option
     counts.take(bytes, input.name_of(bytes.input()), result);
     if (options.progress) options.progress(result);
   }
-  counts.write(out);
+  result.written = counts.write(out);
 }
 
 }  // namespace everseen

@@ -296,6 +296,7 @@ class worker {
       shared_.end_before(number + 1);
       return false;
     }
+    result.written += block_.kept();
     try {
       if (block_.unreadable()) report(*block_.unreadable());
       if (shared_.options.progress) shared_.options.progress(result);

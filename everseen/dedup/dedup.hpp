@@ -97,6 +97,7 @@ struct dedup_options {
 struct dedup_result {
   tally verdicts;  ///< complete only at the end; records that outage::pass let through are `unknown`
   std::uint64_t records = 0;
+  std::uint64_t written = 0;  ///< records
   std::uint64_t without_key = 0;
   std::uint64_t malformed = 0;      ///< that cannot be read at all, as broken JSON
   std::string first_without_key{};  ///< where the first of both is, and why it has no key

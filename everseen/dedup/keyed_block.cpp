@@ -141,6 +141,7 @@ std::string_view keyed_block::keep_wanted() noexcept {
   std::size_t begin = 0;
   std::size_t run_begin = 0;  // wanted records from here on are not moved yet
   std::size_t next_keyed = 0, next_passed = 0;
+  kept_ = 0;
   const bool all_keyed = every_record_is_key_;
   const auto move_run = [&](std::size_t end) {
     if (target != text + run_begin) std::memmove(target, text + run_begin, end - run_begin);
@@ -157,6 +158,7 @@ std::string_view keyed_block::keep_wanted() noexcept {
       next_passed += wanted ? 1 : 0;
     }
     const std::size_t end = ends_[i] + std::size_t{1};
+    kept_ += wanted ? 1 : 0;
     if (!wanted) {
       move_run(begin);
       run_begin = end;

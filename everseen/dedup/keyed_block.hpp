@@ -54,6 +54,8 @@ class keyed_block {
   [[nodiscard]] const keyless& without_key() const noexcept { return keyless_; }
   /// Moves the wanted records together, in place.
   [[nodiscard]] std::string_view keep_wanted() noexcept;
+  /// How many there were.
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
 
  private:
   [[nodiscard]] std::span<const partition_batch> hash_records(std::uint32_t partitions);
@@ -85,6 +87,7 @@ class keyed_block {
   std::vector<verdict> verdicts_;
   std::optional<bad_record> unreadable_;
   keyless keyless_;
+  std::size_t kept_ = 0;
 };
 
 /// Lets the blocks of a stream pass one at a time and in order, whichever threads hold them.

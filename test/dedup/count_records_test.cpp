@@ -55,6 +55,7 @@ TEST_F(CountRecords, OfRepeatsAloneOmitUniqueRecords) {
 TEST_F(CountRecords, OfKeysThatOccurOnceOmitTheOthers) {
   wanted = {.wanted = counted_records::keys::unrepeated, .with_counts = false};
   EXPECT_EQ(counted("b\na\nb\nc\n"), "a\nc\n");
+  EXPECT_EQ(result.written, 2U);
 }
 
 TEST_F(CountRecords, OfKeysThatOccurOftenerPrintOneRecordOfEach) {

@@ -141,20 +141,11 @@ double expected_drops(const filter_info& before, const filter_info& after, const
 
 }  // namespace
 
-std::string dedup_summary(const dedup_result& result, const dedup_options& options,
-                          std::chrono::duration<double> lasted) {
-  using fate = dedup_options::fate;
-  const tally& v = result.verdicts;
-  const bool wants_fresh = options.wanted == verdict::fresh;
-  const bool passes_late = wants_fresh && options.late == fate::pass;
-  std::uint64_t kept = wants_fresh ? v.fresh : v.seen;
-  if (passes_late) kept += v.late;
-  if (wants_fresh && result.passed) kept += v.unknown;
-  if (options.without_key == fate::pass) kept += result.without_key + result.malformed;
+std::string dedup_summary(const dedup_result& result, std::chrono::duration<double> lasted) {
   std::string text = fmt::format("{} {}: {} kept, {} dropped", format_count(result.records),
-                                 result.records == 1 ? "line" : "lines", format_count(kept),
-                                 format_count(result.records - kept));
-  if (v.late > 0) text += fmt::format(", {} late", format_count(v.late));
+                                 result.records == 1 ? "line" : "lines", format_count(result.written),
+                                 format_count(result.records - result.written));
+  if (result.verdicts.late > 0) text += fmt::format(", {} late", format_count(result.verdicts.late));
   return text + fmt::format("; {}",
                             per_second(static_cast<double>(result.records) / std::max(lasted.count(), 1e-6)));
 }

@@ -69,8 +69,7 @@ class dedup_output {
 
 /// The counts of a run for people, as in: 10,000 lines: 8,000 kept, 2,000 dropped, 3 of these late; 1.2 M
 /// lines/s.
-[[nodiscard]] std::string dedup_summary(const dedup_result& result, const dedup_options& options,
-                                        std::chrono::duration<double> lasted);
+[[nodiscard]] std::string dedup_summary(const dedup_result& result, std::chrono::duration<double> lasted);
 
 /// The counts of one run of dedup, as JSON in a file.
 ///

@@ -103,8 +103,7 @@ void note_oddities(const dedup_result& result, const dedup_options& options, pro
 void note_end(const dedup_arguments& given, const dedup_options& options, const dedup_result& result,
               progress_line& notes) {
   note_oddities(result, options, notes);
-  if (given.verbose || ::isatty(STDERR_FILENO) == 1)
-    notes.say(dedup_summary(result, options, notes.lasted()));
+  if (given.verbose || ::isatty(STDERR_FILENO) == 1) notes.say(dedup_summary(result, notes.lasted()));
 }
 
 /// One run, with progress and an outage policy.

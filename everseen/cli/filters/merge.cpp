@@ -1,7 +1,10 @@
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "everseen/cli/terminal/files.hpp"
 #include "everseen/cli/terminal/printer.hpp"
@@ -11,6 +14,7 @@
 #include "everseen/cli/verb/verbs.hpp"
 #include "everseen/core/base/error.hpp"
 #include "everseen/core/base/names.hpp"
+#include "everseen/core/layout/set_bits.hpp"
 #include "everseen/store/port/filter_stream.hpp"
 #include "everseen/text/numbers.hpp"
 
@@ -50,10 +54,13 @@ exit_code run_merge(const merge_arguments& o, printer& out) {
   for (const std::string& path : o.exports) siblings.push_back(read_export(path));
   into.merge(siblings);
   into.sync();
+  if (o.quiet) return exit_code::done;
   const std::size_t merged = siblings.size();
-  if (!o.quiet)
-    out.print("merged {} {} into {}, which has about {} keys now\n", merged,
-              merged == 1 ? "filter" : "filters", shown_name(o.into), format_count(into.info().keys));
+  const std::uint64_t keys = into.info().keys;
+  out.print("merged {} {} into {}, which {}\n", merged, merged == 1 ? "filter" : "filters",
+            shown_name(o.into),
+            keys >= countless_keys ? "is full now: all of its bits are set"
+                                   : fmt::format("has about {} keys now", format_count(keys)));
   return exit_code::done;
 }
 

@@ -228,6 +228,12 @@ TEST_F(DedupEnd, PrintsItsCountsAtATerminalOrOnRequest) {
   const std::string counts = "3 lines: 2 kept, 1 dropped; ";
   EXPECT_THAT(sh("everseen dedup -v", "a\nb\na\n").err, HasSubstr(counts));
   EXPECT_THAT(sh("everseen dedup -v --repeated", "a\nb\na\n").err, HasSubstr("3 lines: 1 kept, 2 dropped; "));
+  for (const char* one : {"-d", "-u", "-c --repeated"})
+    EXPECT_THAT(sh("everseen dedup -v "s + one, "a\na\nb\n").err, HasSubstr("3 lines: 1 kept, 2 dropped; "))
+        << one;
+  EXPECT_THAT(sh("everseen dedup -v -c", "a\nb\na\n").err, HasSubstr(counts));
+  EXPECT_THAT(sh("everseen dedup -v -d --key 2 --missing-key pass", "a\tx\nb\na\tx\n").err,
+              HasSubstr("3 lines: 1 kept, 2 dropped; "));
   EXPECT_THAT(sh("everseen dedup -v --key 2 --missing-key pass", "a\tx\nb\na\tx\n").err, HasSubstr(counts));
   given("printf 'a\nb\na\n' > words");
   const std::string terminal = "script -qefc 'everseen dedup ";

@@ -22,6 +22,13 @@ TEST_F(Merge, AddsTheKeysOfAllSiblings) {
               Prints(HasSubstr("merged 1 filter into week, which has about ")));
 }
 
+TEST_F(Merge, SaysThatAllBitsAreSet) {
+  given("everseen create g --as guava64 --capacity 100 -q && everseen create h --like g -q");
+  given("seq 20000 | everseen add h -q");
+  EXPECT_THAT(sh("everseen merge g h"),
+              Prints("merged 1 filter into g, which is full now: all of its bits are set\n"));
+}
+
 TEST_F(Merge, TakesWhatWorkersHaveExported) {
   given("everseen create week -q && everseen export week -o empty");
   for (const auto* part : {"1", "2"}) {
