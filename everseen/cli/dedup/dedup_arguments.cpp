@@ -256,7 +256,7 @@ dedup_options dedup_options_of(const dedup_arguments& given, const std::optional
   };
   options.without_key = given.missing_key.value_or(dedup_options::fate::fail);
   options.no_record = given.missing_key.value_or(dedup_options::fate::drop);
-  options.header = header.value_or("");
+  options.header = header;
   options.late = given.late.value_or(dedup_options::fate::drop);
   options.max_ahead = given.max_ahead;
   if (given.on_outage == outage_watch::policy::pass) options.on_outage = dedup_options::outage::pass;

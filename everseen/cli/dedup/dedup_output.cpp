@@ -35,11 +35,12 @@ std::uint64_t add_keys_of(const continued_file& file, dedup_options options, ded
   block_reader lines({file.hidden().string()}, format, dedup_block_bytes);
   const std::string header = format.header ? lines.header().value_or("") : "";
   const auto names = [&](const std::string& line) { return header_names(line, format, file.path()); };
-  if (format.header && names(header) != names(options.header))
+  const std::string of_input = options.header.value_or("");
+  if (format.header && names(header) != names(of_input))
     throw parameter_error(
         fmt::format("{} was begun with the header '{}', and the input has '{}': give it an input with the "
                     "fields that it has, or another --output",
-                    file.path(), header, options.header));
+                    file.path(), header, of_input));
   const descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   output none(nowhere.get(), "/dev/null");
   options.adding_keys = dedup_options::adding_order::ahead;

@@ -230,7 +230,7 @@ void count(const dedup_arguments& given, block_reader& input, const dedup_option
     progress.show({result.records, result.bytes});
   };
   dedup_result result;
-  if (!options.header.empty()) target.lines().write(options.header + options.format.separator);
+  if (options.header) target.lines().write(*options.header + options.format.separator);
   count_records(input, target.lines(), with_progress, counted_of(given), result);
   if (given.stats != "-" && !given.quiet) note_end(given, options, result, progress);
   if (stats) stats->write(result, std::nullopt);
@@ -263,8 +263,7 @@ exit_code dedup(const dedup_arguments& given, printer& out) {
     target.open(options, seen);
     input.limit_blocks(block_bytes_for(options.adding_keys, target.lines(), seen.is_remote()));
     if (stats) stats->begin(seen->info());
-    if (!options.header.empty() && target.is_new())
-      target.lines().write(options.header + options.format.separator);
+    if (options.header && target.is_new()) target.lines().write(*options.header + options.format.separator);
     const auto mark = mark_of(given, options.adding_keys, seen);
     watched_run{given, options, input, seen, target, mark.get()}(result);
     seen.sync();

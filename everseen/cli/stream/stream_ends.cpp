@@ -136,10 +136,10 @@ stream_sink open_sink(const stream_arguments& given, const filter& f, const ledg
   const record_format format = given.records.format();
   const char separator = format.separator;
   if (*given.target == "-")
-    return {std::make_unique<output_sink>(descriptor, "standard output", from.header.value_or(""), separator,
-                                          format.quoted),
-            "-",
-            {}};
+    return {
+        std::make_unique<output_sink>(descriptor, "standard output", from.header, separator, format.quoted),
+        "-",
+        {}};
   if (is_kafka_url(*given.target)) {
     auto* const kafka =
         dynamic_cast<kafka_source*>(from.opened.get());  // the transactions include its offsets
@@ -156,7 +156,7 @@ stream_sink open_sink(const stream_arguments& given, const filter& f, const ledg
             {}};
   }
   auto file = std::make_unique<file_sink>(*given.target, mark_of_worker(f, ledger, given));
-  file->begin_new_with(from.header.value_or(""));
+  if (from.header) file->begin_new_with(*from.header);
   file->separate_by(separator);
   std::string path = file->path();
   return {std::move(file), std::move(path), worker_of(given)};

@@ -270,7 +270,7 @@ event_shape shape_of(const record_options& given, const std::optional<std::strin
   if (given.time) shape.time = parse_field(*given.time, fields);
   shape.form = given.form;
   shape.csv = given.format().csv();
-  shape.header = header.value_or("");
+  shape.header = header;
   shape.times = time_reader(given.time_unit.value_or(given.time_format.value_or("")), given.time_zone);
   static_cast<void>(event_rule(shape));  // refuses fields that do not go together
   return shape;

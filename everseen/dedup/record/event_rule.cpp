@@ -109,7 +109,7 @@ std::optional<record_fault> event_rule::no_record(std::string_view line) const n
   // it is none; in a table, a line of blanks is a row of one field.
   const std::string_view blanks = may_be_blank_ && fields_.front().quoted ? "\r" : " \t\r";
   if (may_be_blank_ && line.find_first_not_of(blanks) == std::string_view::npos) return record_fault::blank;
-  if (!shape_.header.empty() && without_return(line) == without_return(shape_.header))
+  if (shape_.header && without_return(line) == without_return(*shape_.header))
     return record_fault::header_again;
   return std::nullopt;
 }

@@ -45,8 +45,8 @@ struct event_shape {
   /// same event.
   bool null_is_key = false;
   time_reader times{};  ///< reads `time`, and the fields to count by
-  /// The line that names the fields; empty: none does. Where it occurs again, it is no record.
-  std::string header{};
+  /// The line that names the fields, if one does. Where it occurs again, it is no record.
+  std::optional<std::string> header{};
   std::optional<envelope_key> beside{};  ///< instead of `key`
   key_form form{};                       ///< of the record, or of each field of `key`
   /// What is between the fields if records are CSV: the end of a line is no part of the key, and every
@@ -102,7 +102,7 @@ class event_rule {
 
   /// Whether read() is the identity, so that a caller may skip it.
   [[nodiscard]] bool whole_record_is_key() const noexcept {
-    return fields_.empty() && shape_.header.empty() && shape_.form.is_identity();
+    return fields_.empty() && !shape_.header && shape_.form.is_identity();
   }
   [[nodiscard]] bool has_time() const noexcept { return time_.has_value(); }
 

@@ -70,7 +70,7 @@ void file_sink::begin(std::string_view note) {
                           " bytes to it; put it back, or give --move-output to begin a new one with what "
                           "comes next");
   if (!file_) open(O_CREAT);
-  if (note.empty() && !first_.empty()) write_first();
+  if (note.empty() && first_) write_first();
   unsettled_.open(file_.get());
   if (note.empty() || unsettled_.mark() != mark_line()) must_have_all_of_others();
   if (!note.empty()) show_settled(note);
@@ -79,7 +79,7 @@ void file_sink::begin(std::string_view note) {
 
 /// A run that crashed here may have written a part of the line.
 void file_sink::write_first() {
-  const std::string line = first_ + separator_;
+  const std::string line = *first_ + separator_;
   if (shown_ >= line.size() || read(0, shown_) != line.substr(0, shown_)) return;
   if (::lseek(file_.get(), static_cast<off_t>(shown_), SEEK_SET) < 0) throw disk_error("write", path_, errno);
   output(file_.get(), path_).write(std::string_view(line).substr(shown_));
@@ -252,7 +252,7 @@ void file_sink::leave_settled(std::string_view note,
 
 void output_sink::begin(std::string_view /*note*/) {
   out_.end_record(separator_, quoted_);
-  if (!text_.empty()) out_.write(text_ + separator_);
+  if (first_) out_.write(*first_ + separator_);
 }
 
 void output_sink::put(const judged_batch& batch) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,7 +95,7 @@ class file_sink final : public sink {
 
   std::string path_;
   mark mark_;
-  std::string first_;
+  std::optional<std::string> first_;
   char separator_ = '\n';
   disk& disk_;
   descriptor file_;
@@ -109,11 +110,11 @@ class file_sink final : public sink {
 /// At least once: after a crash, records that were written after the last settlement are repeated.
 class output_sink final : public sink {
  public:
-  /// @param name  for messages    @param first  written first if it is not empty, with a separator
+  /// @param name  for messages    @param first  written first, with a separator
   /// @param quoted  records are those of CSV
   /// The caller owns the descriptor.
-  output_sink(int descriptor, std::string name, std::string first, char separator, bool quoted)
-      : out_(descriptor, std::move(name)), text_(std::move(first)), separator_(separator), quoted_(quoted) {}
+  output_sink(int descriptor, std::string name, std::optional<std::string> first, char separator, bool quoted)
+      : out_(descriptor, std::move(name)), first_(std::move(first)), separator_(separator), quoted_(quoted) {}
 
   void begin(std::string_view note) override;
   void put(const judged_batch& batch) override;
@@ -121,6 +122,7 @@ class output_sink final : public sink {
 
  private:
   output out_;
+  std::optional<std::string> first_;  // to be written
   std::string text_;
   char separator_;
   bool quoted_;

@@ -99,6 +99,20 @@ TEST_F(DedupKeys, FindsFieldsByTheNamesInTheFirstLine) {
               Prints("id,user\n1,a\n3,b\n"));
 }
 
+// Promise: the header of the first non-empty file is printed first (dedup, Keys and records).
+TEST_F(DedupKeys, PrintsAHeaderThatIsBlank) {
+  EXPECT_THAT(sh("everseen dedup --header", "\na\na\n"), Prints("\na\n"));
+  EXPECT_THAT(sh("everseen dedup -c --header", "\na\na\n"), Prints("\n      2 a\n"));
+  EXPECT_THAT(sh("everseen dedup --header --filter f -o once", "\na\na\n"), Prints(""));
+  EXPECT_THAT(sh("cat once"), Prints("\na\n"));
+  EXPECT_THAT(sh("everseen dedup --header", ""), Prints("")) << "there is none";
+  EXPECT_EQ(sh("everseen stream --from - --filter g --header --to -", "\na\na\n").out, "\na\n");
+  EXPECT_EQ(
+      sh("printf '\\na\\n' > in; everseen stream --from in --filter h --header --to events -q; cat events")
+          .out,
+      "\na\n");
+}
+
 TEST_F(DedupKeys, ReadsCsvFilesWhoseHeadersAreWrittenDifferently) {
   given(
       "printf '' > a; printf '\\xef\\xbb\\xbf\"id\",user\\r\\n1,x\\r\\n' > b; printf "
