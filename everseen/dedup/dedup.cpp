@@ -329,7 +329,8 @@ class worker {
 
   [[noreturn]] void report(const bad_record& unreadable) const {
     throw format_error(place_of(unreadable.position) + ' ' + to_string(unreadable) +
-                       "; --missing-key drop skips such lines, --missing-key pass prints them");
+                       "; --missing-key drop skips such lines" +
+                       (shared_.options.may_pass_keyless ? ", --missing-key pass prints them" : ""));
   }
 
   dedup_run& shared_;

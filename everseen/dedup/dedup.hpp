@@ -61,6 +61,7 @@ struct dedup_options {
   enum class fate : std::uint8_t { fail, pass, drop };
   fate without_key = fate::fail;        ///< what to do with records that have no key, or no readable time
   fate no_record = fate::drop;          ///< what to do with lines that are no records: is_no_record()
+  bool may_pass_keyless = true;         ///< whether a message may advise `pass` for these two
   std::optional<std::string> header{};  ///< the line that names the fields, if one does
   [[nodiscard]] fate fate_of(record_fault fault) const noexcept {
     return is_no_record(fault) ? no_record : without_key;

@@ -105,6 +105,24 @@ void must_not_be_of_a_filter(const dedup_arguments& given) {
           *counts_exactly(given), option));
 }
 
+/// Without a name, the filter is in memory and ends with the run.
+void must_not_be_of_a_kept_filter(const dedup_arguments& given) {
+  const std::array<std::pair<bool, std::string_view>, 6> about_kept_ones = {
+      {{given.judge_ahead, "--judge-ahead"},
+       {given.on_crash.has_value(), "--on-crash"},
+       {given.existing, "--existing"},
+       {given.on_outage.has_value(), "--on-outage"},
+       {given.store.waits, "--wait"},
+       {given.store.timeout.has_value(), "--timeout"}}};
+  for (const auto& [is_given, option] : about_kept_ones)
+    if (is_given)
+      throw parameter_error(
+          fmt::format("{} is about a filter that is kept; give --filter NAME, too", option));
+  if (given.judge)
+    throw parameter_error(
+        "--judge is about a filter on servers; give --filter NAME and --store redis://HOST, too");
+}
+
 /// Whether an input is the output file; standard input may be.
 bool is_output(const std::string& input, const dedup_arguments& given) {
   std::error_code no_such_file;
@@ -178,23 +196,19 @@ void must_have_effect(const dedup_arguments& given) {
   if (counts_exactly(given)) must_not_be_of_a_filter(given);
   if (given.duplicates && given.unrepeated)
     throw parameter_error("no line occurs both once and more than once; leave out -d or -u");
-  if (given.repeated && !given.count && counts_exactly(given))
+  const bool prints_one_of_each = given.duplicates || given.unrepeated || !given.count;
+  if (given.repeated && prints_one_of_each && counts_exactly(given))
     throw parameter_error("--repeated prints all repeats; leave it out, or print one of each by -d");
   if (given.max_memory && !counts_exactly(given))
     throw parameter_error(
         "--max-memory is about lines that are kept; a filter's size follows from --capacity");
-  if (given.judge_ahead && !given.filter_name)
-    throw parameter_error("--judge-ahead is about a filter that is kept; give --filter NAME, too");
-  if (given.on_crash && !given.filter_name)
-    throw parameter_error("--on-crash is about a filter that is kept; give --filter NAME, too");
+  if (!given.filter_name) must_not_be_of_a_kept_filter(given);
   if (given.judge_ahead && given.on_crash == crash_effect::repeat)
     throw parameter_error(
         "with --judge-ahead, keys are kept before their lines are printed, so a crash loses lines; leave out "
         "one of --judge-ahead and --on-crash repeat");
   if (given.quiet && given.verbose)
     throw parameter_error("--quiet prints no counts at the end, and --verbose does; leave out one of them");
-  if (given.existing && !given.filter_name)
-    throw parameter_error("--existing is about a filter that is kept; give --filter NAME, too");
   if (given.max_ahead && !given.records.time)
     throw parameter_error("--max-ahead is about times in the lines; give --time, too");
 }
@@ -256,6 +270,7 @@ dedup_options dedup_options_of(const dedup_arguments& given, const std::optional
   };
   options.without_key = given.missing_key.value_or(dedup_options::fate::fail);
   options.no_record = given.missing_key.value_or(dedup_options::fate::drop);
+  options.may_pass_keyless = !given.output || !given.filter_name;
   options.header = header;
   options.late = given.late.value_or(dedup_options::fate::drop);
   options.max_ahead = given.max_ahead;

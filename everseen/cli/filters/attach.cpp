@@ -95,6 +95,10 @@ foreign::scheme scheme_of(const attach_arguments& o) {
 attachment attachment_of(const attach_arguments& o) {
   if (o.growing && o.sharded) throw parameter_error("a filter is either --growing or --sharded");
   if (o.cursor && !o.growing) throw parameter_error("--cursor is for --growing");
+  if (o.create && family_of(o) == family::redisson)
+    throw parameter_error(
+        "a filter of Redisson exists when its sizes are stored, and the first key makes its bits; leave out "
+        "--create");
   attachment a{scheme_of(o)};
   a.key = *o.key;
   a.funnel = o.funnel.value_or(a.funnel);

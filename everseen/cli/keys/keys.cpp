@@ -30,9 +30,11 @@ key_source::key_source(const std::vector<std::string>& arguments, const record_o
     : arguments_(arguments), options_(options) {
   if (arguments.empty())
     read_lines({});
-  else if (!options.key.empty() || options.csv || options.header || options.delimiter)
+  else if (!options.key.empty() || options.csv || options.header || options.delimiter ||
+           options.no_decompress || options.drop_without_key)
     throw parameter_error(
-        "--key, --csv, --header and --delimiter are about lines of the input; leave them out, or the keys");
+        "--key, --csv, --header, --delimiter, --missing-key and --no-decompress are about lines of the "
+        "input; leave them out, or the keys");
   std::string text;
   for (std::string& key : arguments_) key = std::string(options_.form.of(key, text));
 }
@@ -43,6 +45,9 @@ key_source::key_source(const std::string& path, const record_options& options) :
 
 void key_source::read_lines(std::vector<std::string> paths) {
   must_have_effect(options_, false);
+  if (options_.drop_without_key && options_.key.empty() && !options_.csv && !options_.header)
+    throw parameter_error(
+        "--missing-key is about lines without a key, and here the whole line is the key; give --key, too");
   lines_.emplace(std::move(paths), options_.format(), block_bytes);
   lines_->while_waiting(stop_if_signalled);
   watch_input(*lines_, options_);

@@ -314,6 +314,26 @@ TEST_F(DedupKeys, RefusesOptionsThatWouldHaveNoEffect) {
   EXPECT_THAT(sh("everseen dedup --delimiter ,", "a\n"), Complains(2, "--delimiter", "--key"));
   EXPECT_THAT(sh("everseen dedup --delimiter , --key-json /a", "{}\n"), Complains(2, "--delimiter", "--key"));
   EXPECT_THAT(sh("everseen dedup --missing-key drop", "a\n"), Complains(2, "--missing-key", "--key"));
+  for (const char* option : {"--on-outage hold", "--wait", "--timeout 1s", "--judge server"})
+    EXPECT_THAT(sh("everseen dedup "s + option, "a\n"),
+                Complains(2, std::string(option).substr(0, std::string(option).find(' ')), "--filter"));
+  for (const char* options : {"-c -u --repeated", "-c -d --repeated", "-d --repeated"})
+    EXPECT_THAT(sh("everseen dedup "s + options, "a\n"), Complains(2, "--repeated"));
+  given("everseen create f --capacity 100");
+  for (const char* verb : {"add", "check"}) {
+    for (const char* option : {"--missing-key drop", "--no-decompress"})
+      EXPECT_THAT(sh("everseen "s + verb + " f a " + option),
+                  Complains(2, std::string(option).substr(0, std::string(option).find(' ')), "lines"));
+    EXPECT_THAT(sh("everseen "s + verb + " f --missing-key drop", "a\n"),
+                Complains(2, "--missing-key", "--key"));
+  }
+}
+
+TEST_F(DedupKeys, AdvisesNoOptionThatIsRefused) {
+  const test::program_result result = sh("everseen dedup --key 2 --filter f -o out", "a\n");
+  EXPECT_THAT(result, Complains(4, "--missing-key drop"));
+  EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("--missing-key pass")));
+  EXPECT_THAT(sh("everseen dedup --key 2 --filter f", "a\n"), Complains(4, "--missing-key pass"));
 }
 
 TEST_F(DedupKeys, EndsAtTheSameLineWithAnyNumberOfThreads) {

@@ -97,6 +97,7 @@ TEST_F(Attach, SizesOfRedissonAreReadFromItsHash) {
               Complains(2, "there is no hash {mails}:config"));
   EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails --bits 100"),
               Complains(2, "leave them out"));
+  EXPECT_THAT(on_redis("everseen attach mails --as redisson --key mails --create"), Complains(2, "--create"));
   EXPECT_THAT(
       on_redis("cli HSET {mails}:config size 9585058 hashIterations 7 >/dev/null; everseen attach mails "
                "--as redisson --key mails --insertions 2M --rate 0.01"),
