@@ -398,8 +398,8 @@ bool dispatcher::lacks_replicas() const {
   return std::ranges::any_of(servers_, [](const auto& each) { return each.second->lacks_replicas; });
 }
 
-/// The server is no longer a master, has no memory left for the mark, or an ACL forbids the mark or WAIT.
-/// What was held is refused by a full server itself, or needs no memory.
+/// The server is no longer a master, takes no writes for now, has no memory left for the mark, or an ACL
+/// forbids the mark or WAIT. What was held is refused by a full server itself, or needs no memory.
 void dispatcher::waits_refused(server& sender, const reply& r) {
   const std::string message =
       "redis at " + to_string(sender.where) + " refused what wait= requires: " + std::string(r.text());

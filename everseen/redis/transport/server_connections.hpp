@@ -81,10 +81,10 @@ class dispatcher;
 /// exchange() sends each request to its server and waits for all servers together: for the slowest, not for
 /// the sum. Connections are made when they are first needed, and again after an outage, with exponential,
 /// jittered backoff, until the outage has lasted for `retry_for`. A wrong password or certificate is reported
-/// immediately. A cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, MASTERDOWN,
-/// LOADING and BUSY of a server that cannot work now, are handled here. So is NOSCRIPT: the text of the
-/// script is sent. Callers see none of these. Errors that are answers (WRONGTYPE, OOM, NOPERM, ...) are
-/// returned as replies.
+/// immediately. A cluster's redirections (MOVED, ASK, TRYAGAIN, CLUSTERDOWN), and READONLY, NOREPLICAS,
+/// MISCONF, MASTERDOWN, LOADING and BUSY of a server that cannot work now, are handled here. So is NOSCRIPT:
+/// the text of the script is sent. Callers see none of these. Errors that are answers (WRONGTYPE, OOM,
+/// NOPERM, ...) are returned as replies.
 ///
 /// Once a byte of a request that is not repeatable may have reached a server, it is not sent again, except
 /// for the commands in it that the server refused to run.

@@ -38,9 +38,9 @@ std::optional<refusal> refusal_of(const reply& r, const endpoint& asked) {
   if (!r.is_error()) return {};
   if (r.is_error("MOVED")) return read_redirection(refusal::kind::moved, r.text(), asked);
   if (r.is_error("ASK")) return read_redirection(refusal::kind::ask, r.text(), asked);
-  if (is_any(r, {"TRYAGAIN", "LOADING", "BUSY"}))
+  if (is_any(r, {"TRYAGAIN", "LOADING", "BUSY", "MISCONF"}))
     return refusal{refusal::kind::later, 0, {}, std::string(r.text())};
-  if (is_any(r, {"READONLY", "CLUSTERDOWN", "MASTERDOWN"}))
+  if (is_any(r, {"READONLY", "NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN"}))
     return refusal{refusal::kind::not_master, 0, {}, std::string(r.text())};
   return {};
 }

@@ -16,8 +16,8 @@ struct refusal {
   enum class kind : std::uint8_t {
     moved,       ///< another server owns the slot from now on
     ask,         ///< another server has the key, this once
-    later,       ///< the same server, after a pause: it is loading or busy, or keys are migrating
-    not_master,  ///< a server that has lost its role, or a cluster that has lost a server
+    later,       ///< the same server, after a pause: it is loading, busy, or cannot save; keys are migrating
+    not_master,  ///< a server that has lost its role or its replicas, or a cluster that has lost a server
     no_script,   ///< the same server, immediately, with the text of the script
   };
 

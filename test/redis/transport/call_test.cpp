@@ -40,6 +40,18 @@ TEST(Refusal, KnowsRedirections) {
     EXPECT_FALSE(refusal_of(reply_of(broken), from)) << broken;
 }
 
+refusal::kind kind_of(const char* error) {
+  const auto refused = refusal_of(reply_of(error), from);
+  return refused ? refused->why : refusal::kind::no_script;
+}
+
+TEST(Refusal, IsTemporaryWhereAServerTakesNoWritesForNow) {
+  EXPECT_EQ(kind_of("-NOREPLICAS Not enough good replicas to write.\r\n"), refusal::kind::not_master);
+  EXPECT_EQ(kind_of("-READONLY You can't write against a read only replica.\r\n"), refusal::kind::not_master);
+  EXPECT_EQ(kind_of("-MISCONF Redis is configured to save RDB snapshots, but it's unable to\r\n"),
+            refusal::kind::later);
+}
+
 TEST(Refusal, DoesNotIncludeErrorsThatAreAnswers) {
   for (const char* answer : {"-WRONGTYPE x\r\n", "-NOSCRIPT x\r\n", "-OOM x\r\n", "-ERR x\r\n",
                              "-NOPERM x\r\n", "+MOVED 1 a:1\r\n"})

@@ -1,6 +1,7 @@
 // Outages of the server or the network.
 
 #include <chrono>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -191,6 +192,41 @@ TEST(Outage, PermanentReplicaIsReported) {
   const outage told = outage_of(s, of({"SET", "k", "v"}));
   EXPECT_THAT(told.message, HasSubstr("READONLY"));
   EXPECT_FALSE(told.may_have_run);
+}
+
+/// Waits until the server has answered with an error of this first word.
+void wait_for_error(const redis_server& server, const std::string& word) {
+  test::wait_until(
+      [&] {
+        return server.run({"INFO", "errorstats"}).find("errorstat_" + word + ":") != std::string::npos;
+      },
+      "the server answers with " + word);
+}
+
+// Promise: a server that refuses writes is waited for (redis, Outages).
+TEST(Outage, MasterThatLacksReplicasIsWaitedFor) {
+  const redis_server server({"--min-replicas-to-write", "1"});
+  server_connections s(parse_redis_url(server.url("?retry_for=5m")));
+  EXPECT_EQ(s.ask({}, {"EXISTS", "n"}).integer(), 0) << "look-ups need no replica";
+  const request twice{{}, encode({"INCR", "n"}) + encode({"INCR", "n"}), 2, false};
+  auto counted = std::async(std::launch::async, [&] { return exchange_one(s, twice); });
+  wait_for_error(server, "NOREPLICAS");
+  server.run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  const answer a = counted.get();
+  ASSERT_TRUE(a) << a.error().message;
+  EXPECT_EQ(a.value()[0].integer() + a.value()[1].integer(), 1 + 2) << "each ran once";
+}
+
+TEST(Outage, MasterThatLacksReplicasFailsAScriptBeforeItsFirstWrite) {
+  const redis_server server({"--min-replicas-to-write", "1"});
+  server_connections s(parse_redis_url(server.url("?retry_for=5m")));
+  auto counted = std::async(std::launch::async, [&] {
+    return s.ask({}, {"EVAL", "redis.call('INCR', KEYS[1]) return redis.call('INCR', KEYS[1])", "1", "n"})
+        .integer();
+  });
+  wait_for_error(server, "NOREPLICAS");
+  server.run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  EXPECT_EQ(counted.get(), 2);
 }
 
 TEST(Outage, ServerThatRefusesAnArgumentForItsLengthIsReportedImmediately) {

@@ -386,6 +386,26 @@ TEST_P(Replicated, BatchOnAServerWithoutMemoryForTheMarkIsNotAcknowledged) {
   EXPECT_TRUE(full.exchange(std::span(&look, 1)).front());
 }
 
+// Promise: a server that refuses writes is waited for (redis, Outages).
+TEST_P(Replicated, BatchOnAMasterThatLacksReplicasIsAcknowledgedOnceItHasThem) {
+  (void)store_->create("clicks", sized());
+  for (const std::string options : {"retry_for=5m", "retry_for=5m&wait=1"}) {
+    const auto filter = store(options)->open("clicks", access::write);
+    const std::vector<digest> some = random_digests(options.size()).take(100);
+    server_.run({"CONFIG", "SET", "min-replicas-to-write", "2"});
+    server_.run({"CONFIG", "RESETSTAT"});
+    auto added = std::async(std::launch::async, [&] { return outcome(add_keys(*filter, some)); });
+    test::wait_until(
+        [&] {
+          return server_.run({"INFO", "errorstats"}).find("NOREPLICAS") != std::string::npos;
+        },
+        "the server refuses a write");
+    EXPECT_EQ(outcome(check_keys(*client("clicks", access::read), some)), "100 fresh");
+    server_.run({"CONFIG", "SET", "min-replicas-to-write", "0"});
+    EXPECT_EQ(added.get(), "100 fresh") << options;
+  }
+}
+
 TEST_P(Replicated, LookUpsWaitForNoReplica) {
   const auto filter = store("wait=1")->create("clicks", sized());
   ASSERT_EQ(outcome(add_keys(*filter, keys_)), "1000 fresh");
