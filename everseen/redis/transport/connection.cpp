@@ -110,8 +110,10 @@ bool connection::accept(reply r) {
 
 bool connection::accept_greeting(const reply& r) {
   const bool last = greetings_left_ == 1;
-  // A user without permission for PING may still have all permissions that are needed.
-  if (r.is_error() && (url_.is_everseen || !last || !r.is_error("NOPERM"))) return refuse_greeting(r);
+  // A user without permission for PING may still have all permissions that are needed. A server that cannot
+  // save its data refuses writes and PING, and still answers look-ups.
+  const bool only_ping = last && !url_.is_everseen && (r.is_error("NOPERM") || r.is_error("MISCONF"));
+  if (r.is_error() && !only_ping) return refuse_greeting(r);
   if (--greetings_left_ > 0) return true;
   open_ = true;
   deadline_.stop();

@@ -1,6 +1,7 @@
 // Outages of the server or the network.
 
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -227,6 +228,43 @@ TEST(Outage, MasterThatLacksReplicasFailsAScriptBeforeItsFirstWrite) {
   wait_for_error(server, "NOREPLICAS");
   server.run({"CONFIG", "SET", "min-replicas-to-write", "0"});
   EXPECT_EQ(counted.get(), 2);
+}
+
+/// A server that could not save its data, and so takes no writes.
+class unable_to_save {
+ public:
+  unable_to_save() {
+    std::filesystem::create_directory(server.directory() / "dump.rdb");
+    server.run({"CONFIG", "SET", "save", "3600 1"});
+    server.run({"BGSAVE"});
+    test::wait_until(
+        [&] {
+          return server.run({"INFO", "persistence"}).find("rdb_last_bgsave_status:err") != std::string::npos;
+        },
+        "the data is not saved");
+  }
+  redis_server server{};
+};
+
+// Promise: a server that refuses writes answers look-ups (redis, Outages).
+TEST(Outage, ServerThatCannotSaveItsDataAnswersLookUpsOfANewConnection) {
+  const unable_to_save all;
+  server_connections s(parse_redis_url(all.server.url("?retry_for=0s")));
+  const answer a = exchange_one(s, of({"EXISTS", "n"}));
+  ASSERT_TRUE(a) << a.error().message;
+  EXPECT_EQ(a.value()[0].integer(), 0);
+}
+
+// Promise: a server that refuses writes is waited for (redis, Outages).
+TEST(Outage, ServerThatCannotSaveItsDataIsWaitedFor) {
+  const unable_to_save all;
+  server_connections s(parse_redis_url(all.server.url("?retry_for=5m")));
+  s.ask({}, {"EXISTS", "n"});
+  all.server.run({"CONFIG", "RESETSTAT"});
+  auto counted = std::async(std::launch::async, [&] { return s.ask({}, {"INCR", "n"}).integer(); });
+  wait_for_error(all.server, "MISCONF");
+  all.server.run({"CONFIG", "SET", "stop-writes-on-bgsave-error", "no"});
+  EXPECT_EQ(counted.get(), 1);
 }
 
 TEST(Outage, ServerThatRefusesAnArgumentForItsLengthIsReportedImmediately) {
