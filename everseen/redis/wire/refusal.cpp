@@ -26,10 +26,17 @@ std::optional<refusal> read_redirection(refusal::kind why, std::string_view text
                  std::string(text)};
 }
 
-bool is_any(const reply& r, std::initializer_list<std::string_view> words) {
-  for (const std::string_view word : words)
-    if (r.is_error(word)) return true;
-  return false;
+/// The text of an error. Servers before Redis 7 put words of their own before what failed inside a script:
+/// "ERR Error running script (call to f_…): @user_script:1: @user_script: 1: -READONLY You can't …".
+std::string_view without_script(std::string_view text) noexcept {
+  constexpr std::string_view mark = ": -";
+  if (!text.starts_with("ERR Error running script")) return text;
+  const std::size_t begin = text.find(mark);
+  return begin == std::string_view::npos ? text : text.substr(begin + mark.size());
+}
+
+bool is_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text.substr(0, text.find(' '))) != words.end();
 }
 
 }  // namespace
@@ -38,9 +45,11 @@ std::optional<refusal> refusal_of(const reply& r, const endpoint& asked) {
   if (!r.is_error()) return {};
   if (r.is_error("MOVED")) return read_redirection(refusal::kind::moved, r.text(), asked);
   if (r.is_error("ASK")) return read_redirection(refusal::kind::ask, r.text(), asked);
-  if (is_any(r, {"TRYAGAIN", "LOADING", "BUSY", "MISCONF"}))
+  // A script that has written is not refused any more, so a refused one has changed nothing.
+  const std::string_view text = without_script(r.text());
+  if (is_any(text, {"TRYAGAIN", "LOADING", "BUSY", "MISCONF"}))
     return refusal{refusal::kind::later, 0, {}, std::string(r.text())};
-  if (is_any(r, {"READONLY", "NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN"}))
+  if (is_any(text, {"READONLY", "NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN"}))
     return refusal{refusal::kind::not_master, 0, {}, std::string(r.text())};
   return {};
 }

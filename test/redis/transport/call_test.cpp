@@ -52,6 +52,21 @@ TEST(Refusal, IsTemporaryWhereAServerTakesNoWritesForNow) {
             refusal::kind::later);
 }
 
+TEST(Refusal, IsFoundBehindTheWordsThatServersBeforeRedis7PutBeforeAnErrorOfAScript) {
+  const std::string script =
+      "-ERR Error running script (call to f_" + std::string(40, '7') + "): @user_script:6: @user_script: 6: ";
+  const auto kind_inside = [&](const std::string& error) { return kind_of((script + error).c_str()); };
+  EXPECT_EQ(kind_inside("-READONLY You can't write against a read only replica.\r\n"),
+            refusal::kind::not_master);
+  EXPECT_EQ(kind_inside("-MISCONF Redis is configured to save RDB snapshots, but\r\n"), refusal::kind::later);
+  for (const char* answer : {"-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+                             "-WRONGTYPE Operation against a key\r\n", "attempt to index nil: READONLY\r\n"})
+    EXPECT_FALSE(refusal_of(reply_of(script + answer), from)) << answer;
+  EXPECT_FALSE(
+      refusal_of(reply_of("-ERR unknown command 'x', with args beginning with: ': -READONLY '\r\n"), from))
+      << "words of a client";
+}
+
 TEST(Refusal, DoesNotIncludeErrorsThatAreAnswers) {
   for (const char* answer : {"-WRONGTYPE x\r\n", "-NOSCRIPT x\r\n", "-OOM x\r\n", "-ERR x\r\n",
                              "-NOPERM x\r\n", "+MOVED 1 a:1\r\n"})
