@@ -107,9 +107,13 @@ std::unique_ptr<filter_value> load_redisbloom(api::rdb* from, int encoding) {
     l.error_rate = load_decimal(from);
     l.probes = load_small<std::uint32_t>(from);
     l.bits_per_key = load_decimal(from);
-    (void)load_number(from);  // the number of bits, which follows from the bytes
+    const std::uint64_t bit_count = load_number(from);
     l.log2_bits = load_small<std::uint8_t>(from);
     loaded_bytes loaded(from);
+    // Positions are reduced by it: with another number, keys would not be found.
+    if (bit_count != 8 * loaded.get().size())
+      throw format_error("a layer of " + std::to_string(loaded.get().size()) + " bytes says that it has " +
+                         std::to_string(bit_count) + " bits");
     bytes += loaded.get().size();
     must_fit(nullptr, bytes, 0);
     chain.lengths.push_back(loaded.get().size());

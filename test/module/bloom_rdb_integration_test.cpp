@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "everseen/core/format/chunk_image.hpp"
+#include "everseen/core/hash/murmur.hpp"
 #include "everseen/core/redisbloom/redisbloom.hpp"
 
 #include "test/module/server_facts.hpp"
@@ -70,7 +71,8 @@ class module_dump {
   std::string bytes_;
 };
 
-std::string saved(const redisbloom::chain& chain, unsigned encoding) {
+/// @param extra_bits  by which its layers claim to be longer than they are
+std::string saved(const redisbloom::chain& chain, unsigned encoding, std::uint64_t extra_bits = 0) {
   module_dump dump("MBbloom--", encoding);
   dump.number(chain.keys).number(chain.layers.size()).number(chain.flags);
   if (encoding >= 4) dump.number(chain.expansion);
@@ -79,7 +81,7 @@ std::string saved(const redisbloom::chain& chain, unsigned encoding) {
         .decimal(each.error_rate)
         .number(each.probes)
         .decimal(each.bits_per_key)
-        .number(8 * each.bits.size())
+        .number(8 * each.bits.size() + extra_bits)
         .number(each.log2_bits)
         .text(each.bits)
         .number(each.keys);
@@ -134,6 +136,68 @@ TEST_F(BloomRdb, FiltersOfOlderEncodingsContinueAsTheyWere) {
     }
     EXPECT_EQ(loaded_chunks("f"), chunks_of(chain)) << encoding;
   }
+}
+
+/// Rounds the newest layer to bytes, as RedisBloom did before it rounded to 64 bits.
+/// @pre the layer has no key, or this one
+void round_to_bytes(redisbloom::chain& chain, const std::string& key = {}) {
+  redisbloom::layer& newest = chain.layers.back();
+  const auto bits = static_cast<std::uint64_t>(static_cast<double>(newest.capacity) * newest.bits_per_key);
+  newest.bits.assign((bits + 7) / 8, std::byte{});
+  if (newest.keys > 0) newest.add(murmur64a_pair(key));
+}
+
+// Promise: filters of RedisBloom answer as before (module, In place of RedisBloom).
+TEST_F(BloomRdb, LayersThatEndWithinAWordContinueAsTheyWere) {
+  struct {
+    redisbloom::request asked;
+    std::size_t bytes;
+  } const published[] = {{{.error_rate = 0.0001, .capacity = 20'000}, 51'532},
+                         {{.error_rate = 0.01, .capacity = 100}, 138},
+                         {{.error_rate = 0.001, .capacity = 100}, 198},
+                         {{.error_rate = 0.01, .capacity = 100, .grows = false}, 120}};
+  for (const auto& [asked, bytes] : published) {
+    redisbloom::chain chain = redisbloom::chain::reserve(asked);
+    round_to_bytes(chain);
+    ASSERT_EQ(chain.layers[0].bits.size(), bytes);
+    for (int i = 0; i < 90; ++i) chain.add(std::to_string(i));
+    ASSERT_EQ(restore(saved(chain, 4)), "OK") << bytes;
+    for (int i = 0; i < 1'000; ++i) {
+      const std::string key = std::to_string(i);
+      EXPECT_EQ(server_.run({"BF.EXISTS", "f", key}), chain.may_contain(key) ? "1" : "0") << key;
+    }
+    ASSERT_EQ(server_.run({"DEBUG", "RELOAD"}), "OK");
+    EXPECT_EQ(loaded_chunks("f"), chunks_of(chain)) << bytes;
+  }
+}
+
+TEST_F(BloomRdb, LaterLayersMayEndWithinAWordToo) {
+  redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 90});
+  round_to_bytes(chain);
+  for (int i = 0; chain.layers.size() < 2; ++i) {
+    chain.add(std::to_string(i));
+    if (chain.layers.size() == 2) round_to_bytes(chain, std::to_string(i));
+  }
+  ASSERT_NE(chain.layers[1].bits.size() % 8, 0U);
+  for (int i = 0; i < 250; ++i) chain.add(std::to_string(i));
+  ASSERT_EQ(chain.layers.size(), 2U);
+  ASSERT_EQ(restore(saved(chain, 3)), "OK");
+  EXPECT_EQ(loaded_chunks("f"), chunks_of(chain));
+  ASSERT_EQ(server_.run({"COPY", "f", "copy"}), "1");
+  for (int i = 240; i < 400; ++i) {
+    const verdict own = chain.add(std::to_string(i));
+    EXPECT_EQ(server_.run({"BF.ADD", "f", std::to_string(i)}), own == verdict::fresh ? "1" : "0") << i;
+  }
+  ASSERT_EQ(chain.layers.size(), 3U);
+  EXPECT_EQ(loaded_chunks("f"), chunks_of(chain)) << "the third layer has whole words";
+  EXPECT_EQ(server_.run({"BF.MERGE", "copy", "f"}), "OK");
+  for (int i = 0; i < 400; ++i) EXPECT_EQ(server_.run({"BF.EXISTS", "copy", std::to_string(i)}), "1") << i;
+}
+
+TEST_F(BloomRdb, LayerThatSaysOtherBitsThanItHasIsRefused) {
+  const redisbloom::chain chain = redisbloom::chain::reserve({});
+  for (const std::uint64_t extra : {~std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{64}})
+    EXPECT_THAT(restore(saved(chain, 4, extra)), StartsWith("-ERR Bad data format")) << extra;
 }
 
 TEST_F(BloomRdb, FilterWithItsOwnExpansionNeedsAnEncodingThatHasIt) {

@@ -99,8 +99,10 @@ inline constexpr unsigned max_layer_probes = 1'075;
   return 0;
 }
 
-/// The unit of a segment's length in bytes: lines, or the words of other systems.
+/// The unit of a segment's length in bytes: lines, Guava's words, or the bytes to which early versions of
+/// RedisBloom rounded.
 [[nodiscard]] constexpr std::uint64_t length_unit(layout_kind kind) noexcept {
+  if (kind == layout_kind::redisbloom) return 1;
   return is_foreign(kind) ? sizeof(std::uint64_t) : line_bytes;
 }
 

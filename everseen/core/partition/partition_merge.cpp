@@ -191,19 +191,21 @@ void partition::apply(const journal_record::piece& piece) {
   const auto refuse = [] {
     throw format_error("a record of the journal has bits for which the filter has no place");
   };
-  geometry shape;
+  const segment_id id = {number_, piece.slice, piece.layer};
+  std::uint64_t bytes = 0;
   try {
-    shape = growth::plan_layer(spec_, piece.layer).shape;
+    // Another system may have chosen another size than the one that is planned here.
+    const layer_state* const existing = find_layer(id);
+    bytes = existing != nullptr ? existing->shape.bytes : growth::plan_layer(spec_, piece.layer).shape.bytes;
   } catch (const full_error&) {
     refuse();
   }
-  if (piece.offset > shape.bytes || piece.bits.size() > shape.bytes - piece.offset) refuse();
+  if (piece.offset > bytes || piece.bits.size() > bytes - piece.offset) refuse();
   slice_state& slice = open_slice(piece.slice);
   while (slice.layers.size() <= piece.layer) grow(slice);
   layer_state& layer = slice.layers[piece.layer];
   const bool is_bounded = spec_.growth != growth_kind::overfill;
   if (piece.keys < layer.keys || (is_bounded && piece.keys > std::max(layer.keys, layer.capacity))) refuse();
-  const segment_id id = {number_, piece.slice, piece.layer};
   place_.expect_keys(id, piece.keys);
   add_bits(std::as_bytes(std::span(piece.bits)), place_.at(id) + piece.offset);
   layer.keys = piece.keys;

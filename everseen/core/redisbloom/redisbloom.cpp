@@ -213,12 +213,23 @@ spec spec_of(const chain_shape& from) {
   return s;
 }
 
+/// Whether RedisBloom rounds the bits of a layer up to this many bytes: to words of 64 bits, or, as early
+/// versions did, to bytes.
+bool is_length_of(const layer_shape& l, std::uint64_t bytes) {
+  const auto sized = foreign_sizes::redisbloom_size({l.capacity, l.error_rate}, false);
+  const double bits = std::floor(static_cast<double>(l.capacity) * sized.bits_per_key);
+  const auto has = static_cast<double>(bytes);
+  // Another library's logarithm may differ in the last digit, which can change the size by one unit.
+  return (bytes % 8 == 0 && std::abs(has / 8 - sized.size.words) <= 1) ||
+         std::abs(has - std::ceil(bits / 8)) <= 1;
+}
+
 /// Each layer must be the one that RedisBloom would have created there, since the chain continues to grow
 /// from it.
 void must_be_planned(const spec& s, unsigned index, const layer_shape& l, std::uint64_t bytes) {
   const std::string name = "layer " + std::to_string(index);
   const std::uint64_t used = l.log2_bits > 0 ? std::uint64_t{1} << l.log2_bits : 8 * bytes;
-  if (bytes % 8 != 0 || used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
+  if (used != 8 * bytes || (l.log2_bits > 0) != s.foreign.powers_of_two)
     refuse_redisbloom(name + " uses " + std::to_string(used) + " bits of " + std::to_string(bytes) +
                       " bytes");
   growth::layer_plan plan;
@@ -233,12 +244,9 @@ void must_be_planned(const spec& s, unsigned index, const layer_shape& l, std::u
   if (!(std::abs(l.error_rate - plan.error_rate) <= 1e-9 * plan.error_rate) || l.probes != plan.shape.probes)
     refuse_redisbloom(name + " does not have half of the previous layer's error rate");
   if (s.foreign.powers_of_two) return;  // the rounded size says nothing about the requested one
-  // Another library's logarithm may differ in the last digit, which can change the size by one word.
-  const double words = foreign_sizes::redisbloom_size({l.capacity, l.error_rate}, false).size.words;
-  if (std::abs(static_cast<double>(bytes / 8) - words) > 1)
-    refuse_redisbloom(name + " has " + std::to_string(bytes / 8) +
-                      " words, where its capacity and rate need " +
-                      std::to_string(static_cast<std::uint64_t>(words)));
+  if (!is_length_of(l, bytes))
+    refuse_redisbloom(name + " has " + std::to_string(bytes) +
+                      " bytes, which is not what its capacity and rate need");
 }
 
 spec checked_spec(const announced_chain& from) {

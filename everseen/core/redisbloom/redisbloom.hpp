@@ -4,9 +4,9 @@
 /// … k-1: (a + i · b mod 2^64) mod m. Bit p is byte p / 8, mask 1 << p % 8, which is Redis's bit p ^ 7.
 ///
 /// Layers: a layer for n keys at rate p has -ln p / 0.480453013918201 bits a key, times n, rounded down to a
-/// bit and then up to 64 bits, and k = ceil(ln 2 · bits a key). The first layer gets half of the requested
-/// rate. Each further layer gets half the rate of the previous layer and `expansion` times its keys. A chain
-/// that must not grow has one layer with the whole rate.
+/// bit and then up to 64 bits (in early versions, to 8), and k = ceil(ln 2 · bits a key). The first layer
+/// gets half of the requested rate. Each further layer gets half the rate of the previous layer and
+/// `expansion` times its keys. A chain that must not grow has one layer with the whole rate.
 ///
 /// Container: the chunks of BF.SCANDUMP and BF.LOADCHUNK: below.
 ///
