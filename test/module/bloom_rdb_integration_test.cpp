@@ -200,6 +200,37 @@ TEST_F(BloomRdb, LayerThatSaysOtherBitsThanItHasIsRefused) {
     EXPECT_THAT(restore(saved(chain, 4, extra)), StartsWith("-ERR Bad data format")) << extra;
 }
 
+// Promise: filters of RedisBloom answer as before (module, In place of RedisBloom).
+TEST_F(BloomRdb, FilterWithoutAnExpansionKeepsItsLayers) {
+  redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 10});
+  chain.add("a");
+  chain.expansion = 0;
+  ASSERT_EQ(restore(saved(chain, 4)), "OK") << "BF.RESERVE f 0.01 10 EXPANSION 0";
+  EXPECT_EQ(server_.run({"BF.EXISTS", "f", "a"}), "1");
+  EXPECT_EQ(server_.run({"BF.EXISTS", "f", "b"}), "0");
+  std::string message;
+  for (int i = 0; !message.starts_with('-') && i < 100; ++i)
+    message = server_.run({"BF.ADD", "f", std::to_string(i)});
+  EXPECT_THAT(message, "-ERR non scaling filter is full");
+  EXPECT_EQ(server_.run({"BF.CARD", "f"}), "10");
+}
+
+TEST_F(BloomRdb, FilterWithoutAnExpansionGrowsAsItsLayersHaveGrown) {
+  redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 10, .expansion = 4});
+  for (int i = 0; i < 40; ++i) chain.add(std::to_string(i));
+  ASSERT_EQ(chain.layers.size(), 2U);
+  chain.expansion = 0;
+  ASSERT_EQ(restore(saved(chain, 4)), "OK");
+  chain.expansion = 4;
+  EXPECT_EQ(loaded_chunks("f"), chunks_of(chain));
+  for (int i = 0; i < 100; ++i) {
+    const verdict own = chain.add(std::to_string(i));
+    EXPECT_EQ(server_.run({"BF.ADD", "f", std::to_string(i)}), own == verdict::fresh ? "1" : "0") << i;
+  }
+  ASSERT_EQ(chain.layers.size(), 3U);
+  EXPECT_EQ(loaded_chunks("f"), chunks_of(chain));
+}
+
 TEST_F(BloomRdb, FilterWithItsOwnExpansionNeedsAnEncodingThatHasIt) {
   redisbloom::chain chain = redisbloom::chain::reserve({.error_rate = 0.01, .capacity = 50, .expansion = 4});
   for (int i = 0; i < 120; ++i) chain.add(std::to_string(i));
@@ -230,7 +261,7 @@ TEST_F(BloomRdb, FieldsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(restored([](auto& c) { c.flags &= ~redisbloom::flags::wide_hash; }), refused)
       << "the 32-bit hash";
   EXPECT_THAT(restored([](auto& c) { c.flags |= 1U << 31; }), refused);
-  EXPECT_THAT(restored([](auto& c) { c.expansion = 0; }), refused);
+  EXPECT_THAT(restored([](auto& c) { c.expansion = 0, ++c.layers[1].capacity; }), refused);
   EXPECT_THAT(restored([](auto& c) { c.layers[1].probes = 0; }), refused);
   EXPECT_THAT(restored([](auto& c) { c.layers[1].probes = 4'000'000'000; }), refused);
   EXPECT_THAT(restored([](auto& c) { c.layers[1].bits.clear(); }), refused);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -103,7 +104,21 @@ void validate_flags(const chain_shape& c) {
     throw parameter_error(
         "the filter has the hash of 32 bits that RedisBloom had before version 2.0, and everseen has not; "
         "give the keys to a new one");
-  if (c.grows() && c.expansion == 0) refuse_dump("it grows by a factor of 0");
+}
+
+/// RedisBloom 2.0 to 2.4 had filters with an expansion of 0 that may grow: those that BF.LOADCHUNK made,
+/// whose layers show the expansion that they had, and those of BF.RESERVE … EXPANSION 0, which take no key
+/// beyond their capacity.
+void settle_growth(chain_shape& c) {
+  if (!c.grows() || c.expansion != 0) return;
+  if (c.layers.size() == 1) {
+    c.flags |= flags::fixed_size;
+    return;
+  }
+  const std::uint64_t factor = c.layers[1].capacity / c.layers[0].capacity;
+  if (factor == 0 || factor > std::numeric_limits<std::uint32_t>::max())
+    refuse_dump("it grows by a factor of " + std::to_string(factor));
+  c.expansion = static_cast<std::uint32_t>(factor);
 }
 
 /// The chain without its layers. Checks that their links fill the rest of the header exactly.
@@ -163,6 +178,7 @@ announced_chain decode_header(std::span<const std::byte> header) {
   if (keys != read.shape.keys)
     refuse_dump("its layers hold " + std::to_string(keys) + " keys and not " +
                 std::to_string(read.shape.keys));
+  settle_growth(read.shape);
   return read;
 }
 

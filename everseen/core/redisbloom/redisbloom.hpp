@@ -90,7 +90,8 @@ struct announced_chain {
 }
 
 [[nodiscard]] std::vector<std::byte> encode_header(const announced_chain& announced);
-/// Accepts what RedisBloom accepts, except layers with its 32-bit hash.
+/// Accepts what RedisBloom accepts, except layers with its 32-bit hash. A chain that may grow and has no
+/// expansion gets that of its layers; if there is one alone, it must not grow.
 /// @throws parameter_error  it uses the 32-bit hash of versions before 2.0
 /// @throws format_error  it is damaged, foreign or contradictory. Its numbers cause no allocation except the
 ///   list of layers, which is no longer than `header`

@@ -166,7 +166,18 @@ TEST(RedisBloomHeader, IsRefusedWhenItsLengthDoesNotFitItsLayers) {
 TEST(RedisBloomHeader, IsRefusedWithFlagsThatMeanAnotherHash) {
   refuses<parameter_error>(with_field(12, std::uint32_t{1}), "hash");  // valid, but not supported here
   refuses(with_field(12, std::uint32_t{5 | 16}), "newer");
-  refuses(with_field(16, std::uint32_t{0}), "factor of 0");
+}
+
+TEST(RedisBloomHeader, WithoutAnExpansionIsContinuedAsItsLayersHaveGrown) {
+  const chain_shape grown = decode_header(with_field(16, std::uint32_t{0}).front().data).shape;
+  EXPECT_TRUE(grown.grows());
+  EXPECT_EQ(grown.expansion, grown_chain().expansion);
+  chain one = chain::reserve({});
+  one.expansion = 0;
+  EXPECT_FALSE(decode_header(dumped(one).front().data).shape.grows());
+  auto shrunk = with_field(16, std::uint32_t{0});
+  store_le(shrunk.front().data.data() + 64 + 53, std::uint64_t{1});
+  refuses(shrunk, "factor of 0");
 }
 
 TEST(RedisBloomHeader, IsRefusedBeforeMemoryForItsLayersIsAllocated) {
