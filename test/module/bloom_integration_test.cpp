@@ -395,6 +395,17 @@ TEST(Bloom, WordsOfTheConfigurationAreDefaults) {
     EXPECT_THROW(redis_server(with_module_and(wrong)), std::runtime_error) << wrong[0];
 }
 
+TEST(Bloom, CallWithAnExpansionMakesAFilterThatGrowsWhereTheDefaultIsNone) {
+  const redis_server server(with_module_and({"EXPANSION", "0"}));
+  EXPECT_EQ(run(server, {"BF.INSERT", "f", "CAPACITY", "1", "EXPANSION", "2", "ITEMS", "a", "b", "c"}),
+            "1\n1\n1");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"BF.INSERT", "g", "CAPACITY", "1", "ITEMS", "a", "b"},
+        {"BF.INSERT", "h", "CAPACITY", "1", "NONSCALING", "EXPANSION", "2", "ITEMS", "a", "b"},
+        {"BF.INSERT", "i", "CAPACITY", "1", "EXPANSION", "2", "NONSCALING", "ITEMS", "a", "b"}})
+    EXPECT_THAT(run(server, words), HasSubstr("non scaling filter is full")) << words[1];
+}
+
 TEST(Bloom, NoFilterGrowsBeyondMaxSize) {
   for (const auto& config :
        {with_module_and({"max_size", "4kb"}), with_redisbloom_layout({"MAX_SIZE", "4kb"})}) {

@@ -43,11 +43,10 @@ double error_rate_of(std::string_view word) {
   return *rate;
 }
 
+/// The default that it overrides may be not to grow.
 void set_expansion(bloom_request& r, std::int64_t expansion) {
-  if (expansion == 0)
-    r.spec.growth = growth_kind::refuse;
-  else
-    r.expansion = static_cast<std::uint32_t>(expansion);
+  r.spec.growth = expansion == 0 ? growth_kind::refuse : growth_kind::grow;
+  if (expansion != 0) r.expansion = static_cast<std::uint32_t>(expansion);
 }
 
 }  // namespace
@@ -94,6 +93,7 @@ bloom_request parse_reserve(bloom_words w) {
 
 bloom_insert parse_insert(bloom_words w, const bloom_request& unless_given) {
   bloom_insert r{unless_given};
+  bool may_grow = true;
   std::size_t i = 2;
   const auto value = [&]() -> std::string_view {
     if (++i == w.size()) throw bloom_refusal{};
@@ -107,7 +107,7 @@ bloom_insert parse_insert(bloom_words w, const bloom_request& unless_given) {
     if (abbreviates(w[i], "NOCREATE", 3)) {
       r.may_create = false;
     } else if (abbreviates(w[i], "NONSCALING", 3)) {
-      r.create.spec.growth = growth_kind::refuse;
+      may_grow = false;
     } else if (abbreviates(w[i], "CAPACITY", 1)) {
       const auto capacity = read_capacity(value());
       if (!capacity) throw bloom_refusal{"Bad capacity"};
@@ -125,6 +125,7 @@ bloom_insert parse_insert(bloom_words w, const bloom_request& unless_given) {
     }
   }
   if (r.first_item == 0 || r.first_item >= w.size()) throw bloom_refusal{};
+  if (!may_grow) r.create.spec.growth = growth_kind::refuse;  // whatever expansion was given
   return r;
 }
 
