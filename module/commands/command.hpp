@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -59,13 +57,6 @@ class command_lock {
   bool mine_;
 };
 
-/// The server lacks memory for what its master, or its AOF, has decided. It would go on without the keys of
-/// this command and of all later ones, and Redis reports no error of theirs to anyone.
-[[noreturn]] inline void end_without_memory(api::context* ctx, const std::exception& e) noexcept {
-  api::log(ctx, "warning", "out of memory for a filter that the master or the AOF has: %s", e.what());
-  std::abort();
-}
-
 inline int refuse(api::context* ctx, const std::string& why) {
   ++counters::all().refusals;
   return api::reply_with_error(ctx, why.c_str());
@@ -88,9 +79,7 @@ int guarded(api::context* ctx, Command command) noexcept {
   } catch (const full_error& e) {
     return refuse(ctx, (e.code() == ENOMEM ? "OOM " : "ERR ") + std::string(e.what()));
   } catch (const std::exception& e) {
-    const bool lacks_memory = dynamic_cast<const storage_error*>(&e) != nullptr ||
-                              dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
-    if (lacks_memory && repeats_a_decision(ctx)) end_without_memory(ctx, e);
+    end_if_it_lacks_memory(ctx, e);
     return refuse(ctx, std::string("ERR ") + e.what());
   }
 }

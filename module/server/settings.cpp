@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <limits>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -202,6 +204,14 @@ bool register_settings(api::context* ctx) {
 bool repeats_a_decision(api::context* ctx) noexcept {
   const int decided_elsewhere = ctx == nullptr ? api::flag_replica : api::flag_replicated;
   return (api::get_context_flags(ctx) & (decided_elsewhere | api::flag_loading)) != 0;
+}
+
+void end_if_it_lacks_memory(api::context* ctx, const std::exception& e) noexcept {
+  const bool lacks_memory =
+      dynamic_cast<const storage_error*>(&e) != nullptr || dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+  if (!lacks_memory || !repeats_a_decision(ctx)) return;
+  api::log(ctx, "warning", "out of memory for a filter that the master or the AOF has: %s", e.what());
+  std::abort();
 }
 
 std::uint64_t bytes_left(api::context* ctx) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <span>
 #include <string>
@@ -38,10 +39,15 @@ struct module_settings {
 
 /// Whether the command comes from the master or an AOF: there it was allowed already, and must have the same
 /// effect.
-/// @param ctx  null: a value is loaded. From a server's own files, and on a replica: to lack it would be
-/// worse
-///             than to exceed a limit, and a replica cannot tell its master's RESTORE from its own client's
+/// @param ctx  null: a value is loaded or copied. From a server's own files, and on a replica: to lack it
+///             would be worse than to exceed a limit, and a replica cannot tell its master's RESTORE from its
+///             own client's
 [[nodiscard]] bool repeats_a_decision(module_api::context* ctx) noexcept;
+
+/// Ends the server if the error is a lack of memory for what its master, or its AOF, has decided. It would go
+/// on without the keys of this command and of all later ones, and Redis reports no error of theirs to anyone.
+/// @param ctx  null: a value is loaded or copied
+void end_if_it_lacks_memory(module_api::context* ctx, const std::exception& e) noexcept;
 
 /// How many bytes a command may allocate without exceeding `maxmemory`; all of these where the server evicts
 /// keys. Unlimited if there is no maximum.

@@ -210,6 +210,7 @@ void* loaded(api::rdb* from, Load load_value) noexcept {
   try {
     return load_value().release();
   } catch (const std::exception& e) {
+    end_if_it_lacks_memory(nullptr, e);
     api::log_rdb_error(from, "warning", "a filter cannot be loaded: %s", e.what());
     return nullptr;
   }
@@ -319,8 +320,9 @@ std::size_t free_effort(api::string* /*key*/, const void* value) noexcept {
 void* copy(api::string* /*from*/, api::string* /*to*/, const void* value) noexcept {
   try {
     return new filter_value(of(value));
-  } catch (const std::exception&) {  // the server answers that the key was not copied
-    return nullptr;
+  } catch (const std::exception& e) {
+    end_if_it_lacks_memory(nullptr, e);
+    return nullptr;  // the server answers that the key was not copied
   }
 }
 

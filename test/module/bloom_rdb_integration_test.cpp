@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "everseen/core/format/chunk_image.hpp"
 #include "everseen/core/hash/murmur.hpp"
@@ -349,6 +351,34 @@ TEST(RestoredFilter, TakesNoMemoryThatItsHeaderAnnouncesBeyondTheMaximum) {
                 StartsWith("-ERR Bad data format"));
     EXPECT_LT(most_bytes_of(server, "VmPeak:") - before, announced / 4);
     EXPECT_EQ(server.run({"EXISTS", "f"}), "0");
+  }
+}
+
+// Promise: a replica without memory for what its master has ends (module, Filters as keys: BF.*).
+TEST(RestoredFilter, EndsAReplicaThatLacksMemoryForItAsACopiedOneDoes) {
+  if (test::is_sanitized) GTEST_SKIP() << "a sanitized server needs all addresses";
+  for (const std::string command : {"COPY", "RESTORE"}) {
+    const redis_server master(with_module_and({"--repl-diskless-sync-delay", "0"}));
+    const redis_server replica(
+        joined(test::with_module(), {"--replicaof", "127.0.0.1", std::to_string(master.port())}));
+    master.run({"BF.RESERVE", "f", "0.001", "20000000"});
+    master.run({"BF.ADD", "f", "a"});
+    must_become_equal(master, replica);
+    const rlim_t most = most_bytes_of(replica, "VmSize:") + (8 << 20);
+    const rlimit limit = {most, most};
+    ASSERT_EQ(::prlimit(std::stoi(field_of(replica, "server", "process_id")), RLIMIT_AS, &limit, nullptr), 0);
+    if (command == "COPY") {
+      EXPECT_EQ(master.run({"COPY", "f", "g"}), "1");
+    } else {
+      EXPECT_EQ(master.run({"RESTORE", "g", "0", master.run({"DUMP", "f"})}), "OK");
+    }
+    test::wait_until(
+        [&] {
+          std::ifstream log(replica.directory() / "log");
+          const std::string all{std::istreambuf_iterator<char>(log), {}};
+          return all.find("out of memory for a filter that the master or the AOF has") != std::string::npos;
+        },
+        "the replica ends after " + command);
   }
 }
 
