@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import array
+import io
 import json
 import os
 import tempfile
-from typing import Any, BinaryIO, Iterable, NoReturn, Optional, Union
+from typing import Any, BinaryIO, Callable, Iterable, NoReturn, Optional, Union
 
 from . import _everseen
 from ._keys import judge
@@ -23,6 +24,11 @@ def which_are_fresh(verdicts: bytearray, missing: str) -> Any:
     if isinstance(chosen, bytearray):
         return [v == FRESH or (v == MISSING and missing == "pass") for v in chosen]
     return (chosen == FRESH) | (chosen == MISSING) if missing == "pass" else chosen == FRESH
+
+
+def _write_of_raw(file: BinaryIO) -> Callable[[bytes], int]:
+    """A raw file that does not block writes nothing and returns None; other files return what they like."""
+    return lambda piece: file.write(piece) or 0
 
 
 class Filter:
@@ -99,7 +105,7 @@ class Filter:
         nothing, as a pipe that does not block, this raises BlockingIOError.
         """
         if not isinstance(file, (str, os.PathLike)):
-            self._own().export(file.write)
+            self._own().export(_write_of_raw(file) if isinstance(file, io.RawIOBase) else file.write)
             return
         path = os.path.realpath(file)
         descriptor, written = tempfile.mkstemp(prefix=".everseen-", dir=os.path.dirname(path))

@@ -9,13 +9,14 @@ typedef struct {
   PyThreadState* state; /* while the GIL is released */
 } callback;
 
-/* How many of the bytes write() has taken: a raw file may take a part. 0: it has raised, or taken none. */
+/* How many of the bytes write() has taken: a raw file may take a part, and None means all of them. 0: it has raised,
+   or taken none. */
 static Py_ssize_t write_some(PyObject* write, const char* bytes, Py_ssize_t length) {
   PyObject* const piece = PyBytes_FromStringAndSize(bytes, length);
   PyObject* const done = piece ? PyObject_CallFunctionObjArgs(write, piece, NULL) : NULL;
   Py_XDECREF(piece);
   if (!done) return 0;
-  const Py_ssize_t taken = done == Py_None ? 0 : PyNumber_AsSsize_t(done, PyExc_ValueError);
+  const Py_ssize_t taken = done == Py_None ? length : PyNumber_AsSsize_t(done, PyExc_ValueError);
   Py_DECREF(done);
   if (PyErr_Occurred()) return 0;
   if (taken == 0) PyErr_SetString(PyExc_BlockingIOError, "write() took no bytes; give a file that waits until it can");

@@ -398,10 +398,13 @@ assert "numpy" not in sys.modules
 
         f.export(Slow())
         self.assertEqual(len(taken), len(whole))
-        for refused, error in ((None, BlockingIOError), (0, BlockingIOError), (-1, ValueError), (2**40, ValueError),
-                               ("5", TypeError)):
+        silent = io.BytesIO()
+        f.export(type("Silent", (), {"write": lambda self, piece: silent.write(piece) and None})())
+        self.assertEqual(len(silent.getvalue()), len(whole))
+        for refused, base, error in ((None, io.RawIOBase, BlockingIOError), (0, object, BlockingIOError),
+                                     (-1, object, ValueError), (2**40, object, ValueError), ("5", object, TypeError)):
             with self.assertRaises(error):
-                f.export(type("Refusing", (), {"write": lambda self, piece, count=refused: count})())
+                f.export(type("Refusing", (base,), {"write": lambda self, piece, count=refused: count})())
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/clicks.everseen"
             f.export(path)
