@@ -120,24 +120,25 @@ TEST_P(Leftovers, OfAnUnlistedJobBlockNoResetAndGoWithTheFilter) {
 // The name of a filter is free as soon as it is dropped, whatever is left of another one.
 TEST_P(Leftovers, OnAServerThatIsDownPreventNoOtherDrop) {
   test::redis_server second(test::with_module());
-  const auto many =
-      store_at("redis://" + server_.address() + "," + second.address() + "/?timeout=200ms&retry_for=0s");
+  const std::string both = "redis://" + server_.address() + "," + second.address();
+  const auto patient = store_at(both), impatient = store_at(both + "/?timeout=200ms&retry_for=0s");
+  EXPECT_THAT(impatient->list(), IsEmpty());
   const std::vector<std::string> names = {"x", "y"};
   for (const std::string& name : names) {
     spec_request request{.capacity = 1000, .error_rate = 1e-9, .partitions = 2};
     request.judge = GetParam();
-    (void)many->create(name, many->plan(request));
+    (void)patient->create(name, patient->plan(request));
   }
   const bool has_names = second.run({"EXISTS", filter_keys::index("everseen")}) == "1";
   test::redis_server& one = has_names ? server_ : second;
   one.pause();
   for (const std::string& name : names) {
-    EXPECT_THAT(message_of<backend_error>([&] { many->drop(name); }),
+    EXPECT_THAT(message_of<backend_error>([&] { impatient->drop(name); }),
                 HasSubstr("'" + name + "' is dropped, but"));
-    EXPECT_FALSE(many->exists(name));
+    EXPECT_FALSE(patient->exists(name));
   }
   one.resume();
-  EXPECT_THAT(message_of<parameter_error>([&] { many->drop("x"); }), HasSubstr("no filter named 'x'"));
+  EXPECT_THAT(message_of<parameter_error>([&] { patient->drop("x"); }), HasSubstr("no filter named 'x'"));
   EXPECT_THAT(lasting_keys_like(server_, "everseen:{????????????????????????????????*}*"), IsEmpty());
   EXPECT_THAT(lasting_keys_like(second, "everseen:{????????????????????????????????*}*"), IsEmpty());
 }

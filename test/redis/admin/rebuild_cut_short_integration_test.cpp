@@ -319,6 +319,7 @@ TEST_P(RebuildCutShort, ThatLosesTheOldHeaderIsDamage) {
   EXPECT_THAT([&] { (void)client(); }, ThrowsMessage<format_error>(HasSubstr(header + " is missing")));
   EXPECT_THAT(check_keys(*reader_, old_).verdicts, Each(Ne(verdict::fresh)));
   EXPECT_THAT(add_keys(*writer_, old_).verdicts, Each(Ne(verdict::fresh)));
+  EXPECT_THAT([&] { (void)begin(); }, ThrowsMessage<format_error>(HasSubstr(header + " is missing")));
   store_->drop("clicks");
   EXPECT_FALSE(store_->exists("clicks"));
 }
