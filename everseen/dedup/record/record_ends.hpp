@@ -22,8 +22,7 @@ void find_record_ends(std::string_view text, const record_format& format, std::v
 /// Whether the text ends between quotes, so that a separator after it would be part of its last record.
 [[nodiscard]] bool ends_in_quotes(std::string_view text, const record_format& format) noexcept;
 
-/// Where the last record of a text ends that grows at its end. However small the parts are that come, no byte
-/// is looked at twice.
+/// Finds the end of the last whole record in a growing text, and looks at each byte once.
 class growing_records {
  public:
   explicit growing_records(const record_format& format) noexcept

@@ -39,12 +39,20 @@ std::unique_ptr<ledger> sealable_filter::open_ledger(std::string_view job,
 
 namespace {
 
-void require_judging_alone(server_connections& connections, std::string_view name, const filter_identity& f) {
-  if (const auto older = link_hash(f.keys.prefix()).asked_first(connections, f.id))
-    throw parameter_error(
-        quoted_name(name) + " asks " + quoted_name(older->name) +
-        " first, and a job needs a filter that judges alone; unlink it: everseen link --off " +
-        name_argument(name) + ", or give the job a filter of its own");
+/// @param job  that is on the list already; empty: none
+void require_judging_alone(server_connections& connections, std::string_view name, const filter_identity& f,
+                           std::string_view job) {
+  const auto older = link_hash(f.keys.prefix()).asked_first(connections, f.id);
+  if (!older) return;
+  const std::string filter = name_argument(name);
+  std::string message =
+      quoted_name(name) + " asks " + quoted_name(older->name) +
+      " first, and a job needs a filter that judges alone; unlink it: everseen link --off " + filter +
+      ", or give the job a filter of its own";
+  if (!job.empty())
+    message +=
+        ". If nobody uses the job here, end it: everseen jobs " + filter + " --end " + name_argument(job);
+  throw parameter_error(message);
 }
 
 }  // namespace
@@ -54,9 +62,9 @@ void require_judging_alone(server_connections& connections, std::string_view nam
 /// leaves the job on the list: others may already count with it.
 std::optional<listed_job> sealable_filter::begin_job(server_connections& connections, std::string_view job,
                                                      std::optional<std::string_view> description) {
-  if (description) require_judging_alone(connections, name_, filter_);
+  if (description) require_judging_alone(connections, name_, filter_, {});
   auto opened = jobs_.open(connections, job, description);
-  if (opened) require_judging_alone(connections, name_, filter_);
+  if (opened) require_judging_alone(connections, name_, filter_, job);
   return opened;
 }
 

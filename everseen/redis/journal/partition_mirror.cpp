@@ -69,8 +69,8 @@ void partition_mirror::load(server_connections& connections) {
     // Something differed from the state: either the state has changed meanwhile, or it is damage. A server
     // that came back, or took over, may have lost the end of the journal.
     clear();
-    const stored_checkpoint now = read_checkpoint(connections, filter_, number_);
-    if (now.begin == stored.begin && now.end.offset >= stored.end.offset)
+    const stored_checkpoint current = read_checkpoint(connections, filter_, number_);
+    if (current.begin == stored.begin && current.end.offset >= stored.end.offset)
       throw damaged("has an incomplete checkpoint or journal");
   }
   throw backend_error("other clients change " + filter_.keys.state(number_) +

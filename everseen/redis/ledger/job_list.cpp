@@ -268,7 +268,7 @@ void job_list::visit_counters(server_connections& connections, std::uint32_t par
     return;
   }
   throw backend_error("the counters of '" + lanes.key + "' were read " + std::to_string(most_readings) +
-                      " times, and some were missing each time: its server restarts again and again");
+                      " times, and some were missing each time: its server restarts repeatedly");
 }
 
 job_size job_list::size(server_connections& connections, std::string_view job) const {

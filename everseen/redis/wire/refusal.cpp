@@ -45,7 +45,8 @@ std::optional<refusal> refusal_of(const reply& r, const endpoint& asked) {
   if (!r.is_error()) return {};
   if (r.is_error("MOVED")) return read_redirection(refusal::kind::moved, r.text(), asked);
   if (r.is_error("ASK")) return read_redirection(refusal::kind::ask, r.text(), asked);
-  // A script that has written is not refused any more, so a refused one has changed nothing.
+  // These refuse the first write of a script, and none changes while it runs: a refused one has changed
+  // nothing.
   const std::string_view text = without_script(r.text());
   if (is_any(text, {"TRYAGAIN", "LOADING", "BUSY", "MISCONF"}))
     return refusal{refusal::kind::later, 0, {}, std::string(r.text())};
