@@ -234,7 +234,7 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
            window::slice_at(*spec_.window, t) < window::oldest_live(*spec_.window, slices.back().index);
   });
   const std::size_t replayed = all.positions.size() - batch.positions.size();
-  if (auto failure = apply_claim(logic, all, replayed, room::may_lack)) {
+  if (auto failure = apply_claim(logic, all, replayed, space::may_lack)) {
     std::ranges::fill(batch.keys.out, verdict::unknown);
     return failure;
   }
@@ -242,7 +242,7 @@ std::optional<batch_failure> embedded_filter::claim_in(partition& logic, job_mem
   while (!batch.positions.empty()) {
     prediction reach = verdicts.predict(logic, spec_, batch.keys, predictor::no_room::ends);
     if (auto failure = record_step(job, record, from, batch, reach.judged)) return failure;
-    if (auto failure = apply_claim(logic, batch, reach.judged, room::is_known)) return failure;
+    if (auto failure = apply_claim(logic, batch, reach.judged, space::is_known)) return failure;
     if (reach.full) return std::move(reach.full);
     batch = rest_of(batch, reach.judged);
   }
@@ -273,7 +273,7 @@ std::optional<batch_failure> embedded_filter::record_step(job_memory& job, lane_
 
 /// Applies the first events to the partition: fresh events add their keys, all events move the window.
 std::optional<batch_failure> embedded_filter::apply_claim(partition& logic, const claim_batch& batch,
-                                                          std::size_t events, room left) {
+                                                          std::size_t events, space left) {
   if (auto failure = add_fresh(logic, batch, events, left)) return failure;
   if (!spec_.window) return {};
   for (std::size_t i = 0; i < events; ++i) {
@@ -292,7 +292,7 @@ std::optional<batch_failure> embedded_filter::apply_claim(partition& logic, cons
 /// Adds the keys of the fresh ones among the first events. On failure, all events from the first unadded one
 /// on have no answer, although they are recorded; a replay answers them.
 std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const claim_batch& batch,
-                                                        std::size_t events, room left) {
+                                                        std::size_t events, space left) {
   std::vector<digest> digests;
   std::vector<event_time> times;
   std::vector<std::size_t> places;
@@ -304,7 +304,7 @@ std::optional<batch_failure> embedded_filter::add_fresh(partition& logic, const 
   }
   std::vector<verdict> ignored(digests.size());
   const batch_result added = logic.add({batch.keys.partition, digests, times, ignored});
-  if (added || (left == room::may_lack && added.error().why == batch_failure::cause::full)) return {};
+  if (added || (left == space::may_lack && added.error().why == batch_failure::cause::full)) return {};
   const auto first = std::ranges::find(ignored, verdict::unknown);
   if (first == ignored.end()) return added.error();
   const std::size_t from = places[static_cast<std::size_t>(first - ignored.begin())];

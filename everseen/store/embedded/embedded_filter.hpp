@@ -112,11 +112,11 @@ class embedded_filter : public stored_filter {
                                                   std::size_t events);
   /// For keys of fresh events. A replay was judged before, and its verdict holds although a crash may have
   /// taken its key from a filter that is full now.
-  enum class room : std::uint8_t { is_known, may_lack };
+  enum class space : std::uint8_t { is_known, may_lack };
   std::optional<batch_failure> apply_claim(partition& logic, const claim_batch& batch, std::size_t events,
-                                           room left);
+                                           space left);
   std::optional<batch_failure> add_fresh(partition& logic, const claim_batch& batch, std::size_t events,
-                                         room left);
+                                         space left);
 
   /// The segments of the store. Room is asked for before one is made, by a batch or a job.
   class limited_segments final : public segments {
