@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <span>
 #include <thread>
 
@@ -102,14 +101,14 @@ class persistence {
     const auto current = clock::now();
     if (current >= end_) return false;
     if (!is_unknown(error)) return judge(error) != trouble::lasting;
-    if (!unknown_since_) unknown_since_ = current;
-    return current - *unknown_since_ < longest_unknown;
+    unknown_until_ = std::min(unknown_until_, current + longest_unknown);
+    return current < unknown_until_;
   }
 
  private:
   using clock = std::chrono::steady_clock;
   clock::time_point end_;
-  std::optional<clock::time_point> unknown_since_{};
+  clock::time_point unknown_until_ = clock::time_point::max();  // since the first such answer
 };
 
 template <typename Ask>
