@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "everseen/core/base/error.hpp"
+#include "everseen/core/base/names.hpp"
 #include "everseen/serve/base/command.hpp"
 #include "everseen/serve/commands/glob.hpp"
 #include "everseen/serve/registry/filter_budget.hpp"
